@@ -23,24 +23,24 @@ compile_error!("`ssr` is the server, `hydrate` is the browser: build one at a ti
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub async fn hydrate() {
     console_error_panic_hook::set_once();
-    speak_as_the_page();
-    if ui::app::fetch_for(&browser::history::path()).await.is_ok() {
-        browser::waking::wake(ui::app::App).await;
+    apply_page_locale();
+    if ui::app::fetch_code_for(&browser::history::path()).await.is_ok() {
+        browser::hydration::hydrate_sliced(ui::app::App).await;
         browser::document::mark_hydrated();
     } else {
         browser::document::set_root_attribute("data-basic", "");
     }
     browser::service_worker::register();
-    browser::reload::on_restart();
+    browser::reload::reload_after_restart();
 }
 
 /// Takes the language that the server drew the page in.
 #[cfg(feature = "hydrate")]
-fn speak_as_the_page() {
+fn apply_page_locale() {
     browser::document::root_attribute("lang")
         .and_then(|lang| ui::locale::Locale::parse(&lang))
         .unwrap_or_default()
-        .begin();
+        .set_current();
 }
 
 /// Lets a plain page, which the server drew and which works by itself, do more where there is script.
@@ -48,12 +48,12 @@ fn speak_as_the_page() {
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub async fn enhance() {
     console_error_panic_hook::set_once();
-    speak_as_the_page();
+    apply_page_locale();
     // Without it the page stays what it is without script.
-    if let Ok(begin) = ui::plain::fetch().await {
+    if let Ok(begin) = ui::server_page::fetch_enhancer().await {
         begin();
         browser::document::mark_hydrated();
     }
     browser::service_worker::register();
-    browser::reload::on_restart();
+    browser::reload::reload_after_restart();
 }

@@ -6,5 +6,5 @@ pub mod cli;
 pub mod gallery;
 pub mod http;
 pub mod markup;
-pub mod pages;
-pub mod plain_pages;
+pub mod page_data;
+pub mod server_pages;

@@ -9,7 +9,7 @@ mod databases;
 #[path = "support/fixtures.rs"]
 #[expect(dead_code, reason = "the streams are for the tests of the decoders")]
 mod fixtures;
-#[path = "server/house.rs"]
+#[path = "server/test_server.rs"]
 #[expect(dead_code, reason = "its scripted answers are for the tests of the server")]
 mod house;
 #[path = "support/validator.rs"]
@@ -17,26 +17,26 @@ mod validator;
 
 #[path = "accepted/chats.rs"]
 mod chats;
+#[path = "support/fake_toolbox.rs"]
+#[expect(dead_code, reason = "what was run is counted by the tests of the server")]
+mod fake_toolbox;
 #[path = "accepted/images.rs"]
 mod images;
 #[path = "accepted/interruptions.rs"]
 mod interruptions;
-#[path = "accepted/kept.rs"]
-mod kept;
-#[path = "accepted/own_tools.rs"]
-mod own_tools;
+#[path = "accepted/kept_responses.rs"]
+mod kept_responses;
+#[path = "accepted/model_switches.rs"]
+mod model_switches;
 #[path = "accepted/provider_tools.rs"]
 mod provider_tools;
-#[path = "accepted/recorded.rs"]
-mod recorded;
+#[path = "accepted/recorded_requests.rs"]
+mod recorded_requests;
 #[path = "accepted/rules.rs"]
 mod rules;
-#[path = "accepted/switches.rs"]
-mod switches;
-#[path = "accepted/talk.rs"]
-mod talk;
-#[path = "support/toolbox.rs"]
-#[expect(dead_code, reason = "what was run is counted by the tests of the server")]
-mod toolbox;
-#[path = "accepted/tools.rs"]
-mod tools;
+#[path = "accepted/test_chat.rs"]
+mod test_chat;
+#[path = "accepted/tool_providers.rs"]
+mod tool_providers;
+#[path = "accepted/turnleaf_tools.rs"]
+mod turnleaf_tools;

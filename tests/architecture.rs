@@ -2,19 +2,19 @@
 //! as text with `std` alone, so that it runs in seconds and before anything else. `docs/ARCHITECTURE.md` shows the
 //! same table; this file fails when the two differ. What the manifests of the crates below `src/` hold, the compiler checks.
 
-#[path = "architecture/circles.rs"]
-mod circles;
-#[path = "architecture/doors.rs"]
-mod doors;
-#[path = "architecture/source.rs"]
-mod source;
+#[path = "architecture/cycles.rs"]
+mod cycles;
+#[path = "architecture/dependency_rules.rs"]
+mod dependency_rules;
+#[path = "architecture/source_file.rs"]
+mod source_file;
 
 use std::fs;
 use std::path::Path;
 
-use circles::Crate;
-use doors::{CRATES, DOORS, room_of};
-use source::{Source, dependencies, load, root};
+use cycles::CrateGraph;
+use dependency_rules::{ALLOWED_DEPENDENCIES, CRATE_OWNERS, layer_of_file};
+use source_file::{SourceFile, dependencies, load_sources, workspace_root};
 
 /// Production lines of one file, a guide that is held to; what tests it lies beside it.
 const FILE_LINES: usize = 400;
@@ -45,70 +45,75 @@ fn fail_on(what: &str, found: &[String]) {
 }
 
 /// The row of a room of the root package; the crates below `src/` have none, the compiler holds them.
-fn doors_of(room: String) -> Option<(&'static str, &'static [&'static str])> {
-    DOORS.iter().find(|(name, _)| *name == room).map(|(name, doors)| (*name, *doors))
+fn allowed_by(room: String) -> Option<(&'static str, &'static [&'static str])> {
+    ALLOWED_DEPENDENCIES.iter().find(|(name, _)| *name == room).map(|(name, doors)| (*name, *doors))
 }
 
 /// Every file of the product, of its tests and of its own commands.
-fn everything() -> Vec<Source> {
-    ["src", "tests", "xtask/src", "fuzz/src"].iter().flat_map(|dir| load(dir)).collect()
+fn all_source_files() -> Vec<SourceFile> {
+    ["src", "tests", "xtask/src", "fuzz/src"].iter().flat_map(|dir| load_sources(dir)).collect()
 }
 
 #[test]
-fn a_room_uses_only_the_rooms_its_doors_lead_to() {
+fn layer_uses_only_allowed_layers() {
     let mut found = Vec::new();
-    for file in load("src") {
-        let Some((room, doors)) = room_of(&file.path).and_then(doors_of) else { continue };
+    for file in load_sources("src") {
+        let Some((room, doors)) = layer_of_file(&file.path).and_then(allowed_by) else { continue };
         if file.is_test() {
             continue;
         }
-        for used in file.rooms_used() {
+        for used in file.layers_used() {
             if used != room && !doors.contains(&used.as_str()) {
                 found.push(format!("{}: `{room}` has no door to `{used}`", file.path));
             }
         }
-        found.extend(file.leaving_by_super(room).map(|path| format!("{}: `{path}` leaves the room", file.path)));
+        found
+            .extend(file.super_paths_out_of_layer(room).map(|path| format!("{}: `{path}` leaves the room", file.path)));
     }
     fail_on("doors that are not there", &found);
 }
 
 #[test]
-fn the_doors_have_no_circle() {
+fn allowed_dependencies_are_acyclic() {
     fn visit<'a>(room: &'a str, seen: &mut Vec<&'a str>) -> Option<String> {
         if seen.contains(&room) {
             return Some(format!("{} -> {room}", seen.join(" -> ")));
         }
         seen.push(room);
-        let doors = DOORS.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, doors)| doors);
+        let doors = ALLOWED_DEPENDENCIES.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, doors)| doors);
         let circle = doors.iter().find_map(|door| visit(door, seen));
         seen.pop();
         circle
     }
-    let found: Vec<_> = DOORS.iter().filter_map(|(room, _)| visit(room, &mut Vec::new())).collect();
+    let found: Vec<_> = ALLOWED_DEPENDENCIES.iter().filter_map(|(room, _)| visit(room, &mut Vec::new())).collect();
     fail_on("rooms that use each other", &found);
 }
 
 #[test]
-fn files_do_not_use_each_other_in_circles() {
-    let members = doors::members();
+fn files_have_no_dependency_cycles() {
+    let members = dependency_rules::crate_manifests();
     let tops = members.iter().map(|member| format!("src/{}", member.name)).collect::<Vec<_>>();
-    let files: Vec<Source> = load("src").into_iter().filter(|file| !file.is_test()).collect();
-    let is_below = |file: &Source, top: &str| file.path.starts_with(&format!("{top}/"));
+    let files: Vec<SourceFile> = load_sources("src").into_iter().filter(|file| !file.is_test()).collect();
+    let is_below = |file: &SourceFile, top: &str| file.path.starts_with(&format!("{top}/"));
     let of_root = files.iter().filter(|file| !tops.iter().any(|top| is_below(file, top)));
     let mut found: Vec<String> = Vec::new();
-    let mut add = |read: Crate<'_>| found.extend(read.circles().iter().map(|circle| circle.join(", ")));
-    add(Crate::read("src", of_root));
+    let mut add = |read: CrateGraph<'_>| found.extend(read.cycles().iter().map(|circle| circle.join(", ")));
+    add(CrateGraph::from_sources("src", of_root));
     for top in &tops {
-        add(Crate::read(top, files.iter().filter(|file| is_below(file, top))));
+        add(CrateGraph::from_sources(top, files.iter().filter(|file| is_below(file, top))));
     }
     fail_on("circles of files: what they share belongs into a file below them", &found);
 }
 
 #[test]
-fn circle_of_files_is_found_through_what_a_file_hands_on() {
-    let file = |path: &str, code: &str| Source { path: path.into(), text: code.into(), code: code.into() };
-    let read = |files: &[Source]| {
-        Crate::read("src/a", files.iter()).circles().iter().map(|circle| circle.join(" ")).collect::<Vec<_>>()
+fn file_cycle_is_found_through_reexports() {
+    let file = |path: &str, code: &str| SourceFile { path: path.into(), text: code.into(), code: code.into() };
+    let read = |files: &[SourceFile]| {
+        CrateGraph::from_sources("src/a", files.iter())
+            .cycles()
+            .iter()
+            .map(|circle| circle.join(" "))
+            .collect::<Vec<_>>()
     };
     let parent = file("src/a/lib.rs", "pub mod one;\nmod two;\npub use two::Two;\n");
     let one = file("src/a/one.rs", "use crate::Two;\n");
@@ -123,16 +128,16 @@ fn circle_of_files_is_found_through_what_a_file_hands_on() {
 }
 
 #[test]
-fn a_foreign_crate_is_used_only_in_the_rooms_that_own_it() {
+fn external_crate_is_used_only_in_layers_that_own_it() {
     let known = dependencies();
     let mut found = Vec::new();
-    for file in load("src") {
-        let Some((room, _)) = room_of(&file.path).and_then(doors_of) else { continue };
+    for file in load_sources("src") {
+        let Some((room, _)) = layer_of_file(&file.path).and_then(allowed_by) else { continue };
         if file.is_test() {
             continue;
         }
         for name in known.iter().filter(|name| file.uses_crate(name)) {
-            let owners = CRATES.iter().find(|(crate_name, _)| crate_name == name).map(|(_, rooms)| *rooms);
+            let owners = CRATE_OWNERS.iter().find(|(crate_name, _)| crate_name == name).map(|(_, rooms)| *rooms);
             if !owners.is_some_and(|rooms| rooms.contains(&room)) {
                 found.push(format!("{}: `{name}` is not for `{room}` (tests/architecture/doors.rs)", file.path));
             }
@@ -142,14 +147,15 @@ fn a_foreign_crate_is_used_only_in_the_rooms_that_own_it() {
 }
 
 #[test]
-fn every_file_lies_in_a_room() {
-    let found: Vec<_> = load("src").into_iter().filter(|f| room_of(&f.path).is_none()).map(|f| f.path).collect();
+fn every_file_belongs_to_a_layer() {
+    let found: Vec<_> =
+        load_sources("src").into_iter().filter(|f| layer_of_file(&f.path).is_none()).map(|f| f.path).collect();
     fail_on("files outside every room", &found);
 }
 
 #[test]
-fn only_the_edges_ask_which_side_is_built() {
-    let found: Vec<_> = load("src")
+fn cfg_feature_is_used_only_at_entry_points() {
+    let found: Vec<_> = load_sources("src")
         .into_iter()
         .filter(|f| !CFG_PLACES.iter().any(|place| f.path.starts_with(place)))
         .filter(|f| f.code.split(['(', ' ', ',', '\n']).any(|word| word == "feature"))
@@ -159,9 +165,9 @@ fn only_the_edges_ask_which_side_is_built() {
 }
 
 #[test]
-fn a_file_is_short_and_says_first_what_it_is_for() {
+fn file_is_short_and_starts_with_module_docs() {
     let mut found = Vec::new();
-    for file in everything() {
+    for file in all_source_files() {
         if !file.text.starts_with("//! ") {
             found.push(format!("{}: does not begin with `//!`", file.path));
         }
@@ -177,9 +183,9 @@ fn a_file_is_short_and_says_first_what_it_is_for() {
 }
 
 #[test]
-fn names_say_something() {
+fn names_contain_no_empty_words() {
     let mut found = Vec::new();
-    for file in everything() {
+    for file in all_source_files() {
         let stem = Path::new(&file.path).file_stem().and_then(|s| s.to_str()).unwrap_or_default();
         let is_empty = |words: &[String]| words.iter().any(|word| EMPTY_WORDS.contains(&word.as_str()));
         let words: Vec<String> = stem.split('_').map(String::from).collect();
@@ -187,7 +193,7 @@ fn names_say_something() {
             found.push(format!("{}: the file's name", file.path));
         }
         for name in file.type_names() {
-            if is_empty(&source::words_of(&name)) && !CONTRACT_NAMES.contains(&name.as_str()) {
+            if is_empty(&source_file::words_of(&name)) && !CONTRACT_NAMES.contains(&name.as_str()) {
                 found.push(format!("{}: `{name}`", file.path));
             }
         }
@@ -196,8 +202,8 @@ fn names_say_something() {
 }
 
 #[test]
-fn markup_enters_the_page_in_one_place() {
-    let found: Vec<_> = load("src")
+fn inner_html_is_used_only_in_listed_files() {
+    let found: Vec<_> = load_sources("src")
         .into_iter()
         .filter(|f| !f.is_test() && f.has_word("inner_html"))
         .filter(|f| !INNER_HTML.iter().any(|place| f.path.starts_with(place)))
@@ -207,9 +213,9 @@ fn markup_enters_the_page_in_one_place() {
 }
 
 #[test]
-fn nothing_is_switched_off_or_left_for_later() {
+fn code_has_no_disabled_lints_or_todos() {
     let mut found = Vec::new();
-    for file in everything() {
+    for file in all_source_files() {
         for mark in ["#[ignore", "#[allow(", "#![allow(", "todo!(", "unimplemented!(", "dbg!("] {
             if file.code.contains(mark) {
                 found.push(format!("{}: `{mark}`", file.path));
@@ -222,10 +228,10 @@ fn nothing_is_switched_off_or_left_for_later() {
 /// A task that is awaited gives tokio's error where it panicked, and that prints what the panic said. Only tasks whose
 /// results nobody takes are tokio's own.
 #[test]
-fn awaited_tasks_keep_the_words_of_their_panics() {
+fn awaited_tasks_keep_their_panic_messages() {
     const OWNER: &str = "src/platform/tasks.rs";
     let mut found = Vec::new();
-    for file in load("src").into_iter().filter(|file| !file.is_test() && file.path != OWNER) {
+    for file in load_sources("src").into_iter().filter(|file| !file.is_test() && file.path != OWNER) {
         for word in ["JoinError", "JoinHandle"] {
             if file.has_word(word) {
                 found.push(format!("{}: `{word}`; `platform::tasks` has a task of its own", file.path));
@@ -257,21 +263,22 @@ fn awaited_tasks_keep_the_words_of_their_panics() {
 }
 
 #[test]
-fn lock_files_name_no_address_but_the_registry() {
-    let cargo = fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock");
+fn lock_files_use_only_the_registry_urls() {
+    let cargo = fs::read_to_string(workspace_root().join("Cargo.lock")).expect("Cargo.lock");
     let strange = cargo
         .lines()
         .filter(|l| l.starts_with("source = "))
         .filter(|l| *l != "source = \"registry+https://github.com/rust-lang/crates.io-index\"");
-    let npm = fs::read_to_string(root().join("end2end/package-lock.json")).expect("end2end/package-lock.json");
+    let npm =
+        fs::read_to_string(workspace_root().join("end2end/package-lock.json")).expect("end2end/package-lock.json");
     let resolved = npm.lines().filter(|l| l.contains("\"resolved\"")).map(str::trim);
     fail_on("addresses in lock files", &strange.chain(resolved).map(String::from).collect::<Vec<_>>());
 }
 
 #[test]
-fn both_databases_have_the_same_migrations() {
+fn both_databases_have_same_migrations() {
     let names = |dir: &str| {
-        let mut names: Vec<String> = fs::read_dir(root().join("migrations").join(dir))
+        let mut names: Vec<String> = fs::read_dir(workspace_root().join("migrations").join(dir))
             .map(|entries| entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect())
             .unwrap_or_default();
         names.sort();
@@ -281,13 +288,13 @@ fn both_databases_have_the_same_migrations() {
 }
 
 #[test]
-fn the_document_shows_the_same_doors() {
-    let text = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
+fn architecture_document_shows_same_dependency_table() {
+    let text = fs::read_to_string(workspace_root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md");
     let shown = text
         .split_once("<!-- doors -->\n")
         .and_then(|(_, rest)| rest.split_once("<!-- /doors -->"))
         .map(|(table, _)| table)
         .expect("the marks `<!-- doors -->` and `<!-- /doors -->`");
-    let table = doors::table();
+    let table = dependency_rules::dependency_table();
     assert!(shown == table, "docs/ARCHITECTURE.md shows other doors; between the marks must stand:\n\n{table}");
 }

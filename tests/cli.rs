@@ -53,12 +53,12 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// A running server. Killed when the test ends, however it ends.
-struct Server {
+struct CliServer {
     child: Child,
     address: String,
 }
 
-impl Server {
+impl CliServer {
     /// Starts on a free port and waits until it says that it listens.
     fn start(data_dir: &Path) -> Self {
         Self::start_with(data_dir, &[])
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for CliServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -109,7 +109,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn version_says_which() {
+fn version_prints_package_version() {
     let dir = tempfile::tempdir().unwrap();
     let plain = run(dir.path(), &["version"]);
     assert_eq!(text(&plain.stdout), format!("turnleaf {}\n", env!("CARGO_PKG_VERSION")));
@@ -118,7 +118,7 @@ fn version_says_which() {
 }
 
 #[test]
-fn wrong_use_ends_with_2_and_help_with_0() {
+fn usage_error_exits_with_2_and_help_with_0() {
     let dir = tempfile::tempdir().unwrap();
     for arguments in [&["nonsense"] as &[&str], &["--nonsense"], &["backup"], &["config"], &["replay", "x"]] {
         let output = run(dir.path(), arguments);
@@ -135,7 +135,7 @@ fn wrong_use_ends_with_2_and_help_with_0() {
 }
 
 #[test]
-fn an_address_that_others_can_reach_is_refused_with_78() {
+fn public_bind_address_is_refused_with_78() {
     // S-AU-08
     let dir = tempfile::tempdir().unwrap();
     for address in ["0.0.0.0:0", "[::]:0", "::", "[::ffff:0.0.0.0]:0", "192.0.2.1:0"] {
@@ -178,13 +178,13 @@ fn public_url_without_sign_in_is_refused_with_78() {
 }
 
 #[test]
-fn server_behind_a_proxy_answers_to_it_alone() {
+fn server_behind_proxy_answers_only_proxy() {
     let dir = tempfile::tempdir().unwrap();
     let (secret, file) = ("0123456789abcdef0123", dir.path().join("proxy-secret"));
     std::fs::write(&file, format!("{secret}\n")).unwrap();
     let header = format!("X-Turnleaf-Proxy-Secret: {secret}\r\n");
     for (proxies, is_trusted) in [("127.0.0.1", true), ("10.0.0.0/8", false)] {
-        let server = Server::start_with(
+        let server = CliServer::start_with(
             dir.path(),
             &[
                 ("TURNLEAF_AUTH", "proxy"),
@@ -217,7 +217,7 @@ fn server_behind_a_proxy_answers_to_it_alone() {
 fn drain_is_announced_while_requests_are_still_accepted() {
     let dir = tempfile::tempdir().unwrap();
     let variables = [("TURNLEAF_DRAIN_ANNOUNCE_SECONDS", "120"), ("TURNLEAF_DRAIN_SECONDS", "20")];
-    let mut server = Server::start_with(dir.path(), &variables);
+    let mut server = CliServer::start_with(dir.path(), &variables);
     assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
     server.signal("TERM");
     while server.get("/readyz").starts_with("HTTP/1.1 200") {}
@@ -234,7 +234,7 @@ fn drain_is_announced_while_requests_are_still_accepted() {
     server.signal("INT");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     // A short announcement ends by itself.
-    let mut server = Server::start_with(dir.path(), &[("TURNLEAF_DRAIN_ANNOUNCE_SECONDS", "1")]);
+    let mut server = CliServer::start_with(dir.path(), &[("TURNLEAF_DRAIN_ANNOUNCE_SECONDS", "1")]);
     let begun = std::time::Instant::now();
     server.signal("TERM");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
@@ -242,7 +242,7 @@ fn drain_is_announced_while_requests_are_still_accepted() {
 }
 
 #[test]
-fn a_wrong_configuration_ends_with_78() {
+fn invalid_configuration_exits_with_78() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("config.toml");
     std::fs::write(&file, "listen = 'x'\n").unwrap();
@@ -254,7 +254,7 @@ fn a_wrong_configuration_ends_with_78() {
 }
 
 #[test]
-fn the_configuration_is_printed_without_its_secrets() {
+fn configuration_is_printed_without_its_secrets() {
     let dir = tempfile::tempdir().unwrap();
     let print = |arguments: &[&str]| {
         let command = &mut turnleaf(dir.path());
@@ -271,10 +271,10 @@ fn the_configuration_is_printed_without_its_secrets() {
 }
 
 #[test]
-fn a_second_server_on_the_same_directory_ends_with_75() {
+fn second_server_on_same_directory_exits_with_75() {
     // F58
     let dir = tempfile::tempdir().unwrap();
-    let first = Server::start(dir.path());
+    let first = CliServer::start(dir.path());
     for command in [&["serve", "--listen", "127.0.0.1:0"] as &[&str], &["migrate"]] {
         let second = run(dir.path(), command);
         assert_eq!(second.status.code(), Some(75), "{command:?}");
@@ -293,15 +293,15 @@ fn a_second_server_on_the_same_directory_ends_with_75() {
         "a copy is never overwritten"
     );
     drop(first);
-    Server::start(dir.path());
+    CliServer::start(dir.path());
 }
 
 #[test]
-fn a_server_answers_and_ends_in_order_when_it_is_told() {
+fn server_answers_and_shuts_down_cleanly_on_sigterm() {
     // F56
     let dir = tempfile::tempdir().unwrap();
     for signal in ["TERM", "INT"] {
-        let mut server = Server::start(dir.path());
+        let mut server = CliServer::start(dir.path());
         assert!(server.get("/healthz").starts_with("HTTP/1.1 200"));
         assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
         assert!(server.get("/api/none").contains("application/problem+json"));
@@ -313,9 +313,9 @@ fn a_server_answers_and_ends_in_order_when_it_is_told() {
 }
 
 #[test]
-fn an_idle_connection_does_not_hold_up_the_end_and_a_huge_head_is_cut() {
+fn idle_connection_does_not_delay_shutdown_and_huge_head_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
-    let mut server = Server::start(dir.path());
+    let mut server = CliServer::start(dir.path());
     let mut idle = TcpStream::connect(&server.address).unwrap();
     write!(idle, "GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).unwrap();
     let mut first = [0; 12];
@@ -334,16 +334,16 @@ fn an_idle_connection_does_not_hold_up_the_end_and_a_huge_head_is_cut() {
 }
 
 #[test]
-fn a_port_in_use_is_said_plainly() {
+fn port_in_use_is_reported() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let first = Server::start(one.path());
+    let first = CliServer::start(one.path());
     let second = run(other.path(), &["serve", "--listen", &first.address]);
     assert_eq!(second.status.code(), Some(1));
     assert!(text(&second.stderr).contains(&first.address));
 }
 
 #[test]
-fn migrating_can_be_tried_before_it_is_done() {
+fn migration_supports_dry_run() {
     let dir = tempfile::tempdir().unwrap();
     let dry = run(dir.path(), &["migrate", "--dry-run", "--json"]);
     assert_eq!(serde_json::from_slice::<Value>(&dry.stdout).unwrap()["pending"], true);
@@ -358,7 +358,7 @@ fn migrating_can_be_tried_before_it_is_done() {
 }
 
 #[test]
-fn a_file_that_is_no_database_ends_with_74() {
+fn non_database_file_exits_with_74() {
     // F63
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(
@@ -373,7 +373,7 @@ fn a_file_that_is_no_database_ends_with_74() {
 }
 
 #[test]
-fn doctor_looks_without_touching() {
+fn doctor_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let absent = dir.path().join("absent");
     let output = run(&absent, &["doctor", "--json"]);
@@ -386,7 +386,7 @@ fn doctor_looks_without_touching() {
 }
 
 #[test]
-fn replay_reads_a_reply_from_standard_input() {
+fn replay_reads_reply_from_standard_input() {
     let dir = tempfile::tempdir().unwrap();
     let body = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let mut child = turnleaf(dir.path())
@@ -406,7 +406,7 @@ fn replay_reads_a_reply_from_standard_input() {
 }
 
 #[test]
-fn a_chat_goes_out_as_a_page_and_as_a_repository() {
+fn chat_is_exported_as_page_and_as_repository() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let conversation = serde_json::json!([{
@@ -452,7 +452,7 @@ fn a_chat_goes_out_as_a_page_and_as_a_repository() {
 fn old_database(file: &Path) {
     let fill = async {
         let mut conn = SqliteConnection::connect(&format!("sqlite://{}?mode=rwc", file.display())).await.unwrap();
-        for text in legacy::messages(&legacy::SQLITE, true) {
+        for text in legacy::message_statements(&legacy::SQLITE, true) {
             sqlx::query(AssertSqlSafe(text)).execute(&mut conn).await.unwrap();
         }
         conn.close().await.unwrap();
@@ -461,7 +461,7 @@ fn old_database(file: &Path) {
 }
 
 #[test]
-fn a_database_from_before_is_imported_by_its_schema_while_no_server_runs() {
+fn legacy_database_is_imported_by_schema_while_no_server_runs() {
     let (dir, old) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let file = old.path().join("old.db");
     old_database(&file);
@@ -499,7 +499,7 @@ fn a_database_from_before_is_imported_by_its_schema_while_no_server_runs() {
         assert!(said.contains(words) && !said.contains("a-secret"), "{arguments:?}: {said}");
     }
 
-    let server = Server::start(dir.path());
+    let server = CliServer::start(dir.path());
     assert_eq!(import(&["--from", "legacy-messages", file]).status.code(), Some(75), "replies could not be written");
     assert_eq!(import(&["--from", "legacy-messages", "--dry-run", file]).status.code(), Some(0));
     drop(server);

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
 use turnleaf_platform::config::environment::Environment;
-use turnleaf_platform::config::setting::Source;
-use turnleaf_platform::config::tool_servers::Reach;
-use turnleaf_platform::config::{Config, Flags, binding, masked};
-use turnleaf_platform::endpoint::{Api, Endpoint};
-use turnleaf_platform::price::Price;
+use turnleaf_platform::config::setting::SettingSource;
+use turnleaf_platform::config::tool_servers::ToolServerTransport;
+use turnleaf_platform::config::{CliFlags, Config, binding, masked_config};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
+use turnleaf_platform::price::ModelPrice;
 
 /// A directory for the files of one test, which stands in for the home directory too.
-struct Place(tempfile::TempDir);
+struct ConfigDir(tempfile::TempDir);
 
-impl Place {
+impl ConfigDir {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -28,7 +28,7 @@ impl Place {
         path
     }
 
-    fn load(&self, flags: &Flags, variables: &[(&str, &str)]) -> Result<Config, String> {
+    fn load(&self, flags: &CliFlags, variables: &[(&str, &str)]) -> Result<Config, String> {
         let home = self.0.path().to_str().unwrap();
         let own = [("XDG_CONFIG_HOME", home), ("XDG_DATA_HOME", home)];
         let environment: Environment = own.into_iter().chain(variables.iter().copied()).collect();
@@ -37,24 +37,24 @@ impl Place {
 }
 
 fn load(variables: &[(&str, &str)]) -> Result<Config, String> {
-    Place::new().load(&Flags::default(), variables)
+    ConfigDir::new().load(&CliFlags::default(), variables)
 }
 
 fn load_file(text: &str) -> Result<Config, String> {
-    let place = Place::new();
+    let place = ConfigDir::new();
     let config = place.file("any.toml", text);
-    place.load(&Flags { config: Some(config), ..Flags::default() }, &[])
+    place.load(&CliFlags { config: Some(config), ..CliFlags::default() }, &[])
 }
 
-fn endpoint<'a>(config: &'a Config, id: &str) -> &'a Endpoint {
+fn endpoint<'a>(config: &'a Config, id: &str) -> &'a ProviderEndpoint {
     config.providers.endpoints.iter().find(|endpoint| endpoint.id == id).unwrap()
 }
 
 #[test]
-fn nothing_set_means_loopback_and_a_sqlite_file_of_ones_own() {
-    let place = Place::new();
-    let config = place.load(&Flags::default(), &[]).unwrap();
-    assert_eq!(config.listen.text(), "127.0.0.1:3000");
+fn defaults_are_loopback_and_own_sqlite_file() {
+    let place = ConfigDir::new();
+    let config = place.load(&CliFlags::default(), &[]).unwrap();
+    assert_eq!(config.listen.host_and_port(), "127.0.0.1:3000");
     assert_eq!(config.data_dir.value, place.0.path().join("turnleaf"));
     let database = place.0.path().join("turnleaf/turnleaf.db");
     assert_eq!(config.database.value.expose(), format!("sqlite://{}", database.display()));
@@ -64,20 +64,20 @@ fn nothing_set_means_loopback_and_a_sqlite_file_of_ones_own() {
 }
 
 #[test]
-fn a_flag_beats_the_environment_and_that_beats_the_file() {
-    let place = Place::new();
+fn flag_overrides_environment_and_environment_overrides_file() {
+    let place = ConfigDir::new();
     let file = place.file(
         "turnleaf/config.toml",
         "listen = '127.0.0.3:3003'\ndata_dir = '/from/file'\ndatabase_url = 'sqlite:///from/file.db'\nlog = 'error'\n\
          store_raw = false\n",
     );
-    let config = place.load(&Flags::default(), &[]).unwrap();
+    let config = place.load(&CliFlags::default(), &[]).unwrap();
     assert_eq!(config.file.as_deref(), Some(file.as_path()));
-    assert_eq!(config.listen.text(), "127.0.0.3:3003");
+    assert_eq!(config.listen.host_and_port(), "127.0.0.3:3003");
     assert_eq!(config.data_dir.value, Path::new("/from/file"));
     assert_eq!(
         (config.database.value.expose(), config.database.source),
-        ("sqlite:///from/file.db", Source::File("database_url"))
+        ("sqlite:///from/file.db", SettingSource::File("database_url"))
     );
     assert!(!config.store_raw.value);
 
@@ -89,25 +89,25 @@ fn a_flag_beats_the_environment_and_that_beats_the_file() {
         ("RUST_LOG", "debug"),
         ("TURNLEAF_STORE_RAW", "yes"),
     ];
-    let config = place.load(&Flags::default(), &variables).unwrap();
-    assert_eq!(config.listen.text(), "127.0.0.4:3002");
+    let config = place.load(&CliFlags::default(), &variables).unwrap();
+    assert_eq!(config.listen.host_and_port(), "127.0.0.4:3002");
     assert_eq!(config.data_dir.value, Path::new("/from/environment"));
-    assert_eq!(config.database.source, Source::Environment("DATABASE_URL"));
+    assert_eq!(config.database.source, SettingSource::Environment("DATABASE_URL"));
     assert_eq!(config.logging.filter.value, "debug");
     assert!(config.store_raw.value);
 
-    let flags = Flags {
+    let flags = CliFlags {
         listen: Some("127.0.0.1:3001".into()),
         database: Some("sqlite:///from/flag.db".into()),
         data_dir: Some("/from/flag".into()),
         config: None,
     };
     let config = place.load(&flags, &variables).unwrap();
-    assert_eq!(config.listen.text(), "127.0.0.1:3001");
+    assert_eq!(config.listen.host_and_port(), "127.0.0.1:3001");
     assert_eq!(config.data_dir.value, Path::new("/from/flag"));
     assert_eq!(
         (config.database.value.expose(), config.database.source),
-        ("sqlite:///from/flag.db", Source::Flag("--database"))
+        ("sqlite:///from/flag.db", SettingSource::Flag("--database"))
     );
 }
 
@@ -121,7 +121,7 @@ fn host_and_port_are_read_one_by_one() {
         (vec![("LEPTOS_SITE_ADDR", "[::1]:8080")], "[::1]:8080"),
         (vec![("HOST", " "), ("PORT", "")], "127.0.0.1:3000"),
     ] {
-        assert_eq!(load(&variables).unwrap().listen.text(), text, "{variables:?}");
+        assert_eq!(load(&variables).unwrap().listen.host_and_port(), text, "{variables:?}");
     }
     for (variables, named) in [
         (vec![("PORT", "70000")], "PORT"),
@@ -141,7 +141,7 @@ fn prices_are_read_and_checked() {
          [[prices]]\nprovider = 'lab'\nmodel = 'n'\ninput = 0\noutput = 0\ncache_read = 0.1\ncache_write = 2.0\n",
     )
     .unwrap();
-    let price = |model: &str, input, output, cache_read, cache_write| Price {
+    let price = |model: &str, input, output, cache_read, cache_write| ModelPrice {
         provider: "lab".into(),
         model: model.into(),
         input,
@@ -150,7 +150,7 @@ fn prices_are_read_and_checked() {
         cache_write,
     };
     assert_eq!(config.prices, [price("m", 1.0, 2.5, None, None), price("n", 0.0, 0.0, Some(0.1), Some(2.0))]);
-    assert_eq!(masked::show(&config)["prices"][0]["output"], 2.5);
+    assert_eq!(masked_config::to_json(&config)["prices"][0]["output"], 2.5);
     let m = "[[prices]]\nprovider = 'lab'\nmodel = 'm'\n";
     for (text, named) in [
         (format!("{m}input = 1\n"), "output"),
@@ -168,7 +168,7 @@ fn prices_are_read_and_checked() {
 }
 
 #[test]
-fn a_key_of_the_file_that_does_not_exist_is_named_with_its_line() {
+fn unknown_config_key_is_reported_with_its_line() {
     for (text, named, line) in [
         ("listen = '127.0.0.1:1'\nlisten_on = 'x'\n", "listen_on", "line 2"),
         ("[[providers]]\nid = 'a'\nbase_url = 'http://a'\napikey = 'sk-canary'\n", "apikey", "line 4"),
@@ -183,14 +183,14 @@ fn a_key_of_the_file_that_does_not_exist_is_named_with_its_line() {
 }
 
 #[test]
-fn a_file_that_is_named_must_exist() {
+fn named_config_file_must_exist() {
     let error = load(&[("TURNLEAF_CONFIG", "/no/such/config.toml")]).unwrap_err();
     assert!(error.contains("/no/such/config.toml"), "{error}");
 }
 
 #[test]
-fn every_secret_may_lie_in_a_file() {
-    let place = Place::new();
+fn every_secret_may_be_read_from_file() {
+    let place = ConfigDir::new();
     let key = place.file("key", "sk-from-file\n");
     let url = place.file("url", "postgres://u:p@db/turnleaf\n");
     let path = |path: &PathBuf| path.to_str().unwrap().to_owned();
@@ -204,13 +204,13 @@ fn every_secret_may_lie_in_a_file() {
         "MISTRAL_API_KEY",
         "XAI_API_KEY",
     ] {
-        let config = place.load(&Flags::default(), &[(&format!("{name}_FILE"), &path(&key))]).unwrap();
+        let config = place.load(&CliFlags::default(), &[(&format!("{name}_FILE"), &path(&key))]).unwrap();
         let id = name.split('_').next().unwrap().to_lowercase();
         assert_eq!(endpoint(&config, &id).api_key.as_ref().unwrap().expose_secret(), "sk-from-file", "{name}");
         assert!(config.providers.from_environment.contains(&id));
     }
     let config = place
-        .load(&Flags::default(), &[("TURNLEAF_SECRET_KEY_FILE", &path(&key)), ("DATABASE_URL_FILE", &path(&url))])
+        .load(&CliFlags::default(), &[("TURNLEAF_SECRET_KEY_FILE", &path(&key)), ("DATABASE_URL_FILE", &path(&url))])
         .unwrap();
     assert_eq!(config.security.secret_key.unwrap().expose_secret(), "sk-from-file");
     assert_eq!(config.database.value.expose(), "postgres://u:p@db/turnleaf");
@@ -220,11 +220,11 @@ fn every_secret_may_lie_in_a_file() {
     let missing = load(&[("XAI_API_KEY_FILE", "/no/such/key")]).unwrap_err();
     assert!(missing.contains("XAI_API_KEY_FILE") && missing.contains("/no/such/key"), "{missing}");
     let empty = place.file("empty", " \n");
-    assert!(place.load(&Flags::default(), &[("XAI_API_KEY_FILE", &path(&empty))]).unwrap_err().contains("empty"));
+    assert!(place.load(&CliFlags::default(), &[("XAI_API_KEY_FILE", &path(&empty))]).unwrap_err().contains("empty"));
 }
 
 #[test]
-fn the_usual_variables_configure_providers() {
+fn usual_environment_variables_configure_providers() {
     for (variables, id, name, dialect, base_url) in [
         (vec![("OPENAI_API_KEY", "k")], "openai", "OpenAI", "openai", "https://api.openai.com/v1"),
         (
@@ -264,7 +264,11 @@ fn the_usual_variables_configure_providers() {
         let endpoint = endpoint(&config, id);
         let found = (endpoint.name.as_str(), endpoint.dialect.as_str(), endpoint.base_url.as_str());
         assert_eq!(found, (name, dialect, base_url), "{variables:?}");
-        assert_eq!(endpoint.api, if id == "anthropic" { Api::Anthropic } else { Api::OpenaiChat }, "{variables:?}");
+        assert_eq!(
+            endpoint.api,
+            if id == "anthropic" { ProviderApi::Anthropic } else { ProviderApi::OpenaiChat },
+            "{variables:?}"
+        );
     }
     let keyless = load(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]).unwrap();
     assert!(endpoint(&keyless, "openai").api_key.is_none());
@@ -300,7 +304,7 @@ fn the_usual_variables_configure_providers() {
 }
 
 #[test]
-fn gemini_has_two_names_for_its_key_and_an_api_of_its_own() {
+fn gemini_key_has_two_names_and_own_api() {
     const HOME: &str = "https://generativelanguage.googleapis.com/v1beta";
     for (variables, name, base_url, key) in [
         (vec![("GEMINI_API_KEY", "k1")], "Gemini", HOME, Some("k1")),
@@ -315,7 +319,7 @@ fn gemini_has_two_names_for_its_key_and_an_api_of_its_own() {
     ] {
         let config = load(&variables).unwrap();
         let found = endpoint(&config, "gemini");
-        assert_eq!((found.api, found.name.as_str(), found.base_url.as_str()), (Api::Gemini, name, base_url));
+        assert_eq!((found.api, found.name.as_str(), found.base_url.as_str()), (ProviderApi::Gemini, name, base_url));
         assert_eq!(found.api_key.as_ref().map(|key| key.expose_secret()), key, "{variables:?}");
     }
     let missing = load(&[("GOOGLE_API_KEY_FILE", "/no/such/key")]).unwrap_err();
@@ -323,69 +327,72 @@ fn gemini_has_two_names_for_its_key_and_an_api_of_its_own() {
 }
 
 #[test]
-fn the_file_may_name_the_api() {
+fn file_may_name_api() {
     for (text, id, api, base_url) in [
-        ("id = 'box'\napi = 'ollama'\nbase_url = 'http://box:11434'", "box", Api::Ollama, "http://box:11434"),
-        ("id = 'work'\napi = 'gemini'\nbase_url = 'http://g/v1beta'", "work", Api::Gemini, "http://g/v1beta"),
-        ("id = 'gemini'", "gemini", Api::Gemini, "https://generativelanguage.googleapis.com/v1beta"),
+        ("id = 'box'\napi = 'ollama'\nbase_url = 'http://box:11434'", "box", ProviderApi::Ollama, "http://box:11434"),
+        ("id = 'work'\napi = 'gemini'\nbase_url = 'http://g/v1beta'", "work", ProviderApi::Gemini, "http://g/v1beta"),
+        ("id = 'gemini'", "gemini", ProviderApi::Gemini, "https://generativelanguage.googleapis.com/v1beta"),
         (
             "id = 'gemini'\napi = 'openai_chat'\nbase_url = 'http://g/openai'",
             "gemini",
-            Api::OpenaiChat,
+            ProviderApi::OpenaiChat,
             "http://g/openai",
         ),
-        ("id = 'lab'\nbase_url = 'http://lab/v1'", "lab", Api::OpenaiChat, "http://lab/v1"),
+        ("id = 'lab'\nbase_url = 'http://lab/v1'", "lab", ProviderApi::OpenaiChat, "http://lab/v1"),
     ] {
         let config = load_file(&format!("[[providers]]\n{text}\n")).unwrap();
         let found = endpoint(&config, id);
         assert_eq!((found.api, found.base_url.as_str()), (api, base_url), "{text}");
     }
     // What Ollama's variable means has not changed.
-    assert_eq!(endpoint(&load(&[("OLLAMA_HOST", "box")]).unwrap(), "ollama").api, Api::OpenaiChat);
+    assert_eq!(endpoint(&load(&[("OLLAMA_HOST", "box")]).unwrap(), "ollama").api, ProviderApi::OpenaiChat);
 }
 
 #[test]
-fn openai_itself_is_there_in_both_of_its_apis() {
-    let apis = |variables: &[(&str, &str)]| -> Vec<(String, Api, String)> {
+fn openai_is_configured_with_both_apis() {
+    let apis = |variables: &[(&str, &str)]| -> Vec<(String, ProviderApi, String)> {
         let endpoints = load(variables).unwrap().providers.endpoints;
         endpoints.into_iter().map(|endpoint| (endpoint.id, endpoint.api, endpoint.name)).collect()
     };
-    let chat = ("openai".into(), Api::OpenaiChat, "OpenAI".into());
-    let responses = ("openai_responses".into(), Api::OpenaiResponses, "OpenAI (Responses)".into());
+    let chat = ("openai".into(), ProviderApi::OpenaiChat, "OpenAI".into());
+    let responses = ("openai_responses".into(), ProviderApi::OpenaiResponses, "OpenAI (Responses)".into());
     let key = ("OPENAI_API_KEY", "k");
     assert_eq!(apis(&[key]), [chat.clone(), responses.clone()]);
     assert_eq!(apis(&[key, ("OPENAI_BASE_URL", "https://api.openai.com/v1/")]), [chat.clone(), responses]);
     assert_eq!(apis(&[("OPENAI_BASE_URL", "https://api.openai.com/v1")]), [chat]);
-    assert_eq!(apis(&[key, ("OPENAI_BASE_URL", "http://box/v1")]), [("openai".into(), Api::OpenaiChat, "box".into())]);
+    assert_eq!(
+        apis(&[key, ("OPENAI_BASE_URL", "http://box/v1")]),
+        [("openai".into(), ProviderApi::OpenaiChat, "box".into())]
+    );
 }
 
 #[test]
-fn the_file_says_which_api_a_provider_speaks() {
+fn config_file_sets_provider_api() {
     let text = "[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi = 'openai_responses'\n\n\
                 [[providers]]\nid = 'other'\nbase_url = 'http://other/v1'\n\n\
                 [[providers]]\nid = 'openai_responses'\napi_key = 'k'\n\n\
                 [[providers]]\nid = 'openai'\napi = 'openai_responses'\n";
-    let place = Place::new();
-    let flags = Flags { config: Some(place.file("c.toml", text)), ..Flags::default() };
+    let place = ConfigDir::new();
+    let flags = CliFlags { config: Some(place.file("c.toml", text)), ..CliFlags::default() };
     let config = place.load(&flags, &[]).unwrap();
-    assert_eq!(endpoint(&config, "lab").api, Api::OpenaiResponses);
-    assert_eq!(endpoint(&config, "other").api, Api::OpenaiChat);
+    assert_eq!(endpoint(&config, "lab").api, ProviderApi::OpenaiResponses);
+    assert_eq!(endpoint(&config, "other").api, ProviderApi::OpenaiChat);
     let preset = endpoint(&config, "openai_responses");
     let found = (preset.api, preset.name.as_str(), preset.base_url.as_str());
-    assert_eq!(found, (Api::OpenaiResponses, "OpenAI (Responses)", "https://api.openai.com/v1"));
+    assert_eq!(found, (ProviderApi::OpenaiResponses, "OpenAI (Responses)", "https://api.openai.com/v1"));
     // The environment's address and key, the file's API.
     let config = place.load(&flags, &[("OPENAI_BASE_URL", "http://box/v1")]).unwrap();
     let openai = endpoint(&config, "openai");
-    assert_eq!((openai.api, openai.base_url.as_str()), (Api::OpenaiResponses, "http://box/v1"));
+    assert_eq!((openai.api, openai.base_url.as_str()), (ProviderApi::OpenaiResponses, "http://box/v1"));
 }
 
 #[test]
-fn the_file_configures_providers_too_and_a_key_stays_with_its_address() {
+fn config_file_configures_providers_and_key_stays_with_its_address() {
     let text = "[[providers]]\nid = 'lab'\nname = 'Lab'\nbase_url = 'http://lab:8000/v1'\ndialect = 'vllm'\n\
                 models = ['a', 'b']\ndefault_model = 'b'\napi_key_env = 'LAB_KEY'\n\n\
                 [[providers]]\nid = 'openai'\napi_key = 'sk-file'\nmodels = ['m']\n";
-    let place = Place::new();
-    let flags = Flags { config: Some(place.file("c.toml", text)), ..Flags::default() };
+    let place = ConfigDir::new();
+    let flags = CliFlags { config: Some(place.file("c.toml", text)), ..CliFlags::default() };
     let config = place.load(&flags, &[("LAB_KEY", "sk-lab")]).unwrap();
     let lab = endpoint(&config, "lab");
     assert_eq!((lab.name.as_str(), lab.dialect.as_str(), lab.base_url.as_str()), ("Lab", "vllm", "http://lab:8000/v1"));
@@ -402,16 +409,16 @@ fn the_file_configures_providers_too_and_a_key_stays_with_its_address() {
 }
 
 #[test]
-fn a_provider_of_the_file_says_which_protocol_it_speaks() {
+fn config_file_provider_api_is_set_or_inferred() {
     for (text, id, api, base_url) in [
-        ("id = 'lab'\nbase_url = 'http://a/v1'", "lab", Api::OpenaiChat, "http://a/v1"),
-        ("id = 'lab'\nbase_url = 'http://a/v2'\napi = 'openai_chat'", "lab", Api::OpenaiChat, "http://a/v2"),
-        ("id = 'lab'\nbase_url = 'http://a/x'\napi = 'anthropic'", "lab", Api::Anthropic, "http://a/x/v1"),
-        ("id = 'anthropic'\napi_key = 'k'", "anthropic", Api::Anthropic, "https://api.anthropic.com/v1"),
+        ("id = 'lab'\nbase_url = 'http://a/v1'", "lab", ProviderApi::OpenaiChat, "http://a/v1"),
+        ("id = 'lab'\nbase_url = 'http://a/v2'\napi = 'openai_chat'", "lab", ProviderApi::OpenaiChat, "http://a/v2"),
+        ("id = 'lab'\nbase_url = 'http://a/x'\napi = 'anthropic'", "lab", ProviderApi::Anthropic, "http://a/x/v1"),
+        ("id = 'anthropic'\napi_key = 'k'", "anthropic", ProviderApi::Anthropic, "https://api.anthropic.com/v1"),
         (
             "id = 'anthropic'\nbase_url = 'http://a/v1'\napi = 'openai_chat'",
             "anthropic",
-            Api::OpenaiChat,
+            ProviderApi::OpenaiChat,
             "http://a/v1",
         ),
     ] {
@@ -427,7 +434,7 @@ fn a_provider_of_the_file_says_which_protocol_it_speaks() {
 }
 
 #[test]
-fn a_provider_of_the_file_must_make_sense() {
+fn invalid_config_file_provider_is_refused() {
     for (text, named) in [
         ("id = 'A b'\nbase_url = 'http://a'", "A b"),
         ("id = ''\nbase_url = 'http://a'", "id"),
@@ -448,8 +455,8 @@ fn a_provider_of_the_file_must_make_sense() {
 }
 
 #[test]
-fn servers_of_tools_stand_in_the_file_with_their_secrets_elsewhere() {
-    let place = Place::new();
+fn tool_servers_are_configured_in_file_with_secrets_elsewhere() {
+    let place = ConfigDir::new();
     let token = place.file("token", "canary-of-a-file\n");
     let text = format!(
         "[[tool_servers]]\nid = 'files'\nname = 'My files'\n\
@@ -463,10 +470,10 @@ fn servers_of_tools_stand_in_the_file_with_their_secrets_elsewhere() {
         token.display(),
     );
     let config = place.file("any.toml", &text);
-    let flags = Flags { config: Some(config), ..Flags::default() };
+    let flags = CliFlags { config: Some(config), ..CliFlags::default() };
     let config = place.load(&flags, &[("OF_THE_ENVIRONMENT", "canary-variable")]).unwrap();
     let [files, maps] = &config.tool_servers[..] else { panic!("{:?}", config.tool_servers) };
-    let Reach::Program { argv, env, folder } = &files.reach else { panic!("{files:?}") };
+    let ToolServerTransport::Program { argv, env, folder } = &files.reach else { panic!("{files:?}") };
     assert_eq!((files.name.as_str(), argv.len(), folder.as_deref()), ("My files", 3, Some(Path::new("/srv"))));
     let values: Vec<_> = env.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
     let expected = [("OTHER", "canary-variable"), ("PLAIN", "canary-plain"), ("SECRET", "canary-of-a-file")];
@@ -475,9 +482,9 @@ fn servers_of_tools_stand_in_the_file_with_their_secrets_elsewhere() {
     assert!(files.trusts("read_file") && !files.trusts("write_file") && maps.trusts("anything"));
     assert!(files.trusts("stat") && files.pinned_hash("stat") == Some(&"ab".repeat(32)));
     assert_eq!((files.pinned_hash("read_file"), maps.pinned_hash("anything")), (None, None));
-    let Reach::Http { url, headers } = &maps.reach else { panic!("{maps:?}") };
+    let ToolServerTransport::Http { url, headers } = &maps.reach else { panic!("{maps:?}") };
     assert_eq!((url.as_str(), headers[0].0.as_str()), ("https://maps.example/mcp", "authorization"));
-    let shown = masked::show(&config)["tool_servers"].to_string();
+    let shown = masked_config::to_json(&config)["tool_servers"].to_string();
     assert!(shown.contains("mcp-files") && shown.contains("https://maps.example/mcp"), "{shown}");
     assert!(!shown.contains("canary"), "{shown}");
     let trusted = format!(r#"["read_file",{{"name":"stat","sha256":"{}"}}]"#, "ab".repeat(32));
@@ -486,7 +493,7 @@ fn servers_of_tools_stand_in_the_file_with_their_secrets_elsewhere() {
 }
 
 #[test]
-fn a_server_of_tools_that_cannot_be_is_refused_by_name_and_field() {
+fn invalid_tool_server_is_refused_by_name_and_field() {
     for (text, named) in [
         ("id = 'A b'\ncommand = ['x']", "A b"),
         ("id = 'a__b'\ncommand = ['x']", "a__b"),
@@ -532,7 +539,7 @@ fn a_server_of_tools_that_cannot_be_is_refused_by_name_and_field() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused_by_name() {
+fn invalid_settings_are_refused_by_name() {
     for (name, value) in [
         ("DATABASE_URL", "mysql://x"),
         ("DATABASE_URL", "/some/file.db"),
@@ -576,7 +583,7 @@ fn settings_that_make_no_sense_are_refused_by_name() {
 }
 
 #[test]
-fn without_sign_in_only_this_machine_may_be_served() {
+fn without_sign_in_only_loopback_may_be_served() {
     // S-AU-08, security.md 2.5
     let check = |host: &str, addresses: &[&str]| {
         let config = load(&[("HOST", host)]).unwrap();
@@ -611,7 +618,7 @@ fn without_sign_in_only_this_machine_may_be_served() {
 }
 
 #[test]
-fn without_sign_in_only_a_public_url_of_this_machine_may_be_served() {
+fn without_sign_in_public_url_must_be_loopback() {
     // security.md 2.5: behind a proxy without a password everybody would have everything.
     let check = |variables: &[(&str, &str)]| {
         let config = load(variables).unwrap();
@@ -669,7 +676,7 @@ fn without_sign_in_only_a_public_url_of_this_machine_may_be_served() {
 }
 
 #[test]
-fn drain_is_announced_where_a_proxy_may_watch() {
+fn drain_delay_applies_only_behind_proxy() {
     let seconds = |variables: &[(&str, &str)]| {
         let drain = load(variables).unwrap().drain;
         (drain.announce.value.as_secs(), drain.finish.value.as_secs())
@@ -679,14 +686,14 @@ fn drain_is_announced_where_a_proxy_may_watch() {
     assert_eq!(seconds(&[("TURNLEAF_PUBLIC_URL", "https://chat.example")]), (5, 30));
     assert_eq!(seconds(&[("TURNLEAF_AUTH", "proxy")]), (5, 30));
     assert_eq!(seconds(&[("TURNLEAF_DRAIN_SECONDS", "90"), ("TURNLEAF_DRAIN_ANNOUNCE_SECONDS", "10")]), (10, 90));
-    let place = Place::new();
+    let place = ConfigDir::new();
     let file = place.file("c.toml", "drain_seconds = 60\ndrain_announce_seconds = 7\n");
-    let drain = place.load(&Flags { config: Some(file), ..Flags::default() }, &[]).unwrap().drain;
+    let drain = place.load(&CliFlags { config: Some(file), ..CliFlags::default() }, &[]).unwrap().drain;
     assert_eq!((drain.announce.value.as_secs(), drain.finish.value.as_secs()), (7, 60));
 }
 
 #[test]
-fn address_ranges_contain_what_shares_their_first_bits() {
+fn address_ranges_contain_addresses_with_their_prefix() {
     let contains = |range: &str, address: &str| {
         let config = load(&[("TURNLEAF_TRUSTED_PROXIES", range)]).unwrap();
         config.security.trusted_proxies.value[0].contains(address.parse().unwrap())
@@ -707,7 +714,7 @@ fn address_ranges_contain_what_shares_their_first_bits() {
 }
 
 #[test]
-fn an_address_stands_for_itself_and_a_name_for_what_the_system_says() {
+fn address_resolves_to_itself_and_name_by_system_resolver() {
     let config = load(&[("HOST", "::"), ("PORT", "1")]).unwrap();
     assert_eq!(config.listen.resolve().unwrap(), ["[::]:1".parse().unwrap()]);
     let config = load(&[("HOST", "localhost")]).unwrap();
@@ -717,10 +724,10 @@ fn an_address_stands_for_itself_and_a_name_for_what_the_system_says() {
 }
 
 #[test]
-fn what_is_shown_has_no_secret_in_it() {
-    let place = Place::new();
+fn shown_configuration_contains_no_secret() {
+    let place = ConfigDir::new();
     let file = place.file("c.toml", "[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi_key = 'canary-1'\n");
-    let flags = Flags { config: Some(file), ..Flags::default() };
+    let flags = CliFlags { config: Some(file), ..CliFlags::default() };
     let config = place
         .load(
             &flags,
@@ -732,11 +739,14 @@ fn what_is_shown_has_no_secret_in_it() {
             ],
         )
         .unwrap();
-    let shown = masked::show(&config);
+    let shown = masked_config::to_json(&config);
     for text in [shown.to_string(), format!("{config:?}")] {
         assert!(!text.contains("canary"), "{text}");
     }
-    assert_eq!((&shown["secret_key"], &shown["proxy_secret"]), (&masked::MASK.into(), &masked::MASK.into()));
+    assert_eq!(
+        (&shown["secret_key"], &shown["proxy_secret"]),
+        (&masked_config::MASK.into(), &masked_config::MASK.into())
+    );
     assert_eq!(shown["drain_seconds"]["value"], 30);
     assert_eq!(shown["database_url"]["value"], "postgres://me:********@db:5432/turnleaf");
     assert_eq!(shown["database_url"]["source"], "DATABASE_URL");
@@ -746,10 +756,10 @@ fn what_is_shown_has_no_secret_in_it() {
 }
 
 #[test]
-fn a_provider_of_the_file_may_keep_responses_where_its_api_can() {
+fn config_file_provider_may_keep_responses_where_api_supports_it() {
     let keeps = |text: &str, variables: &[(&str, &str)]| -> Vec<(String, bool)> {
-        let place = Place::new();
-        let flags = Flags { config: Some(place.file("c.toml", text)), ..Flags::default() };
+        let place = ConfigDir::new();
+        let flags = CliFlags { config: Some(place.file("c.toml", text)), ..CliFlags::default() };
         let endpoints = place.load(&flags, variables).unwrap().providers.endpoints;
         endpoints.into_iter().map(|endpoint| (endpoint.id, endpoint.keeps_responses)).collect()
     };
@@ -772,17 +782,17 @@ fn a_provider_of_the_file_may_keep_responses_where_its_api_can() {
 }
 
 #[test]
-fn sizes_may_be_numbers_or_texts_and_the_environment_beats_the_file() {
+fn sizes_may_be_numbers_or_texts_and_environment_overrides_file() {
     let config = load(&[]).unwrap();
     assert_eq!((config.min_free_disk.value.0, config.quota.value.0), (256 << 20, 0));
     let config = load_file("min_free_disk = 1048576\nquota = '20 GiB'\n").unwrap();
     assert_eq!((config.min_free_disk.value.0, config.quota.value.0), (1 << 20, 20 << 30));
-    assert_eq!(config.quota.source, Source::File("quota"));
-    let place = Place::new();
+    assert_eq!(config.quota.source, SettingSource::File("quota"));
+    let place = ConfigDir::new();
     let file = place.file("any.toml", "quota = '20 GiB'\n");
-    let flags = Flags { config: Some(file), ..Flags::default() };
+    let flags = CliFlags { config: Some(file), ..CliFlags::default() };
     let config = place.load(&flags, &[("TURNLEAF_QUOTA", "0")]).unwrap();
-    assert_eq!((config.quota.value.0, config.quota.source), (0, Source::Environment("TURNLEAF_QUOTA")));
+    assert_eq!((config.quota.value.0, config.quota.source), (0, SettingSource::Environment("TURNLEAF_QUOTA")));
     for text in ["quota = -1\n", "quota = 1.5\n", "quota = 'much'\n"] {
         assert!(load_file(text).unwrap_err().contains("quota"), "{text}");
     }

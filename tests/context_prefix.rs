@@ -8,12 +8,12 @@ use bytes::Bytes;
 use chrono::DateTime;
 use serde_json::{Value, json};
 use turnleaf::domain::branch::ContextPolicy;
+use turnleaf::domain::fixtures as domain_fixtures;
 use turnleaf::domain::fold;
-use turnleaf::domain::sample;
-use turnleaf::domain::{Author, Block, BlockId, BlockState, Content, Params, Role, Thinking, Turn, TurnStatus};
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf::domain::{Author, Block, BlockId, BlockState, Content, ModelParams, Role, Thinking, Turn, TurnStatus};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::anthropic::MessagesEndpoint;
-use turnleaf_providers::builder::{BlockBuilder, Place};
+use turnleaf_providers::builder::{BlockBuilder, BlockPosition};
 use turnleaf_providers::gemini::GeminiEndpoint;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::ollama::OllamaEndpoint;
@@ -28,7 +28,7 @@ mod decoding;
 #[path = "support/fixtures.rs"]
 mod fixtures;
 
-use decoding::Dice;
+use decoding::DamageRng;
 use fixtures::recordings;
 
 /// Conversations that are tried for each API.
@@ -36,8 +36,8 @@ const CONVERSATIONS: usize = 60;
 /// Exchanges of each.
 const EXCHANGES: usize = 5;
 
-fn endpoint(api: Api, dialect: &str) -> Endpoint {
-    Endpoint {
+fn endpoint(api: ProviderApi, dialect: &str) -> ProviderEndpoint {
+    ProviderEndpoint {
         id: "any".into(),
         name: "Any".into(),
         api,
@@ -47,14 +47,14 @@ fn endpoint(api: Api, dialect: &str) -> Endpoint {
         models: Vec::new(),
         default_model: None,
         local_network: true,
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     }
 }
 
 /// A reply out of these bytes, ended as a stopped turn is: open blocks closed, every call answered.
 fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
     let mut minted = u128::from(number) << 64;
-    let place = Place { turn_ord: 1, next_seq: 0, generation_id: Uuid::nil().into() };
+    let place = BlockPosition { turn_ord: 1, next_seq: 0, generation_id: Uuid::nil().into() };
     let mut builder = BlockBuilder::new(place, move || {
         minted += 1;
         (BlockId::from_uuid(Uuid::from_u128(minted)), DateTime::UNIX_EPOCH)
@@ -64,7 +64,7 @@ fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
     let outcome = decoder.finish(&mut items);
     items.into_iter().for_each(|item| builder.push(item, None, &mut events));
     builder.close(if outcome.complete { BlockState::Done } else { BlockState::Aborted }, &mut events);
-    let mut turn: Turn = sample::turn(2, Role::Assistant, TurnStatus::Streaming);
+    let mut turn: Turn = domain_fixtures::turn(2, Role::Assistant, TurnStatus::Streaming);
     turn.last_event_seq = 0;
     fold::fold(&mut turn, (1..).zip(&events));
     let answers: Vec<Block> = turn
@@ -72,8 +72,12 @@ fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
         .iter()
         .filter_map(|call| {
             let Content::ToolUse { tool_use_id, tool_name, .. } = &call.content else { return None };
-            let content = sample::tool_result(tool_use_id, tool_name, json!("cancelled by the user"));
-            Some(Block { parent_block_id: Some(call.id), author: Author::Tool, ..sample::block(2, 900, content) })
+            let content = domain_fixtures::tool_result(tool_use_id, tool_name, json!("cancelled by the user"));
+            Some(Block {
+                parent_block_id: Some(call.id),
+                author: Author::Tool,
+                ..domain_fixtures::block(2, 900, content)
+            })
         })
         .collect();
     turn.blocks.extend(answers);
@@ -88,7 +92,7 @@ fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
 }
 
 fn question(number: usize) -> HistoryTurn {
-    let turn = sample::user_turn(1, &format!("Question {number}"));
+    let turn = domain_fixtures::user_turn(1, &format!("Question {number}"));
     HistoryTurn {
         turn_id: turn.id,
         role: Role::User,
@@ -104,7 +108,7 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
         model: model.into(),
         system: Some("Be kind.".into()),
         history: history.to_vec(),
-        params: Params::default(),
+        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
         capabilities: provider.capabilities(model),
@@ -112,7 +116,7 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     };
     let body: Value = serde_json::from_slice(&provider.build(&request)).unwrap();
     body[list].as_array().unwrap().clone()
@@ -120,31 +124,31 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
 
 /// A request's messages as they are written, without what closes the last one: the next question may join it, where the
 /// reply between them left nothing.
-fn open_end(messages: &[Value]) -> String {
+fn open_prefix(messages: &[Value]) -> String {
     let written = Value::from(messages.to_vec()).to_string();
     written.trim_end_matches(['"', '}', ']']).to_owned()
 }
 
 /// Builds conversations out of recorded bodies and compares each request with the next. Gives all messages of each.
 fn conversations(provider: &dyn Provider, model: &str, list: &str, bodies: &[Vec<u8>], seed: u64) -> Vec<Vec<Value>> {
-    let mut dice = Dice(seed);
+    let mut dice = DamageRng(seed);
     let mut all = Vec::new();
     for _ in 0..CONVERSATIONS {
         let mut history = vec![question(0)];
         let mut before: Option<String> = None;
         for number in 1..=EXCHANGES {
-            let body = &bodies[dice.below(bodies.len())];
-            let raw = match dice.below(4) {
+            let body = &bodies[dice.next_below(bodies.len())];
+            let raw = match dice.next_below(4) {
                 0 => body.as_slice(),
-                1 => &body[..dice.below(body.len().min(200))],
-                _ => &body[..dice.below(body.len())],
+                1 => &body[..dice.next_below(body.len().min(200))],
+                _ => &body[..dice.next_below(body.len())],
             };
             history.push(reply(provider, raw, number as u64));
             history.push(question(number));
             let sent = messages(provider, model, list, &history);
             let written = Value::from(sent.clone()).to_string();
             assert_eq!(sent, messages(provider, model, list, &history), "the same path gives the same bytes");
-            if let Some(before) = before.replace(open_end(&sent)) {
+            if let Some(before) = before.replace(open_prefix(&sent)) {
                 assert!(written.starts_with(&before), "not a prefix:\n{before}\n{written}");
             }
             if number == EXCHANGES {
@@ -179,7 +183,7 @@ fn list<'a>(value: &'a Value, key: &str) -> Vec<&'a Value> {
 fn anthropic_conversations() {
     let no_pause = |about: &Value| !about["features"].to_string().contains("pause_turn");
     let Some(bodies) = bodies(&["anthropic"], "sse", no_pause) else { return };
-    let provider = MessagesEndpoint::new(&endpoint(Api::Anthropic, ""), HttpClient::default());
+    let provider = MessagesEndpoint::new(&endpoint(ProviderApi::Anthropic, ""), HttpClient::default());
     for sent in conversations(&provider, "claude-opus-4-7", "messages", &bodies, 0x616e) {
         roles_alternate(&sent);
         for (at, message) in sent.iter().enumerate() {
@@ -213,7 +217,7 @@ fn anthropic_conversations() {
 #[test]
 fn responses_conversations() {
     let Some(bodies) = bodies(&["openai_responses"], "sse", |_| true) else { return };
-    let provider = ResponsesEndpoint::new(&endpoint(Api::OpenaiResponses, ""), HttpClient::default());
+    let provider = ResponsesEndpoint::new(&endpoint(ProviderApi::OpenaiResponses, ""), HttpClient::default());
     for sent in conversations(&provider, "gpt-5", "input", &bodies, 0x7265) {
         for (at, item) in sent.iter().enumerate() {
             assert_ne!(item["id"], "", "{item}");
@@ -236,7 +240,7 @@ fn responses_conversations() {
 #[test]
 fn gemini_conversations() {
     let Some(bodies) = bodies(&["gemini"], "sse", |_| true) else { return };
-    let provider = GeminiEndpoint::new(&endpoint(Api::Gemini, ""), HttpClient::default());
+    let provider = GeminiEndpoint::new(&endpoint(ProviderApi::Gemini, ""), HttpClient::default());
     for sent in conversations(&provider, "gemini-3-pro", "contents", &bodies, 0x6765) {
         roles_alternate(&sent);
         for (at, content) in sent.iter().enumerate() {
@@ -259,7 +263,7 @@ fn gemini_conversations() {
 fn chat_conversations() {
     for dialect in ["openai", "deepseek", "openrouter", "mistral", "vllm"] {
         let Some(bodies) = bodies(&["openai_chat", "openai_compat"], "sse", |_| true) else { return };
-        let provider = ChatEndpoint::new(&endpoint(Api::OpenaiChat, dialect), HttpClient::default());
+        let provider = ChatEndpoint::new(&endpoint(ProviderApi::OpenaiChat, dialect), HttpClient::default());
         for sent in conversations(&provider, "m", "messages", &bodies, 0x6368) {
             for (at, message) in sent.iter().enumerate() {
                 let calls = list(message, "tool_calls");
@@ -284,7 +288,7 @@ fn chat_conversations() {
 #[test]
 fn ollama_conversations() {
     let Some(bodies) = bodies(&["ollama_native"], "ndjson", |_| true) else { return };
-    let provider = OllamaEndpoint::new(&endpoint(Api::Ollama, ""), HttpClient::default());
+    let provider = OllamaEndpoint::new(&endpoint(ProviderApi::Ollama, ""), HttpClient::default());
     for sent in conversations(&provider, "qwen3", "messages", &bodies, 0x6f6c) {
         for (at, message) in sent.iter().enumerate() {
             let calls = list(message, "tool_calls");

@@ -5,30 +5,30 @@
 
 #[path = "convert/documents.rs"]
 mod documents;
-#[path = "convert/lives.rs"]
-mod lives;
-#[path = "convert/made.rs"]
-mod made;
+#[path = "convert/lifecycle.rs"]
+mod lifecycle;
 #[path = "convert/pictures.rs"]
 mod pictures;
+#[path = "convert/sample_files.rs"]
+mod sample_files;
 #[path = "convert/sandbox.rs"]
 mod sandbox;
 
 use std::path::PathBuf;
 
-use turnleaf_convert::{Converted, Converter, Kind, Picture, Refused, sniff};
+use turnleaf_convert::{ConversionError, ConvertedPicture, ConvertedText, Converter, FileKind, sniff};
 
 fn converter() -> Converter {
     Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")))
 }
 
 /// As an upload goes: what it is, then what it says.
-async fn text(name: &str, bytes: Vec<u8>) -> Result<Converted, Refused> {
+async fn text(name: &str, bytes: Vec<u8>) -> Result<ConvertedText, ConversionError> {
     let kind = sniff(name, &bytes)?;
-    converter().text(kind, bytes.into(), None).await
+    converter().read_text(kind, bytes.into(), None).await
 }
 
-async fn picture(name: &str, bytes: Vec<u8>) -> Result<(Kind, Picture), Refused> {
+async fn picture(name: &str, bytes: Vec<u8>) -> Result<(FileKind, ConvertedPicture), ConversionError> {
     let kind = sniff(name, &bytes)?;
-    Ok((kind, converter().picture(kind, bytes.into()).await?))
+    Ok((kind, converter().read_picture(kind, bytes.into()).await?))
 }

@@ -24,7 +24,7 @@ fn names_in(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_target_has_a_corpus_and_every_corpus_a_target() {
+fn every_target_has_corpus_and_every_corpus_target() {
     let mut targets: Vec<_> = TARGETS.iter().map(|target| target.name.to_owned()).collect();
     targets.sort();
     assert_eq!(names_in(&corpus()), targets);
@@ -34,7 +34,7 @@ fn every_target_has_a_corpus_and_every_corpus_a_target() {
 }
 
 #[test]
-fn every_input_of_the_corpus_holds() {
+fn every_corpus_input_passes_its_target() {
     let mut failed = Vec::new();
     for target in TARGETS {
         for name in names_in(&corpus().join(target.name)) {

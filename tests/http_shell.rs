@@ -22,17 +22,17 @@ use turnleaf::domain::limits;
 use turnleaf::server::http::health::{self, Readiness};
 use turnleaf::server::http::layers::{self, HttpConfig};
 use turnleaf::server::http::request::admission::Admission;
-use turnleaf::server::http::request::host::AllowedHosts;
-use turnleaf::server::http::request::json::Json;
+use turnleaf::server::http::request::allowed_hosts::AllowedHosts;
+use turnleaf::server::http::request::json::ApiJson;
 use turnleaf::server::http::request::path_id::{PathId, PathIds};
-use turnleaf::server::http::request::query::Query;
+use turnleaf::server::http::request::query::StrictQuery;
 use turnleaf::server::http::response::fallback;
-use turnleaf::server::http::response::headers::{self, Transport};
+use turnleaf::server::http::response::headers::{self, TransportSecurity};
 use turnleaf::server::http::site::assets::{self, Site};
 use turnleaf_platform::config::environment::Environment;
-use turnleaf_platform::config::{Config, Flags};
+use turnleaf_platform::config::{CliFlags, Config};
 
-const OWN: &str = "127.0.0.1:3000";
+const OWN_HOST: &str = "127.0.0.1:3000";
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,8 +66,11 @@ async fn boom() -> Html<&'static str> {
 }
 
 /// What watches the server, as the table of routes has it.
-fn watched(readiness: Readiness) -> Router {
-    Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready)).with_state(readiness)
+fn router_with_readiness(readiness: Readiness) -> Router {
+    Router::new()
+        .route("/healthz", get(health::liveness))
+        .route("/readyz", get(health::readiness))
+        .with_state(readiness)
 }
 
 fn routes() -> Router {
@@ -75,12 +78,12 @@ fn routes() -> Router {
         .route("/", get(|| async { Html("<p>page</p>") }))
         .route("/boom", get(boom))
         .route("/forms/send", post(|body: String| async move { body }))
-        .route("/api/echo", post(|Json(toy): Json<Toy>| async move { Json(toy) }))
-        .route("/api/maybe", post(|toy: Option<Json<Toy>>| async move { Json(toy.map(|Json(toy)| toy)) }))
+        .route("/api/echo", post(|ApiJson(toy): ApiJson<Toy>| async move { ApiJson(toy) }))
+        .route("/api/maybe", post(|toy: Option<ApiJson<Toy>>| async move { ApiJson(toy.map(|ApiJson(toy)| toy)) }))
         .route("/api/nothing", post(|| async { StatusCode::NO_CONTENT }))
         .route("/api/turns/{id}", get(|PathId(id): PathId<TurnId>| async move { id.to_string() }))
         .route("/api/paths/{a}/{b}", get(|PathIds(a, b): PathIds<TurnId, TurnId>| async move { format!("{a} {b}") }))
-        .route("/api/page", get(|Query(page): Query<ToyPage>| async move { Json(page.limit) }))
+        .route("/api/page", get(|StrictQuery(page): StrictQuery<ToyPage>| async move { ApiJson(page.limit) }))
         .route(
             "/api/fail",
             get(|| async { turnleaf::server::http::response::problem::Problem::internal("driver said: password") }),
@@ -121,23 +124,23 @@ struct Shell {
 
 fn shell_with(variables: &[(&str, &str)]) -> Shell {
     let environment: Environment = variables.iter().copied().chain([("TURNLEAF_DATA_DIR", "/nowhere")]).collect();
-    let security = Config::load(&Flags::default(), &environment).unwrap().security;
+    let security = Config::load(&CliFlags::default(), &environment).unwrap().security;
     let (dir, site) = site();
     let draining = CancellationToken::new();
     let readiness = Readiness::new(draining.clone(), Arc::new(|| Box::pin(async { Ok(()) })));
     let router = routes()
         .merge(assets::routes(&site))
-        .merge(watched(readiness))
-        .route("/version", get(health::version).with_state(site.clone()));
+        .merge(router_with_readiness(readiness))
+        .route("/version", get(health::show_version).with_state(site.clone()));
     let public_url = security.public_url.as_ref();
     let config = HttpConfig {
         hosts: AllowedHosts::new(&security, [[127, 0, 0, 1].into()]),
-        transport: Transport { is_https: public_url.is_some_and(|url| url.is_https()) },
+        transport: TransportSecurity { is_https: public_url.is_some_and(|url| url.is_https()) },
         public_origin: public_url.map(|url| url.origin().to_owned()),
         admission: Admission::new(&security),
         ..HttpConfig::default()
     };
-    let router = layers::entrance(layers::layers(fallback::fallbacks(router), &config), &config);
+    let router = layers::wrap_entrance(layers::wrap_routes(fallback::add_fallbacks(router), &config), &config);
     Shell { router, site, draining, _dir: dir }
 }
 
@@ -145,13 +148,13 @@ fn shell() -> Shell {
     shell_with(&[])
 }
 
-struct Answer {
+struct ShellResponse {
     status: StatusCode,
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl ShellResponse {
     fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap()
     }
@@ -172,17 +175,21 @@ impl Answer {
 }
 
 impl Shell {
-    async fn send(&self, request: Request<Body>) -> Answer {
+    async fn send(&self, request: Request<Body>) -> ShellResponse {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        Answer { status: parts.status, headers: parts.headers, body: to_bytes(body, usize::MAX).await.unwrap().into() }
+        ShellResponse {
+            status: parts.status,
+            headers: parts.headers,
+            body: to_bytes(body, usize::MAX).await.unwrap().into(),
+        }
     }
 
-    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> ShellResponse {
         self.send(request(Method::GET, path, headers, "")).await
     }
 
-    async fn post_json(&self, path: &str, body: impl Into<Body>) -> Answer {
+    async fn post_json(&self, path: &str, body: impl Into<Body>) -> ShellResponse {
         self.send(request(Method::POST, path, &[("content-type", "application/json")], body)).await
     }
 }
@@ -191,7 +198,7 @@ impl Shell {
 fn request(method: Method, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Request<Body> {
     let mut request = Request::builder().method(method).uri(path).body(body.into()).unwrap();
     let given = request.headers_mut();
-    given.insert(header::HOST, OWN.parse().unwrap());
+    given.insert(header::HOST, OWN_HOST.parse().unwrap());
     for (name, value) in headers {
         let name: header::HeaderName = name.parse().unwrap();
         if name == header::HOST {
@@ -205,7 +212,7 @@ fn request(method: Method, path: &str, headers: &[(&str, &str)], body: impl Into
 }
 
 /// One path for each kind of response, with its status.
-fn every_kind(site: &Site) -> Vec<(Method, String, StatusCode)> {
+fn every_response_kind(site: &Site) -> Vec<(Method, String, StatusCode)> {
     let pkg = site.package_dir();
     vec![
         (Method::GET, "/".into(), StatusCode::OK),
@@ -227,7 +234,7 @@ fn every_kind(site: &Site) -> Vec<(Method, String, StatusCode)> {
 }
 
 #[tokio::test]
-async fn pages_and_answers_travel_smaller_where_that_is_taken() {
+async fn pages_and_responses_are_compressed_where_accepted() {
     let shell = shell();
     for path in ["/", "/api/page"] {
         let plain = shell.send(request(Method::GET, path, &[], "")).await;
@@ -250,9 +257,9 @@ async fn pages_and_answers_travel_smaller_where_that_is_taken() {
 }
 
 #[tokio::test]
-async fn every_kind_of_response_carries_the_headers() {
+async fn every_kind_of_response_has_security_headers() {
     let shell = shell();
-    for (method, path, status) in every_kind(&shell.site) {
+    for (method, path, status) in every_response_kind(&shell.site) {
         let answer = shell.send(request(method.clone(), &path, &[], "")).await;
         assert_eq!(answer.status, status, "{method} {path}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
@@ -278,7 +285,7 @@ async fn every_kind_of_response_carries_the_headers() {
 }
 
 #[tokio::test]
-async fn a_page_carries_the_nonce_of_its_own_rendering() {
+async fn page_has_nonce_of_its_own_rendering() {
     use leptos::nonce::use_nonce;
     use leptos::prelude::*;
 
@@ -286,13 +293,13 @@ async fn a_page_carries_the_nonce_of_its_own_rendering() {
     leptos_axum::generate_route_list(|| ());
     let page = || {
         leptos_axum::render_app_async_with_context(
-            || headers::allow_nonce(Transport::default()),
+            || headers::allow_nonce(TransportSecurity::default()),
             || view! { <html><body><script nonce=use_nonce()>"0"</script></body></html> },
         )
     };
-    let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
+    let security = Config::load(&CliFlags::default(), &Environment::default()).unwrap().security;
     let config = HttpConfig { hosts: AllowedHosts::new(&security, []), ..HttpConfig::default() };
-    let router = layers::entrance(layers::layers(Router::new().route("/", get(page())), &config), &config);
+    let router = layers::wrap_entrance(layers::wrap_routes(Router::new().route("/", get(page())), &config), &config);
     let mut nonces = Vec::new();
     for _ in 0..2 {
         let response = router.clone().oneshot(request(Method::GET, "/", &[], "")).await.unwrap();
@@ -309,7 +316,7 @@ async fn a_page_carries_the_nonce_of_its_own_rendering() {
 }
 
 #[tokio::test]
-async fn behind_tls_the_browser_is_told_to_stay_there() {
+async fn hsts_is_sent_behind_tls() {
     let shell = shell_with(&[("TURNLEAF_PUBLIC_URL", "https://chat.example")]);
     let answer = shell.get("/", &[("host", "chat.example")]).await;
     assert_eq!(answer.status, StatusCode::OK);
@@ -318,10 +325,10 @@ async fn behind_tls_the_browser_is_told_to_stay_there() {
 }
 
 #[tokio::test]
-async fn other_names_are_turned_away_on_every_route() {
+async fn foreign_host_names_are_refused_on_every_route() {
     // S-HD-02
     let shell = shell();
-    for (method, path, _) in every_kind(&shell.site) {
+    for (method, path, _) in every_response_kind(&shell.site) {
         let answer = shell.send(request(method, &path, &[("host", "evil.example")], "")).await;
         assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST, "{path}");
         assert_eq!(answer.problem(), "unknown_host");
@@ -330,7 +337,7 @@ async fn other_names_are_turned_away_on_every_route() {
 }
 
 #[tokio::test]
-async fn only_our_own_names_are_answered() {
+async fn only_allowed_host_names_are_answered() {
     let shell = shell_with(&[
         ("TURNLEAF_ALLOWED_HOSTS", "Desk.lan, box.example:8443"),
         ("TURNLEAF_PUBLIC_URL", "https://chat.example"),
@@ -370,7 +377,7 @@ async fn only_our_own_names_are_answered() {
 }
 
 #[tokio::test]
-async fn two_host_headers_are_one_too_many() {
+async fn duplicate_host_header_is_refused() {
     let shell = shell();
     let mut request = request(Method::GET, "/", &[], "");
     request.headers_mut().append(header::HOST, "evil.example".parse().unwrap());
@@ -378,7 +385,7 @@ async fn two_host_headers_are_one_too_many() {
 }
 
 #[tokio::test]
-async fn what_changes_something_must_come_from_our_own_page_or_from_no_browser() {
+async fn mutations_require_same_origin_or_non_browser_client() {
     // S-HD-03
     let refused: &[&[(&str, &str)]] = &[
         &[("origin", "https://evil.example")],
@@ -419,7 +426,7 @@ async fn what_changes_something_must_come_from_our_own_page_or_from_no_browser()
 }
 
 #[tokio::test]
-async fn the_public_address_is_an_own_page_too() {
+async fn public_url_is_same_origin() {
     let shell = shell_with(&[("TURNLEAF_PUBLIC_URL", "https://chat.example")]);
     for (origin, status) in [
         ("https://chat.example", StatusCode::NO_CONTENT),
@@ -440,7 +447,7 @@ fn from_peer(peer: &str, mut request: Request<Body>) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn behind_a_proxy_only_the_proxy_with_its_secret_is_answered_on_every_route() {
+async fn behind_proxy_only_proxy_with_its_secret_is_answered_on_every_route() {
     let shell = shell_with(&[
         ("TURNLEAF_AUTH", "proxy"),
         ("TURNLEAF_PUBLIC_URL", "https://chat.example"),
@@ -448,7 +455,7 @@ async fn behind_a_proxy_only_the_proxy_with_its_secret_is_answered_on_every_rout
         ("TURNLEAF_PROXY_SECRET", PROXY_SECRET),
     ]);
     let secret = ("x-turnleaf-proxy-secret", PROXY_SECRET);
-    for (method, path, status) in every_kind(&shell.site) {
+    for (method, path, status) in every_response_kind(&shell.site) {
         for host in ["chat.example", "127.0.0.1:3000"] {
             for (peer, headers) in [
                 ("10.0.0.1", vec![]),
@@ -478,7 +485,7 @@ async fn behind_a_proxy_only_the_proxy_with_its_secret_is_answered_on_every_rout
 }
 
 #[tokio::test]
-async fn a_preflight_is_granted_nothing() {
+async fn cors_preflight_is_refused() {
     // S-HD-08
     let headers = [
         ("origin", "https://evil.example"),
@@ -493,7 +500,7 @@ async fn a_preflight_is_granted_nothing() {
 }
 
 #[tokio::test]
-async fn a_large_body_is_refused_on_every_route() {
+async fn large_body_is_refused_on_every_route() {
     // S-SZ-02
     let shell = shell();
     let large = vec![b' '; 3 << 20];
@@ -511,7 +518,7 @@ async fn a_large_body_is_refused_on_every_route() {
 }
 
 #[tokio::test]
-async fn a_body_of_the_wrong_shape_is_refused_with_its_field() {
+async fn body_with_wrong_shape_is_refused_with_its_field() {
     // S-SZ-03 to S-SZ-06, S-SZ-08, S-UN-03, S-UN-06, S-ID-01, S-ID-03
     let nested = format!(r#"{{"text":"a","free":{}1{}}}"#, "[".repeat(64), "]".repeat(64));
     let rows: &[(&str, &str)] = &[
@@ -555,7 +562,7 @@ async fn a_body_of_the_wrong_shape_is_refused_with_its_field() {
 }
 
 #[tokio::test]
-async fn a_body_of_another_type_or_encoding_is_refused() {
+async fn body_of_another_type_or_encoding_is_refused() {
     // S-SZ-07, S-SZ-12
     let shell = shell();
     let good = r#"{"text":"a"}"#;
@@ -582,7 +589,7 @@ async fn a_body_of_another_type_or_encoding_is_refused() {
 }
 
 #[tokio::test]
-async fn a_body_that_may_be_absent_may_be_absent_but_not_wrong() {
+async fn optional_body_may_be_absent_but_not_invalid() {
     let shell = shell();
     let none = shell.send(request(Method::POST, "/api/maybe", &[], "")).await;
     assert_eq!((none.status, none.body.as_slice()), (StatusCode::OK, b"null".as_slice()));
@@ -591,7 +598,7 @@ async fn a_body_that_may_be_absent_may_be_absent_but_not_wrong() {
 }
 
 #[tokio::test]
-async fn a_large_header_is_refused() {
+async fn large_header_is_refused() {
     // S-SZ-10
     let shell = shell();
     let long = "a".repeat(64 << 10);
@@ -607,7 +614,7 @@ async fn a_large_header_is_refused() {
 }
 
 #[tokio::test]
-async fn a_path_takes_ids_in_one_spelling_only() {
+async fn path_accepts_ids_in_one_spelling_only() {
     // S-ID-01, S-ID-03
     let shell = shell();
     let good = "0190b5b4-7c1e-7abc-8def-0123456789ab";
@@ -635,7 +642,7 @@ async fn a_path_takes_ids_in_one_spelling_only() {
 }
 
 #[tokio::test]
-async fn a_query_is_read_as_strictly_as_a_body() {
+async fn query_is_read_as_strictly_as_body() {
     // S-PG-01 to S-PG-03
     let shell = shell();
     assert_eq!(shell.get("/api/page?limit=5", &[]).await.body, b"5");
@@ -653,7 +660,7 @@ async fn a_query_is_read_as_strictly_as_a_body() {
 }
 
 #[tokio::test]
-async fn errors_never_repeat_what_went_wrong_inside() {
+async fn errors_do_not_expose_internal_details() {
     let shell = shell();
     for path in ["/boom", "/api/fail"] {
         let answer = shell.get(path, &[("x-request-id", "from-outside")]).await;
@@ -667,9 +674,9 @@ async fn errors_never_repeat_what_went_wrong_inside() {
 
 /// What is logged, as one text.
 #[derive(Clone, Default)]
-struct Logged(Arc<std::sync::Mutex<Vec<u8>>>);
+struct LogBuffer(Arc<std::sync::Mutex<Vec<u8>>>);
 
-impl std::io::Write for Logged {
+impl std::io::Write for LogBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -681,14 +688,14 @@ impl std::io::Write for Logged {
 }
 
 #[tokio::test]
-async fn panic_is_logged_with_its_place_and_without_its_words() {
-    let logged = Logged::default();
+async fn panic_is_logged_with_location_and_without_message() {
+    let logged = LogBuffer::default();
     let writer = logged.clone();
     let lines = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
     let shell = shell();
     let answer = {
         let _subscriber = tracing::subscriber::set_default(lines);
-        turnleaf_platform::telemetry::log_panics();
+        turnleaf_platform::telemetry::install_panic_logger();
         let answer = shell.get("/boom", &[("x-request-id", "from-outside")]).await;
         drop(std::panic::take_hook());
         answer
@@ -700,7 +707,7 @@ async fn panic_is_logged_with_its_place_and_without_its_words() {
 }
 
 #[tokio::test]
-async fn only_a_plain_request_id_is_taken_over() {
+async fn only_plain_request_id_is_adopted() {
     let shell = shell();
     assert_eq!(shell.get("/", &[("x-request-id", "a-b_c.1")]).await.header("x-request-id"), "a-b_c.1");
     let long = "a".repeat(65);
@@ -711,7 +718,7 @@ async fn only_a_plain_request_id_is_taken_over() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_a_problem_in_the_api_and_a_page_elsewhere() {
+async fn not_found_is_problem_in_api_and_page_elsewhere() {
     let shell = shell();
     assert_eq!(shell.get("/api/none", &[]).await.problem(), "not_found");
     assert_eq!(shell.get("/api", &[]).await.problem(), "not_found");
@@ -722,7 +729,7 @@ async fn what_is_not_there_is_a_problem_in_the_api_and_a_page_elsewhere() {
 }
 
 #[tokio::test]
-async fn assets_are_immutable_under_their_build_and_compressed_as_prepared() {
+async fn assets_are_immutable_under_their_build_and_precompressed() {
     let shell = shell();
     let path = format!("/{}/turnleaf.js", shell.site.package_dir());
     for (accepted, encoding, body) in
@@ -748,11 +755,11 @@ async fn assets_are_immutable_under_their_build_and_compressed_as_prepared() {
 }
 
 #[tokio::test]
-async fn file_that_is_stored_in_brotli_is_written_anew_for_those_who_do_not_take_it() {
+async fn brotli_file_is_reencoded_for_clients_without_brotli() {
     let shell = shell();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    type Read<'a> = &'a dyn Fn(&[u8]) -> String;
-    let cases: [(&str, &str, Read<'_>); 3] = [
+    type BodyReader<'a> = &'a dyn Fn(&[u8]) -> String;
+    let cases: [(&str, &str, BodyReader<'_>); 3] = [
         ("br, gzip", "br", &|bytes| if bytes == ROBOTS_IN_BROTLI { ROBOTS.into() } else { text(bytes) }),
         ("gzip", "gzip", &unzipped),
         ("", "", &text),
@@ -772,7 +779,7 @@ async fn file_that_is_stored_in_brotli_is_written_anew_for_those_who_do_not_take
 }
 
 #[test]
-fn the_name_of_a_build_follows_its_files() {
+fn name_of_build_follows_its_files() {
     let (dir, site) = site();
     assert_eq!(Site::open(Some(dir.path())).build(), site.build());
     std::fs::write(dir.path().join("pkg/turnleaf.js"), "let other;").unwrap();
@@ -780,11 +787,11 @@ fn the_name_of_a_build_follows_its_files() {
 }
 
 #[tokio::test]
-async fn a_journal_that_does_not_write_is_seen() {
+async fn late_journal_makes_server_unready() {
     let answers = async |delay: Duration| {
-        let check: health::Check = Arc::new(|| Box::pin(async { Ok(()) }));
+        let check: health::DatabaseProbe = Arc::new(|| Box::pin(async { Ok(()) }));
         let readiness = Readiness::new(CancellationToken::new(), check).with_journal(Arc::new(move || delay));
-        let router = watched(readiness);
+        let router = router_with_readiness(readiness);
         let status = async |path: &str| {
             let answer = router.clone().oneshot(request(Method::GET, path, &[], "")).await.unwrap();
             let status = answer.status();
@@ -803,12 +810,12 @@ async fn a_journal_that_does_not_write_is_seen() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_seen_while_the_server_stays_ready() {
+async fn full_disk_is_reported_while_server_stays_ready() {
     for (has_free_disk, degraded) in [(true, Value::Null), (false, json!(["disk_space_low"]))] {
-        let check: health::Check = Arc::new(|| Box::pin(async { Ok(()) }));
+        let check: health::DatabaseProbe = Arc::new(|| Box::pin(async { Ok(()) }));
         let readiness = Readiness::new(CancellationToken::new(), check)
             .with_disk(Arc::new(move || Box::pin(async move { has_free_disk })));
-        let router = watched(readiness);
+        let router = router_with_readiness(readiness);
         let answer = router.oneshot(request(Method::GET, "/readyz", &[], "")).await.unwrap();
         assert_eq!(answer.status(), StatusCode::OK);
         let body: Value = serde_json::from_slice(&to_bytes(answer.into_body(), usize::MAX).await.unwrap()).unwrap();
@@ -820,7 +827,7 @@ async fn a_full_disk_is_seen_while_the_server_stays_ready() {
 }
 
 #[tokio::test]
-async fn a_draining_server_is_alive_but_not_ready() {
+async fn draining_server_is_alive_but_not_ready() {
     let shell = shell();
     assert_eq!(shell.get("/readyz", &[]).await.json()["status"], "ready");
     shell.draining.cancel();

@@ -7,31 +7,31 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
-use turnleaf::domain::provider::Reasoning;
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf::domain::provider::ReasoningSupport;
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::anthropic::{MessagesDecoder, MessagesEndpoint};
 use turnleaf_providers::http_client::HttpClient;
-use turnleaf_providers::provider::{Decoder, Item, Provider};
-use turnleaf_providers::redact::Secrets;
-use turnleaf_providers::replay::{Replay, replay};
+use turnleaf_providers::provider::{DecodedItem, Decoder, Provider};
+use turnleaf_providers::redaction::SecretSet;
+use turnleaf_providers::replay::{ReplayOptions, replay};
 
 #[path = "support/decoding.rs"]
 mod decoding;
 #[expect(dead_code, reason = "what goes wrong on the wire is for provider_http")]
-#[path = "support/fakeprov.rs"]
+#[path = "support/fake_provider.rs"]
 mod fakeprov;
 #[path = "support/fixtures.rs"]
 mod fixtures;
 
-use decoding::{Dice, decode};
-use fakeprov::{FakeProvider, Verb};
-use fixtures::{Recording, recordings};
+use decoding::{DamageRng, decode};
+use fakeprov::{FakeProvider, ServerStep};
+use fixtures::{FixtureRecording, recordings};
 
 /// Nothing here takes long unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Every recorded stream, real and derived.
-fn streams() -> Option<Vec<Recording>> {
+fn streams() -> Option<Vec<FixtureRecording>> {
     let mut all = recordings("anthropic", "sse")?;
     assert!(all.len() >= 33, "only {} recordings", all.len());
     let derived = recordings("derived", "sse")?;
@@ -39,35 +39,36 @@ fn streams() -> Option<Vec<Recording>> {
     Some(all)
 }
 
-fn decoder(_: &Recording) -> Box<dyn Decoder> {
-    Box::new(MessagesDecoder::of("Recorded", Secrets::default()))
+fn decoder(_: &FixtureRecording) -> Box<dyn Decoder> {
+    Box::new(MessagesDecoder::for_provider("Recorded", SecretSet::default()))
 }
 
 fn replayed(body: &[u8], http_status: Option<u16>) -> Value {
-    let how = Replay { api: "anthropic".into(), dialect: None, http_status, chunk: None, next: true };
+    let how =
+        ReplayOptions { api: "anthropic".into(), dialect: None, http_status, chunk: None, with_next_message: true };
     replay(&how, body).unwrap()
 }
 
 /// The JSON values of a stream, read without our framer.
-fn events(recording: &Recording) -> Vec<Value> {
+fn events(recording: &FixtureRecording) -> Vec<Value> {
     let body = String::from_utf8(recording.body.clone()).unwrap();
     body.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok()).collect()
 }
 
 #[test]
-fn every_split_of_a_recording_gives_the_same_items() {
+fn every_split_of_recording_gives_same_items() {
     let Some(recordings) = streams() else { return };
-    decoding::same_in_every_split(&recordings, decoder);
+    decoding::assert_same_in_every_split(&recordings, decoder);
 }
 
 #[test]
-fn every_beginning_of_a_recording_is_complete_only_with_its_last_word() {
+fn recording_prefix_is_complete_only_with_final_event() {
     let Some(recordings) = streams() else { return };
-    decoding::every_beginning_ends(&recordings, decoder);
-    let mut dice = Dice(0x616e_7468_726f);
+    decoding::assert_every_prefix_ends(&recordings, decoder);
+    let mut dice = DamageRng(0x616e_7468_726f);
     for recording in &recordings {
         let body = recording.body.as_slice();
-        for cut in (0..20).map(|_| dice.below(body.len())) {
+        for cut in (0..20).map(|_| dice.next_below(body.len())) {
             let (_, early) = decode(decoder(recording), [&body[..cut]]);
             let has_end = body[..cut].windows(12).any(|window| window == b"message_stop");
             assert!(!early.complete || has_end, "{} cut at {cut}", recording.name);
@@ -76,7 +77,7 @@ fn every_beginning_of_a_recording_is_complete_only_with_its_last_word() {
 }
 
 #[test]
-fn a_recording_is_complete_with_the_stop_reason_it_was_recorded_with() {
+fn recording_is_complete_with_stop_reason_it_was_recorded_with() {
     let Some(recordings) = streams() else { return };
     for recording in &recordings {
         let (items, outcome) = decode(decoder(recording), [recording.body.as_slice()]);
@@ -94,16 +95,17 @@ fn a_recording_is_complete_with_the_stop_reason_it_was_recorded_with() {
             }
         }
         assert_eq!(outcome.complete, failure.is_none(), "{name}");
-        let model =
-            items.iter().find_map(|item| if let Item::Model(model) = item { Some(model.as_str()) } else { None });
+        let model = items
+            .iter()
+            .find_map(|item| if let DecodedItem::Model(model) = item { Some(model.as_str()) } else { None });
         assert_eq!(model, recording.about["served_model"].as_str(), "{name}");
-        let usage = items.iter().any(|item| matches!(item, Item::Usage(_)));
+        let usage = items.iter().any(|item| matches!(item, DecodedItem::Usage(_)));
         assert!(usage, "{name} has no usage");
     }
 }
 
 #[test]
-fn blocks_become_blocks_in_the_order_of_the_wire() {
+fn blocks_are_decoded_in_wire_order() {
     let Some(recordings) = streams() else { return };
     for recording in &recordings {
         let mut expected: Vec<String> = Vec::new();
@@ -152,7 +154,7 @@ fn blocks_become_blocks_in_the_order_of_the_wire() {
 }
 
 #[test]
-fn usage_is_what_the_last_message_delta_adds_up_to() {
+fn usage_matches_last_message_delta() {
     let Some(recordings) = streams() else { return };
     let mut compared = 0;
     for recording in &recordings {
@@ -175,17 +177,17 @@ fn usage_is_what_the_last_message_delta_adds_up_to() {
 }
 
 /// Content without what the API leaves free, or a recorded client left out: null keys, `caller`, `citations`, cache marks.
-fn plain(content: &Value) -> Value {
+fn normalized(content: &Value) -> Value {
     match content {
         Value::Object(map) => {
             let is_kept =
                 |key: &str, value: &Value| !value.is_null() && !["caller", "citations", "cache_control"].contains(&key);
             map.iter()
                 .filter(|(key, value)| is_kept(key, value))
-                .map(|(key, value)| (key.clone(), plain(value)))
+                .map(|(key, value)| (key.clone(), normalized(value)))
                 .collect()
         }
-        Value::Array(parts) => parts.iter().map(plain).collect(),
+        Value::Array(parts) => parts.iter().map(normalized).collect(),
         // One recorder wrote dashes and apostrophes plainly; that nothing of ours is changed has a test of its own.
         Value::String(text) => text.replace('\u{2013}', "-").replace('\u{2019}', "'").into(),
         other => other.clone(),
@@ -211,12 +213,12 @@ fn is_same(ours: &Value, recorded: &Value) -> bool {
 }
 
 /// The content of the last assistant message of a recorded request.
-fn sent_back(next: &Recording) -> Value {
+fn resent_by_client(next: &FixtureRecording) -> Value {
     let messages = next.about["request"]["messages"].as_array().unwrap();
     messages.iter().rev().find(|message| message["role"] == "assistant").unwrap()["content"].clone()
 }
 
-fn goes_back(recording: &Recording) -> Value {
+fn resent_content(recording: &FixtureRecording) -> Value {
     let next = replayed(&recording.body, None)["next"].clone();
     let [message] = next.as_array().unwrap().as_slice() else { panic!("{}: {next}", recording.name) };
     assert_eq!(message["role"], "assistant", "{}", recording.name);
@@ -224,7 +226,7 @@ fn goes_back(recording: &Recording) -> Value {
 }
 
 #[test]
-fn what_goes_back_is_what_recorded_clients_sent_back_with_success() {
+fn resent_history_matches_recorded_clients() {
     let Some(recordings) = streams() else { return };
     // `ORACLES.json` lies at the top of the fixtures.
     let oracles = fixtures::recordings("", "json").unwrap();
@@ -237,31 +239,31 @@ fn what_goes_back_is_what_recorded_clients_sent_back_with_success() {
         let next = format!("{session}.t{}", step.parse::<u32>().unwrap() + 1);
         let next = recordings.iter().find(|recording| recording.name == next).unwrap();
         assert_eq!(next.about["status"], fact["next_status"], "{name}");
-        assert!(is_same(&plain(&goes_back(recording)), &plain(&sent_back(next))), "{name}");
+        assert!(is_same(&normalized(&resent_content(recording)), &normalized(&resent_by_client(next))), "{name}");
         compared += 1;
     }
     assert_eq!(compared, 7);
 }
 
 #[test]
-fn documents_go_back_as_recorded_clients_sent_them_back() {
+fn resent_documents_match_recorded_clients() {
     let Some(files) = recordings("context_pairs", "json") else { return };
     let mut compared = 0;
     for response in files.iter().filter(|file| file.name.starts_with("context_pairs/anthropic_")) {
         let Some(session) = response.name.strip_suffix(".t1.response") else { continue };
         let next = files.iter().find(|file| file.name == format!("{session}.t2")).unwrap();
         assert_eq!(next.about["status"], 200, "{session}");
-        assert!(is_same(&plain(&goes_back(response)), &plain(&sent_back(next))), "{session}");
+        assert!(is_same(&normalized(&resent_content(response)), &normalized(&resent_by_client(next))), "{session}");
         compared += 1;
     }
     assert_eq!(compared, 4);
 }
 
 #[test]
-fn what_goes_back_has_every_block_byte_for_byte() {
+fn resent_history_keeps_every_block_byte_for_byte() {
     let Some(recordings) = streams() else { return };
     for recording in recordings.iter().filter(|recording| recording.name.starts_with("anthropic/")) {
-        let content = goes_back(recording).to_string();
+        let content = resent_content(recording).to_string();
         for event in events(recording) {
             let sealed = [&event["delta"]["signature"], &event["content_block"]["data"], &event["content_block"]["id"]];
             for piece in sealed.into_iter().filter(|piece| piece.is_string()) {
@@ -294,27 +296,27 @@ fn recorded_error_documents_are_classified() {
 }
 
 fn endpoint(server: &FakeProvider) -> MessagesEndpoint {
-    let endpoint = Endpoint {
+    let endpoint = ProviderEndpoint {
         id: "anthropic".into(),
         name: "Fake".into(),
-        api: Api::Anthropic,
+        api: ProviderApi::Anthropic,
         dialect: String::new(),
         base_url: server.base_url(),
         api_key: Some("the-secret-key-of-this-test".into()),
         models: Vec::new(),
         default_model: None,
         local_network: true,
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     };
     MessagesEndpoint::new(&endpoint, HttpClient::default())
 }
 
-fn answer(body: String) -> Vec<Verb> {
-    vec![Verb::Status(200), Verb::Bytes(body.into_bytes()), Verb::Fin]
+fn answer(body: String) -> Vec<ServerStep> {
+    vec![ServerStep::Status(200), ServerStep::Bytes(body.into_bytes()), ServerStep::Fin]
 }
 
 #[tokio::test]
-async fn a_request_shows_its_key_its_version_and_the_betas_of_its_model() {
+async fn request_has_key_version_and_betas_of_its_model() {
     let server = FakeProvider::start(vec![answer("data: {}\n\n".into())]).await;
     let provider = endpoint(&server);
     for (model, beta) in [("claude-sonnet-5-5", Some("thinking-binding-controls-2026-08-01")), ("claude-3-haiku", None)]
@@ -335,7 +337,7 @@ async fn a_request_shows_its_key_its_version_and_the_betas_of_its_model() {
 }
 
 #[tokio::test]
-async fn the_list_is_asked_for_page_by_page() {
+async fn model_list_is_requested_page_by_page() {
     let first = json!({"data": [{"id": "claude-opus-4-7", "display_name": "Claude Opus 4.7", "max_tokens": 128000,
         "max_input_tokens": 1000000, "capabilities": {"thinking": {"supported": true}}}],
         "has_more": true, "last_id": "claude-opus-4-7"});
@@ -347,7 +349,7 @@ async fn the_list_is_asked_for_page_by_page() {
     assert_eq!(ids, ["claude-opus-4-7", "claude-3-haiku-20240307"]);
     let known = &listed[0].capabilities;
     assert_eq!((known.context_tokens, known.max_tokens.most), (Some(1_000_000), Some(128_000)));
-    assert_eq!((listed[0].name.as_deref(), known.reasoning), (Some("Claude Opus 4.7"), Reasoning::Optional));
+    assert_eq!((listed[0].name.as_deref(), known.reasoning), (Some("Claude Opus 4.7"), ReasoningSupport::Optional));
     let paths: Vec<String> = server.requests().into_iter().map(|request| request.path).collect();
     assert_eq!(paths, ["/v1/models?limit=1000", "/v1/models?limit=1000&after_id=claude-opus-4-7"]);
 }

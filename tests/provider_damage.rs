@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::openai_chat::Dialect;
 
 #[path = "support/fixtures.rs"]
@@ -11,31 +11,31 @@ mod fixtures;
 #[path = "support/invariants.rs"]
 mod invariants;
 
-use fixtures::{Recording, recordings};
-use invariants::{Dice, damaged, decoder_holds, framer_holds};
+use fixtures::{FixtureRecording, recordings};
+use invariants::{DamageRng, assert_decoder_invariants, assert_framer_invariants, damage_body};
 
 /// Damaged bodies an API.
 const CASES: usize = 250;
 /// Long recordings say nothing that short ones do not, and take long.
 const LONGEST: usize = 12_000;
 
-fn survive(api: Api, folders: &[&str], ending: &str) {
-    let mut all: Vec<Recording> = Vec::new();
+fn survive(api: ProviderApi, folders: &[&str], ending: &str) {
+    let mut all: Vec<FixtureRecording> = Vec::new();
     for folder in folders {
         let Some(found) = recordings(folder, ending) else { return };
         all.extend(found.into_iter().filter(|recording| recording.body.len() <= LONGEST));
     }
     assert!(!all.is_empty(), "no recording is short");
-    let mut dice = Dice(0x6461_6d61_6765_6421);
+    let mut dice = DamageRng(0x6461_6d61_6765_6421);
     for case in 0..CASES {
-        let recording = &all[dice.below(all.len())];
-        let other = &all[dice.below(all.len())];
-        let provider = recording.about["provider"].as_str().and_then(Dialect::named);
+        let recording = &all[dice.next_below(all.len())];
+        let other = &all[dice.next_below(all.len())];
+        let provider = recording.about["provider"].as_str().and_then(Dialect::from_name);
         let dialect = provider.map_or("openai", |row| row.name);
-        let body = damaged(&mut dice, &recording.body, &other.body);
+        let body = damage_body(&mut dice, &recording.body, &other.body);
         let checked = std::panic::catch_unwind(|| {
-            framer_holds(&body);
-            decoder_holds(api, dialect, &body);
+            assert_framer_invariants(&body);
+            assert_decoder_invariants(api, dialect, &body);
         });
         if checked.is_err() {
             panic!("case {case}, {} with {}:\n{}", recording.name, other.name, String::from_utf8_lossy(&body));
@@ -44,26 +44,26 @@ fn survive(api: Api, folders: &[&str], ending: &str) {
 }
 
 #[test]
-fn damaged_chat_completions_hold_the_invariants() {
-    survive(Api::OpenaiChat, &["openai_chat", "openai_compat"], "sse");
+fn damaged_chat_completions_hold_invariants() {
+    survive(ProviderApi::OpenaiChat, &["openai_chat", "openai_compat"], "sse");
 }
 
 #[test]
-fn damaged_responses_hold_the_invariants() {
-    survive(Api::OpenaiResponses, &["openai_responses"], "sse");
+fn damaged_responses_hold_invariants() {
+    survive(ProviderApi::OpenaiResponses, &["openai_responses"], "sse");
 }
 
 #[test]
-fn damaged_messages_hold_the_invariants() {
-    survive(Api::Anthropic, &["anthropic"], "sse");
+fn damaged_messages_hold_invariants() {
+    survive(ProviderApi::Anthropic, &["anthropic"], "sse");
 }
 
 #[test]
-fn damaged_gemini_streams_hold_the_invariants() {
-    survive(Api::Gemini, &["gemini"], "sse");
+fn damaged_gemini_streams_hold_invariants() {
+    survive(ProviderApi::Gemini, &["gemini"], "sse");
 }
 
 #[test]
-fn damaged_ollama_streams_hold_the_invariants() {
-    survive(Api::Ollama, &["ollama_native"], "ndjson");
+fn damaged_ollama_streams_hold_invariants() {
+    survive(ProviderApi::Ollama, &["ollama_native"], "ndjson");
 }

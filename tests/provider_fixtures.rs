@@ -6,10 +6,10 @@
 use futures::StreamExt;
 use serde_json::{Value, json};
 use turnleaf_providers::openai_chat::{ChatDecoder, Dialect};
-use turnleaf_providers::provider::{Decoder, Item, Outcome};
-use turnleaf_providers::redact::Secrets;
-use turnleaf_providers::replay::{Replay, replay};
-use turnleaf_providers::sse::{Framer, SseEvent};
+use turnleaf_providers::provider::{DecodeOutcome, DecodedItem, Decoder};
+use turnleaf_providers::redaction::SecretSet;
+use turnleaf_providers::replay::{ReplayOptions, replay};
+use turnleaf_providers::sse::{SseEvent, SseParser};
 
 #[path = "support/fixtures.rs"]
 mod fixtures;
@@ -17,11 +17,11 @@ mod fixtures;
 #[path = "support/decoding.rs"]
 mod decoding;
 
-use decoding::Dice;
-use fixtures::Recording;
+use decoding::DamageRng;
+use fixtures::FixtureRecording;
 
 /// Every recorded chat completion stream, real and derived.
-fn chat_recordings() -> Option<Vec<Recording>> {
+fn chat_recordings() -> Option<Vec<FixtureRecording>> {
     let mut all = fixtures::recordings("openai_chat", "sse")?;
     all.extend(fixtures::recordings("openai_compat", "sse")?);
     all.extend(
@@ -32,21 +32,24 @@ fn chat_recordings() -> Option<Vec<Recording>> {
     Some(all)
 }
 
-fn dialect(recording: &Recording) -> &'static Dialect {
+fn dialect(recording: &FixtureRecording) -> &'static Dialect {
     let provider = recording.about["provider"].as_str().unwrap();
-    Dialect::named(provider).unwrap_or_else(|| panic!("{}: {provider} has no dialect", recording.name))
+    Dialect::from_name(provider).unwrap_or_else(|| panic!("{}: {provider} has no dialect", recording.name))
 }
 
-fn decoder(recording: &Recording) -> Box<dyn Decoder> {
-    Box::new(ChatDecoder::of(dialect(recording), "Recorded", Secrets::default()))
+fn decoder(recording: &FixtureRecording) -> Box<dyn Decoder> {
+    Box::new(ChatDecoder::for_provider(dialect(recording), "Recorded", SecretSet::default()))
 }
 
-fn decode<'a>(recording: &Recording, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
+fn decode<'a>(
+    recording: &FixtureRecording,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<DecodedItem>, DecodeOutcome) {
     decoding::decode(decoder(recording), pieces)
 }
 
 fn frame<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
-    let mut framer = Framer::default();
+    let mut framer = SseParser::default();
     let mut events = Vec::new();
     for piece in pieces {
         framer.feed(piece, &mut |event| events.push(event)).unwrap();
@@ -55,19 +58,19 @@ fn frame<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
     events
 }
 
-fn replayed(recording: &Recording, chunk: Option<usize>) -> Value {
-    let how = Replay {
+fn replayed(recording: &FixtureRecording, chunk: Option<usize>) -> Value {
+    let how = ReplayOptions {
         api: "openai_chat".into(),
         dialect: Some(dialect(recording).name.into()),
         http_status: None,
         chunk,
-        next: true,
+        with_next_message: true,
     };
     replay(&how, &recording.body).unwrap()
 }
 
 #[test]
-fn the_framer_agrees_with_an_independent_parser_on_every_recording() {
+fn framer_agrees_with_independent_parser_on_every_recording() {
     let Some(recordings) = chat_recordings() else { return };
     for recording in recordings {
         let whole = futures::stream::iter([Ok::<_, std::io::Error>(recording.body.clone())]);
@@ -87,26 +90,26 @@ fn the_framer_agrees_with_an_independent_parser_on_every_recording() {
 }
 
 #[test]
-fn every_split_of_a_recording_gives_the_same_events_and_items() {
+fn every_split_of_recording_gives_same_events_and_items() {
     let Some(recordings) = chat_recordings() else { return };
-    let mut dice = Dice(0x6672_616d_6572);
+    let mut dice = DamageRng(0x6672_616d_6572);
     for recording in &recordings {
         let body = recording.body.as_slice();
         let events = frame([body]);
         assert_eq!(frame(body.chunks(1)), events, "{} byte by byte", recording.name);
         for round in 0..200 {
-            let pieces = dice.pieces(body);
+            let pieces = dice.random_pieces(body);
             assert_eq!(frame(pieces.iter().copied()), events, "{} split {round}", recording.name);
         }
         let printed = replayed(recording, None);
         assert_eq!(replayed(recording, Some(1)), printed, "{}", recording.name);
         assert_eq!(replayed(recording, Some(7)), printed, "{}", recording.name);
     }
-    decoding::same_in_every_split(&recordings, decoder);
+    decoding::assert_same_in_every_split(&recordings, decoder);
 }
 
 #[test]
-fn a_recording_is_complete_only_when_its_terminal_is_there() {
+fn recording_is_complete_only_with_terminal_event() {
     let Some(recordings) = chat_recordings() else { return };
     for recording in recordings {
         let (items, outcome) = decode(&recording, [recording.body.as_slice()]);
@@ -130,24 +133,26 @@ fn a_recording_is_complete_only_when_its_terminal_is_there() {
                     .filter_map(|feature| feature.as_str()?.strip_prefix("fin:"))
                     .next();
                 assert_eq!(reason, expected, "{name}");
-                let says = |item: &Item| matches!(item, Item::Text(_) | Item::Thinking(_) | Item::ToolCall { .. });
+                let says = |item: &DecodedItem| {
+                    matches!(item, DecodedItem::Text(_) | DecodedItem::Thinking(_) | DecodedItem::ToolCall { .. })
+                };
                 assert!(items.iter().any(says), "{name} says nothing");
             }
         }
         assert_eq!(outcome.complete, failure.is_none(), "{name}");
-        assert!(items.iter().any(|item| matches!(item, Item::Model(_))), "{name} has no model");
+        assert!(items.iter().any(|item| matches!(item, DecodedItem::Model(_))), "{name} has no model");
     }
 }
 
 #[test]
-fn every_beginning_of_a_recording_ends_as_interrupted_with_a_beginning_of_the_text() {
+fn recording_prefix_ends_as_interrupted_with_text_prefix() {
     let Some(recordings) = chat_recordings() else { return };
-    decoding::every_beginning_ends(&recordings, decoder);
+    decoding::assert_every_prefix_ends(&recordings, decoder);
     // A beginning counts as complete only when the terminal is in it.
-    let mut dice = Dice(0x7465_726d_696e_616c);
+    let mut dice = DamageRng(0x7465_726d_696e_616c);
     for recording in &recordings {
         let body = recording.body.as_slice();
-        for cut in (0..20).map(|_| dice.below(body.len())) {
+        for cut in (0..20).map(|_| dice.next_below(body.len())) {
             let (_, early) = decode(recording, [&body[..cut]]);
             let has = |word: &[u8]| body[..cut].windows(word.len()).any(|window| window == word);
             let is_told = has(b"finish_reason\":\"") || has(b"finish_reason\": \"") || has(b"[DONE]");
@@ -157,9 +162,9 @@ fn every_beginning_of_a_recording_ends_as_interrupted_with_a_beginning_of_the_te
 }
 
 #[test]
-fn what_goes_back_is_what_the_recorded_client_sent_back() {
+fn resent_history_matches_recorded_client() {
     // Recorded clients that send something else on purpose.
-    const OTHERWISE: [(&str, &str); 2] = [
+    const KNOWN_DIFFERENCES: [(&str, &str); 2] = [
         (
             "openai_compat/groq_tool_use_failed_session.t1",
             "the client built a call out of an error and put its thoughts into the text",
@@ -174,12 +179,12 @@ fn what_goes_back_is_what_the_recorded_client_sent_back() {
         let Some(next) = recordings.iter().find(|recording| recording.name == next) else { continue };
         let messages = next.about["request"]["messages"].as_array().unwrap();
         let Some(sent) = messages.iter().rev().find(|message| message["role"] == "assistant") else { continue };
-        if OTHERWISE.iter().any(|(name, _)| *name == recording.name) {
+        if KNOWN_DIFFERENCES.iter().any(|(name, _)| *name == recording.name) {
             continue;
         }
         let ours = replayed(recording, None)["next"].clone();
         assert_eq!(ours.as_array().map(Vec::len), Some(1), "{}", recording.name);
-        assert_eq!(plain(&ours[0]), plain(sent), "{}", recording.name);
+        assert_eq!(normalized(&ours[0]), normalized(sent), "{}", recording.name);
         compared += 1;
     }
     assert!(compared >= 10, "only {compared} sessions were compared");
@@ -187,7 +192,7 @@ fn what_goes_back_is_what_the_recorded_client_sent_back() {
 
 /// A message without the freedoms that the API leaves: how "no text" is written, how arguments are spaced, doubled
 /// reasoning keys and an index inside a call.
-fn plain(message: &Value) -> Value {
+fn normalized(message: &Value) -> Value {
     let mut message = message.clone();
     let map = message.as_object_mut().unwrap();
     if map.get("content").is_some_and(|content| content.is_null() || content == "") {
@@ -209,8 +214,13 @@ fn recorded_error_bodies_are_classified() {
     let Some(recordings) = fixtures::recordings("http_errors", "body") else { return };
     for recording in recordings {
         let status = u16::try_from(recording.about["status"].as_u64().unwrap()).unwrap();
-        let how =
-            Replay { api: "openai_chat".into(), dialect: None, http_status: Some(status), chunk: None, next: false };
+        let how = ReplayOptions {
+            api: "openai_chat".into(),
+            dialect: None,
+            http_status: Some(status),
+            chunk: None,
+            with_next_message: false,
+        };
         let printed = replay(&how, &recording.body).unwrap();
         let name = recording.name.rsplit('/').next().unwrap();
         let expected = match name {
@@ -229,19 +239,19 @@ fn recorded_error_bodies_are_classified() {
 }
 
 #[test]
-fn context_pairs_that_were_accepted_hold_what_goes_back() {
+fn accepted_context_pairs_match_resent_history() {
     let Some(pairs) = fixtures::recordings("context_pairs", "json") else { return };
     let mut compared = 0;
     for next in pairs.iter().filter(|pair| pair.about["api"] == "openai_compat" && pair.name.ends_with(".t2")) {
         assert_eq!(next.about["status"], 200, "{}", next.name);
         let first = next.name.replace(".t2", ".t1.response");
         let first = pairs.iter().find(|pair| pair.name == first).unwrap();
-        let how = Replay {
+        let how = ReplayOptions {
             api: "openai_chat".into(),
             dialect: Some(dialect(next).name.into()),
             http_status: None,
             chunk: None,
-            next: true,
+            with_next_message: true,
         };
         let ours = replay(&how, &first.body).unwrap()["next"].clone();
         let sent = next.about["request"]["messages"].as_array().unwrap();

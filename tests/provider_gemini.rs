@@ -5,47 +5,47 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::gemini::{GeminiDecoder, GeminiEndpoint};
 use turnleaf_providers::http_client::HttpClient;
-use turnleaf_providers::provider::{Decoder, Item, Outcome, Provider};
-use turnleaf_providers::redact::Secrets;
-use turnleaf_providers::replay::{Replay, replay};
+use turnleaf_providers::provider::{DecodeOutcome, DecodedItem, Decoder, Provider};
+use turnleaf_providers::redaction::SecretSet;
+use turnleaf_providers::replay::{ReplayOptions, replay};
 
 #[path = "support/decoding.rs"]
 mod decoding;
-#[path = "support/fakeprov.rs"]
+#[path = "support/fake_provider.rs"]
 #[expect(dead_code, reason = "servers that misbehave are for provider_http")]
 mod fakeprov;
 #[path = "support/fixtures.rs"]
 mod fixtures;
 
-use fakeprov::{FakeProvider, Verb};
-use fixtures::{Recording, recordings};
+use fakeprov::{FakeProvider, ServerStep};
+use fixtures::{FixtureRecording, recordings};
 
 /// Every recorded stream, every array, and what was made of them.
-fn all() -> Option<Vec<Recording>> {
+fn gemini_recordings() -> Option<Vec<FixtureRecording>> {
     let mut all = recordings("gemini", "sse")?;
     all.extend(recordings("gemini_json_array", "body")?);
     all.extend(recordings("derived", "sse")?.into_iter().filter(|recording| recording.about["api"] == "gemini"));
     Some(all)
 }
 
-fn decoder(_: &Recording) -> Box<dyn Decoder> {
-    Box::new(GeminiDecoder::of("Recorded", Secrets::default()))
+fn decoder(_: &FixtureRecording) -> Box<dyn Decoder> {
+    Box::new(GeminiDecoder::for_provider("Recorded", SecretSet::default()))
 }
 
-fn decode(recording: &Recording) -> (Vec<Item>, Outcome) {
+fn decode(recording: &FixtureRecording) -> (Vec<DecodedItem>, DecodeOutcome) {
     decoding::decode(decoder(recording), [recording.body.as_slice()])
 }
 
 fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
-    let how = Replay { api: "gemini".into(), dialect: None, http_status: None, chunk, next: true };
+    let how = ReplayOptions { api: "gemini".into(), dialect: None, http_status: None, chunk, with_next_message: true };
     replay(&how, body).unwrap()
 }
 
 /// The chunks of a recording, read without the decoder.
-fn chunks(recording: &Recording) -> Vec<Value> {
+fn chunks(recording: &FixtureRecording) -> Vec<Value> {
     let text = std::str::from_utf8(&recording.body).unwrap();
     if let Ok(Value::Array(chunks)) = serde_json::from_str(text) {
         return chunks;
@@ -53,16 +53,16 @@ fn chunks(recording: &Recording) -> Vec<Value> {
     text.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?).ok()).collect()
 }
 
-fn parts_of(recording: &Recording) -> Vec<Value> {
+fn parts_of(recording: &FixtureRecording) -> Vec<Value> {
     let parts = |chunk: &Value| chunk.pointer("/candidates/0/content/parts").and_then(Value::as_array).cloned();
     chunks(recording).iter().filter_map(parts).flatten().collect()
 }
 
 #[test]
-fn every_split_of_a_recording_gives_the_same_items() {
-    let Some(recordings) = all() else { return };
+fn every_split_of_recording_gives_same_items() {
+    let Some(recordings) = gemini_recordings() else { return };
     assert!(recordings.len() >= 30, "only {} recordings", recordings.len());
-    decoding::same_in_every_split(&recordings, decoder);
+    decoding::assert_same_in_every_split(&recordings, decoder);
     for recording in recordings {
         let printed = replayed(&recording.body, None);
         assert_eq!(replayed(&recording.body, Some(7)), printed, "{}", recording.name);
@@ -70,12 +70,12 @@ fn every_split_of_a_recording_gives_the_same_items() {
 }
 
 #[test]
-fn every_beginning_of_a_recording_ends() {
-    let Some(recordings) = all() else { return };
-    decoding::every_beginning_ends(&recordings, decoder);
-    let mut dice = decoding::Dice(0x7465_726d_696e_616c);
+fn every_recording_prefix_ends() {
+    let Some(recordings) = gemini_recordings() else { return };
+    decoding::assert_every_prefix_ends(&recordings, decoder);
+    let mut dice = decoding::DamageRng(0x7465_726d_696e_616c);
     for recording in &recordings {
-        for cut in (0..20).map(|_| dice.below(recording.body.len())) {
+        for cut in (0..20).map(|_| dice.next_below(recording.body.len())) {
             let (_, early) = decoding::decode(decoder(recording), [&recording.body[..cut]]);
             let begins = String::from_utf8_lossy(&recording.body[..cut]).replace(' ', "");
             let is_told = begins.contains("\"finishReason\":\"") || begins.contains("\"blockReason\":\"");
@@ -85,8 +85,8 @@ fn every_beginning_of_a_recording_ends() {
 }
 
 #[test]
-fn a_recording_ends_with_the_reason_that_is_known_of_it() {
-    let Some(recordings) = all() else { return };
+fn recording_ends_with_its_known_reason() {
+    let Some(recordings) = gemini_recordings() else { return };
     for recording in recordings {
         let (items, outcome) = decode(&recording);
         let name = recording.name.as_str();
@@ -99,19 +99,20 @@ fn a_recording_ends_with_the_reason_that_is_known_of_it() {
         let known = features.iter().filter_map(Value::as_str);
         let reason = known.filter_map(|feature| feature.strip_prefix("fin:").or(feature.strip_prefix("pf:"))).next();
         assert_eq!(outcome.stop_reason.as_deref(), reason.or(Some("STOP")), "{name}");
-        let model =
-            items.iter().find_map(|item| if let Item::Model(model) = item { Some(model.as_str()) } else { None });
+        let model = items
+            .iter()
+            .find_map(|item| if let DecodedItem::Model(model) = item { Some(model.as_str()) } else { None });
         let served = chunks(&recording).iter().find_map(|chunk| Some(chunk["modelVersion"].as_str()?.to_owned()));
         assert_eq!(model, served.as_deref(), "{name}");
     }
 }
 
 #[test]
-fn nothing_of_a_recording_is_lost_or_moved() {
-    let Some(recordings) = all() else { return };
+fn recording_content_is_neither_lost_nor_reordered() {
+    let Some(recordings) = gemini_recordings() else { return };
     for recording in recordings.iter().filter(|recording| !recording.name.starts_with("derived/")) {
         let (items, _) = decode(recording);
-        let told: Vec<(&str, String)> = items.iter().filter_map(told).fold(Vec::new(), joined);
+        let told: Vec<(&str, String)> = items.iter().filter_map(item_text).fold(Vec::new(), merge_adjacent);
         let mut expected = Vec::new();
         for part in parts_of(recording) {
             let kind = if part["thought"] == true { "thinking" } else { "text" };
@@ -135,21 +136,21 @@ fn nothing_of_a_recording_is_lost_or_moved() {
             }));
             expected.extend(part["thoughtSignature"].as_str().map(|signature| ("signature", signature.to_owned())));
         }
-        let expected = expected.into_iter().fold(Vec::new(), joined);
+        let expected = expected.into_iter().fold(Vec::new(), merge_adjacent);
         assert_eq!(told, expected, "{}", recording.name);
     }
 }
 
-fn told(item: &Item) -> Option<(&'static str, String)> {
+fn item_text(item: &DecodedItem) -> Option<(&'static str, String)> {
     Some(match item {
-        Item::Text(text) => ("text", text.clone()),
-        Item::Thinking(text) => ("thinking", text.clone()),
-        Item::ThinkingSignature(signature) => ("signature", signature.clone()),
-        Item::ToolCall { name, .. } => ("call", name.clone()),
+        DecodedItem::Text(text) => ("text", text.clone()),
+        DecodedItem::Thinking(text) => ("thinking", text.clone()),
+        DecodedItem::ThinkingSignature(signature) => ("signature", signature.clone()),
+        DecodedItem::ToolCall { name, .. } => ("call", name.clone()),
         // A search is told of beside the parts.
-        Item::OwnCall { name, .. } if name != "google_search" => ("own", String::new()),
-        Item::Image(image) => ("image", image.mime.to_owned()),
-        Item::Opaque(map) => {
+        DecodedItem::ProviderToolCall { name, .. } if name != "google_search" => ("own", String::new()),
+        DecodedItem::Image(image) => ("image", image.mime.to_owned()),
+        DecodedItem::Opaque(map) => {
             let name = map["type"].as_str().unwrap();
             // These stand beside the parts.
             if name == "x:citation" || name == "x:sources" || name.ends_with("Metadata") {
@@ -162,7 +163,7 @@ fn told(item: &Item) -> Option<(&'static str, String)> {
 }
 
 /// Neighbouring texts of one kind are one text.
-fn joined<'a>(mut all: Vec<(&'a str, String)>, one: (&'a str, String)) -> Vec<(&'a str, String)> {
+fn merge_adjacent<'a>(mut all: Vec<(&'a str, String)>, one: (&'a str, String)) -> Vec<(&'a str, String)> {
     match all.last_mut() {
         Some((kind, text)) if *kind == one.0 && matches!(*kind, "text" | "thinking") => text.push_str(&one.1),
         _ => all.push(one),
@@ -171,8 +172,8 @@ fn joined<'a>(mut all: Vec<(&'a str, String)>, one: (&'a str, String)) -> Vec<(&
 }
 
 #[test]
-fn the_usage_of_a_recording_adds_up_to_its_total() {
-    let Some(recordings) = all() else { return };
+fn usage_of_recording_adds_up_to_its_total() {
+    let Some(recordings) = gemini_recordings() else { return };
     let mut compared = 0;
     for recording in recordings.iter().filter(|recording| !recording.name.starts_with("derived/")) {
         let Some(said) = chunks(recording).pop().and_then(|chunk| chunk.get("usageMetadata").cloned()) else {
@@ -189,8 +190,8 @@ fn the_usage_of_a_recording_adds_up_to_its_total() {
 }
 
 #[test]
-fn streamed_arguments_become_the_object_they_describe() {
-    let Some(recordings) = all() else { return };
+fn streamed_arguments_are_assembled_into_object() {
+    let Some(recordings) = gemini_recordings() else { return };
     let recording =
         recordings.iter().find(|recording| recording.name.ends_with("streamed_function_args_array")).unwrap();
     let printed = replayed(&recording.body, None);
@@ -203,8 +204,8 @@ fn streamed_arguments_become_the_object_they_describe() {
 }
 
 #[test]
-fn every_part_goes_back_unchanged_but_thoughts_and_empty_text() {
-    let Some(recordings) = all() else { return };
+fn every_part_except_thoughts_and_empty_text_is_resent_unchanged() {
+    let Some(recordings) = gemini_recordings() else { return };
     for recording in recordings {
         let name = recording.name.as_str();
         if name.starts_with("derived/") || name.ends_with("streamed_function_args_array") {
@@ -220,8 +221,8 @@ fn every_part_goes_back_unchanged_but_thoughts_and_empty_text() {
 }
 
 #[test]
-fn what_goes_back_is_what_the_recorded_client_sent_back() {
-    let Some(recordings) = all() else { return };
+fn resent_history_matches_recorded_client() {
+    let Some(recordings) = gemini_recordings() else { return };
     let mut compared = 0;
     for recording in &recordings {
         let Some((session, step)) = recording.name.rsplit_once(".t") else { continue };
@@ -234,11 +235,11 @@ fn what_goes_back_is_what_the_recorded_client_sent_back() {
 }
 
 #[test]
-fn context_pairs_that_were_accepted_hold_what_goes_back() {
+fn accepted_context_pairs_match_resent_history() {
     let Some(recordings) = recordings("context_pairs", "json") else { return };
     let of_gemini =
-        |recording: &&Recording| recording.about["api"] == "gemini" && !recording.name.ends_with(".response");
-    let pairs: Vec<&Recording> = recordings.iter().filter(of_gemini).collect();
+        |recording: &&FixtureRecording| recording.about["api"] == "gemini" && !recording.name.ends_with(".response");
+    let pairs: Vec<&FixtureRecording> = recordings.iter().filter(of_gemini).collect();
     let mut compared = 0;
     for second in pairs.iter().filter(|recording| recording.name.ends_with(".t2")) {
         assert_eq!(second.about["status"], 200, "{}", second.name);
@@ -256,11 +257,11 @@ fn compare(name: &str, ours: &Value, request: &Value) {
     let contents = request["contents"].as_array().unwrap();
     let sent = contents.iter().rev().find(|content| content["role"] == "model").unwrap();
     assert_eq!(ours.as_array().map(Vec::len), Some(1), "{name}");
-    assert_eq!(plain(&ours[0]), plain(sent), "{name}");
+    assert_eq!(normalized(&ours[0]), normalized(sent), "{name}");
 }
 
 /// The texts and other parts of a content in their order, and its signatures in theirs.
-fn plain(content: &Value) -> (Vec<(&'static str, String)>, Vec<String>) {
+fn normalized(content: &Value) -> (Vec<(&'static str, String)>, Vec<String>) {
     let mut said = Vec::new();
     let mut signatures = Vec::new();
     for part in content["parts"].as_array().unwrap() {
@@ -285,7 +286,7 @@ fn plain(content: &Value) -> (Vec<(&'static str, String)>, Vec<String>) {
                 ("part", format!("{fields:?}"))
             }
         };
-        said = joined(said, one);
+        said = merge_adjacent(said, one);
     }
     (said, signatures)
 }
@@ -296,7 +297,13 @@ fn recorded_error_documents_are_classified() {
     let mut compared = 0;
     for recording in recordings.iter().filter(|recording| recording.about["api"] == "gemini") {
         let status = u16::try_from(recording.about["status"].as_u64().unwrap()).unwrap();
-        let how = Replay { api: "gemini".into(), dialect: None, http_status: Some(status), chunk: None, next: false };
+        let how = ReplayOptions {
+            api: "gemini".into(),
+            dialect: None,
+            http_status: Some(status),
+            chunk: None,
+            with_next_message: false,
+        };
         let printed = replay(&how, &recording.body).unwrap();
         let expected = match status {
             400 => "provider_auth",
@@ -313,27 +320,27 @@ fn recorded_error_documents_are_classified() {
 const KEY: &str = "the-secret-key-of-this-test";
 
 fn provider(server: &FakeProvider) -> GeminiEndpoint {
-    let endpoint = Endpoint {
+    let endpoint = ProviderEndpoint {
         id: "gemini".into(),
         name: "Gemini".into(),
-        api: Api::Gemini,
+        api: ProviderApi::Gemini,
         dialect: String::new(),
         base_url: server.base_url(),
         api_key: Some(KEY.into()),
         models: Vec::new(),
         default_model: None,
         local_network: true,
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     };
     GeminiEndpoint::new(&endpoint, HttpClient::default())
 }
 
-fn answer(body: &Value) -> Vec<Verb> {
-    vec![Verb::Status(200), Verb::Bytes(body.to_string().into_bytes()), Verb::Fin]
+fn answer(body: &Value) -> Vec<ServerStep> {
+    vec![ServerStep::Status(200), ServerStep::Bytes(body.to_string().into_bytes()), ServerStep::Fin]
 }
 
 #[tokio::test]
-async fn the_key_travels_in_its_header_and_the_model_in_the_path() {
+async fn key_is_sent_in_header_and_model_in_path() {
     let server = FakeProvider::start(vec![answer(&json!([]))]).await;
     let sending = provider(&server).send("gemini-2.5-flash", "{}".into());
     let reply = tokio::time::timeout(Duration::from_secs(20), sending).await.unwrap().unwrap();
@@ -347,7 +354,7 @@ async fn the_key_travels_in_its_header_and_the_model_in_the_path() {
 }
 
 #[tokio::test]
-async fn the_list_of_models_is_read_page_by_page() {
+async fn list_of_models_is_read_page_by_page() {
     let model = |name: &str, method: &str| json!({"name": name, "supportedGenerationMethods": [method]});
     let pages = [
         json!({"models": [model("models/a", "generateContent"), model("models/b", "embedContent")], "nextPageToken": "x/2"}),

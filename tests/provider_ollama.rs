@@ -5,44 +5,44 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::ollama::{OllamaDecoder, OllamaEndpoint};
 use turnleaf_providers::provider::{Decoder, Provider};
-use turnleaf_providers::redact::Secrets;
-use turnleaf_providers::replay::{Replay, replay};
+use turnleaf_providers::redaction::SecretSet;
+use turnleaf_providers::replay::{ReplayOptions, replay};
 
 #[path = "support/decoding.rs"]
 mod decoding;
-#[path = "support/fakeprov.rs"]
+#[path = "support/fake_provider.rs"]
 #[expect(dead_code, reason = "servers that misbehave are for provider_http")]
-mod fakeprov;
+mod fake_provider;
 #[path = "support/fixtures.rs"]
 mod fixtures;
 
-use fakeprov::{FakeProvider, Verb};
-use fixtures::{Recording, recordings};
+use fake_provider::{FakeProvider, ServerStep};
+use fixtures::{FixtureRecording, recordings};
 
-fn decoder(_: &Recording) -> Box<dyn Decoder> {
-    Box::new(OllamaDecoder::of("Recorded", Secrets::default()))
+fn decoder(_: &FixtureRecording) -> Box<dyn Decoder> {
+    Box::new(OllamaDecoder::for_provider("Recorded", SecretSet::default()))
 }
 
 fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
-    let how = Replay { api: "ollama".into(), dialect: None, http_status: None, chunk, next: true };
+    let how = ReplayOptions { api: "ollama".into(), dialect: None, http_status: None, chunk, with_next_message: true };
     replay(&how, body).unwrap()
 }
 
 /// The lines of a recording, read without the decoder.
-fn lines(recording: &Recording) -> Vec<Value> {
+fn lines(recording: &FixtureRecording) -> Vec<Value> {
     let text = std::str::from_utf8(&recording.body).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
-fn every_split_of_a_recording_gives_the_same_items() {
+fn every_split_of_recording_gives_same_items() {
     let Some(recordings) = recordings("ollama_native", "ndjson") else { return };
     assert_eq!(recordings.len(), 3);
-    decoding::same_in_every_split(&recordings, decoder);
+    decoding::assert_same_in_every_split(&recordings, decoder);
     for recording in recordings {
         let printed = replayed(&recording.body, None);
         assert_eq!(replayed(&recording.body, Some(7)), printed, "{}", recording.name);
@@ -50,9 +50,9 @@ fn every_split_of_a_recording_gives_the_same_items() {
 }
 
 #[test]
-fn every_beginning_of_a_recording_ends_and_only_the_last_line_completes_it() {
+fn every_recording_prefix_ends_and_only_last_line_completes_it() {
     let Some(recordings) = recordings("ollama_native", "ndjson") else { return };
-    decoding::every_beginning_ends(&recordings, decoder);
+    decoding::assert_every_prefix_ends(&recordings, decoder);
     for recording in &recordings {
         let last = recording.body.trim_ascii_end().iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
         for cut in [last, last + 1, recording.body.trim_ascii_end().len() - 1] {
@@ -63,7 +63,7 @@ fn every_beginning_of_a_recording_ends_and_only_the_last_line_completes_it() {
 }
 
 #[test]
-fn a_recording_is_read_whole() {
+fn recording_is_decoded_completely() {
     let Some(recordings) = recordings("ollama_native", "ndjson") else { return };
     for recording in recordings {
         let name = recording.name.as_str();
@@ -91,7 +91,7 @@ fn a_recording_is_read_whole() {
 }
 
 #[test]
-fn what_goes_back_is_what_the_recorded_client_sent_back() {
+fn resent_history_matches_recorded_client() {
     let Some(recordings) = recordings("ollama_native", "ndjson") else { return };
     let of = |name: &str| recordings.iter().find(|recording| recording.name.ends_with(name)).unwrap();
     let messages = of("qwen3.t2").about["request"]["messages"].as_array().unwrap();
@@ -107,25 +107,25 @@ fn what_goes_back_is_what_the_recorded_client_sent_back() {
 }
 
 fn provider(base_url: String) -> OllamaEndpoint {
-    let endpoint = Endpoint {
+    let endpoint = ProviderEndpoint {
         id: "box".into(),
         name: "Box".into(),
-        api: Api::Ollama,
+        api: ProviderApi::Ollama,
         dialect: String::new(),
         base_url,
         api_key: None,
         models: Vec::new(),
         default_model: None,
         local_network: true,
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     };
     OllamaEndpoint::new(&endpoint, HttpClient::default())
 }
 
 #[tokio::test]
-async fn it_asks_the_servers_own_paths() {
+async fn requests_use_ollama_paths() {
     let tags = json!({"models": [{"name": "b:latest", "model": "b:latest"}, {"name": "a"}]});
-    let script = vec![Verb::Status(200), Verb::Bytes(tags.to_string().into_bytes()), Verb::Fin];
+    let script = vec![ServerStep::Status(200), ServerStep::Bytes(tags.to_string().into_bytes()), ServerStep::Fin];
     let server = FakeProvider::start(vec![script]).await;
     let provider = provider(server.base_url());
     let patience = Duration::from_secs(20);

@@ -5,9 +5,9 @@
 
 use serde_json::{Value, json};
 use turnleaf_providers::openai_responses::ResponsesDecoder;
-use turnleaf_providers::provider::{Decoder, Item, Outcome};
-use turnleaf_providers::redact::Secrets;
-use turnleaf_providers::replay::{Replay, replay};
+use turnleaf_providers::provider::{DecodeOutcome, DecodedItem, Decoder};
+use turnleaf_providers::redaction::SecretSet;
+use turnleaf_providers::replay::{ReplayOptions, replay};
 
 #[path = "support/fixtures.rs"]
 mod fixtures;
@@ -18,9 +18,9 @@ mod citations;
 #[path = "support/decoding.rs"]
 mod decoding;
 
-use fixtures::Recording;
+use fixtures::FixtureRecording;
 
-fn recordings() -> Option<Vec<Recording>> {
+fn recordings() -> Option<Vec<FixtureRecording>> {
     let mut all = fixtures::recordings("openai_responses", "sse")?;
     let derived = fixtures::recordings("derived", "sse")?;
     all.extend(derived.into_iter().filter(|recording| recording.about["api"] == "openai_responses"));
@@ -29,7 +29,7 @@ fn recordings() -> Option<Vec<Recording>> {
 
 /// One JSON document of the fixtures; `None`, said visibly, when there are no fixtures.
 fn document(path: &str) -> Option<Value> {
-    let path = fixtures::root().join(path);
+    let path = fixtures::fixtures_root().join(path);
     let Ok(bytes) = std::fs::read(&path) else {
         eprintln!("skipped: fixtures not found ({})", path.display());
         return None;
@@ -38,15 +38,21 @@ fn document(path: &str) -> Option<Value> {
 }
 
 fn decoder() -> Box<dyn Decoder> {
-    Box::new(ResponsesDecoder::of("Recorded", Secrets::default()))
+    Box::new(ResponsesDecoder::for_provider("Recorded", SecretSet::default()))
 }
 
-fn decode(body: &[u8]) -> (Vec<Item>, Outcome) {
+fn decode(body: &[u8]) -> (Vec<DecodedItem>, DecodeOutcome) {
     decoding::decode(decoder(), [body])
 }
 
 fn replayed(body: &[u8], http_status: Option<u16>) -> Value {
-    let how = Replay { api: "openai_responses".into(), dialect: None, http_status, chunk: None, next: true };
+    let how = ReplayOptions {
+        api: "openai_responses".into(),
+        dialect: None,
+        http_status,
+        chunk: None,
+        with_next_message: true,
+    };
     replay(&how, body).unwrap()
 }
 
@@ -80,7 +86,7 @@ fn output(events: &[Value]) -> Vec<Value> {
 
 /// What a reply says, without where one piece ends and the next begins.
 #[derive(Debug, Default, PartialEq)]
-struct Told {
+struct MergedReply {
     text: String,
     /// Without the blank lines between its parts.
     thinking: String,
@@ -93,45 +99,45 @@ struct Told {
     citations: usize,
 }
 
-fn bare(thinking: &str) -> String {
+fn without_whitespace(thinking: &str) -> String {
     thinking.split_whitespace().collect()
 }
 
-fn told(items: &[Item]) -> Told {
-    let mut told = Told::default();
+fn merge_items(items: &[DecodedItem]) -> MergedReply {
+    let mut told = MergedReply::default();
     for item in items {
         match item {
-            Item::Text(text) => told.text.push_str(text),
-            Item::Thinking(text) => told.thinking.push_str(&bare(text)),
-            Item::ThinkingSignature(_) => told.signatures += 1,
-            Item::ToolCall { index, id, name } => {
+            DecodedItem::Text(text) => told.text.push_str(text),
+            DecodedItem::Thinking(text) => told.thinking.push_str(&without_whitespace(text)),
+            DecodedItem::ThinkingSignature(_) => told.signatures += 1,
+            DecodedItem::ToolCall { index, id, name } => {
                 assert_eq!(usize::try_from(*index).unwrap(), told.calls.len());
                 told.calls.push((id.clone(), name.clone(), String::new()));
             }
-            Item::ToolArguments { index, text } => told.calls[usize::try_from(*index).unwrap()].2.push_str(text),
-            Item::Image(_) => told.others.push("image".to_owned()),
-            Item::OwnCall { name, .. } => told.others.push(format!("own {name}")),
-            Item::OwnArguments { .. } | Item::OwnResult { .. } => {}
-            Item::Opaque(map) if map["type"] == "x:citation" => told.citations += 1,
-            Item::Opaque(map) if map["type"] == "x:sources" => {
+            DecodedItem::ToolArguments { index, text } => told.calls[usize::try_from(*index).unwrap()].2.push_str(text),
+            DecodedItem::Image(_) => told.others.push("image".to_owned()),
+            DecodedItem::ProviderToolCall { name, .. } => told.others.push(format!("own {name}")),
+            DecodedItem::ProviderToolArguments { .. } | DecodedItem::ProviderToolResult { .. } => {}
+            DecodedItem::Opaque(map) if map["type"] == "x:citation" => told.citations += 1,
+            DecodedItem::Opaque(map) if map["type"] == "x:sources" => {
                 told.citations += map["sources"].as_array().unwrap().len();
             }
-            Item::Opaque(map) => told.others.push(map["type"].as_str().unwrap().to_owned()),
-            Item::Model(_)
-            | Item::Usage(_)
-            | Item::Cost(_)
-            | Item::Response(_)
-            | Item::Stop(_)
-            | Item::Failed(_)
-            | Item::Redacted(_)
-            | Item::Notice(_) => {}
+            DecodedItem::Opaque(map) => told.others.push(map["type"].as_str().unwrap().to_owned()),
+            DecodedItem::Model(_)
+            | DecodedItem::Usage(_)
+            | DecodedItem::Cost(_)
+            | DecodedItem::ResponseId(_)
+            | DecodedItem::StopReason(_)
+            | DecodedItem::Failed(_)
+            | DecodedItem::RedactedThinking(_)
+            | DecodedItem::Notice(_) => {}
         }
     }
     told
 }
 
-fn expected(output: &[Value]) -> Told {
-    let mut told = Told::default();
+fn expected(output: &[Value]) -> MergedReply {
+    let mut told = MergedReply::default();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     for item in output {
         let text = |field: &str| item[field].as_str().unwrap_or_default().to_owned();
@@ -144,7 +150,7 @@ fn expected(output: &[Value]) -> Told {
             }
             "reasoning" => {
                 for part in list(&item["summary"]).into_iter().chain(list(&item["content"])) {
-                    told.thinking.push_str(&bare(part["text"].as_str().unwrap()));
+                    told.thinking.push_str(&without_whitespace(part["text"].as_str().unwrap()));
                 }
                 told.signatures += usize::from(item["encrypted_content"].is_string());
             }
@@ -161,16 +167,16 @@ fn expected(output: &[Value]) -> Told {
 }
 
 #[test]
-fn every_split_of_a_recording_gives_the_same_items() {
+fn every_split_of_recording_gives_same_items() {
     let Some(recordings) = recordings() else { return };
     assert!(recordings.len() >= 45, "only {} recordings", recordings.len());
-    decoding::same_in_every_split(&recordings, |_| decoder());
+    decoding::assert_same_in_every_split(&recordings, |_| decoder());
 }
 
 #[test]
-fn every_beginning_of_a_recording_ends_and_is_complete_only_with_its_terminal() {
+fn every_recording_prefix_ends_and_is_complete_only_with_terminal_event() {
     let Some(recordings) = recordings() else { return };
-    decoding::every_beginning_ends(&recordings, |_| decoder());
+    decoding::assert_every_prefix_ends(&recordings, |_| decoder());
     for recording in &recordings {
         let events = events(&recording.body);
         for cut in 0..events.len() {
@@ -183,7 +189,7 @@ fn every_beginning_of_a_recording_ends_and_is_complete_only_with_its_terminal() 
 }
 
 #[test]
-fn a_recording_ends_as_its_terminal_says() {
+fn recording_ends_as_terminal_event_says() {
     let Some(recordings) = recordings() else { return };
     for recording in &recordings {
         let name = recording.name.as_str();
@@ -200,15 +206,18 @@ fn a_recording_ends_as_its_terminal_says() {
         }
         assert_eq!(outcome.complete, failure.is_none(), "{name}");
         let served = recording.about["served_model"].as_str().map(str::to_owned);
-        let mut models =
-            items.iter().filter_map(|item| if let Item::Model(model) = item { Some(model.clone()) } else { None });
+        let mut models = items
+            .iter()
+            .filter_map(|item| if let DecodedItem::Model(model) = item { Some(model.clone()) } else { None });
         let last = models.next_back();
         assert!(served.is_none() || last == served, "{name}: {last:?}");
         let events = events(&recording.body);
         let terminal = events.iter().find(|event| is_terminal(event)).filter(|_| failure.is_none());
         if let Some(usage) = terminal.map(|event| &event["response"]["usage"]) {
-            let said =
-                items.iter().rev().find_map(|item| if let Item::Usage(usage) = item { Some(*usage) } else { None });
+            let said = items
+                .iter()
+                .rev()
+                .find_map(|item| if let DecodedItem::Usage(usage) = item { Some(*usage) } else { None });
             let said = said.unwrap();
             for (found, path) in [
                 (said.input_tokens, "/input_tokens"),
@@ -224,16 +233,16 @@ fn a_recording_ends_as_its_terminal_says() {
 }
 
 #[test]
-fn what_is_told_is_what_the_response_says_in_the_end() {
+fn decoded_items_match_final_response() {
     let Some(recordings) = recordings() else { return };
     for recording in recordings.iter().filter(|recording| !recording.name.starts_with("derived/")) {
         let (items, _) = decode(&recording.body);
         let events = events(&recording.body);
-        assert_eq!(told(&items), expected(&output(&events)), "{}", recording.name);
+        assert_eq!(merge_items(&items), expected(&output(&events)), "{}", recording.name);
         let ends = events.iter().filter(|event| event["type"] == "response.output_item.done");
         let seals: Vec<&str> = ends.filter_map(|event| event["item"]["encrypted_content"].as_str()).collect();
         let signed = items.iter().filter_map(|item| match item {
-            Item::ThinkingSignature(signature) => Some(signature.as_str()),
+            DecodedItem::ThinkingSignature(signature) => Some(signature.as_str()),
             _ => None,
         });
         assert_eq!(signed.collect::<Vec<_>>(), seals, "{}", recording.name);
@@ -241,7 +250,7 @@ fn what_is_told_is_what_the_response_says_in_the_end() {
 }
 
 #[test]
-fn blocks_stand_in_the_order_in_which_items_appeared() {
+fn blocks_keep_order_of_first_appearance() {
     let Some(recordings) = recordings() else { return };
     for recording in &recordings {
         let added = events(&recording.body);
@@ -257,7 +266,7 @@ fn blocks_stand_in_the_order_in_which_items_appeared() {
                 other => Some(format!("x:{other}")),
             })
             .collect();
-        if told(&decode(&recording.body).0).text.is_empty() {
+        if merge_items(&decode(&recording.body).0).text.is_empty() {
             // A message that says nothing, or was cut before it did, is no block.
             appeared.retain(|kind| kind != "text");
         }
@@ -270,16 +279,16 @@ fn blocks_stand_in_the_order_in_which_items_appeared() {
 }
 
 #[test]
-fn nothing_is_lost_or_doubled_whatever_a_server_leaves_out() {
+fn content_is_neither_lost_nor_doubled_when_server_omits_events() {
     let Some(recordings) = recordings() else { return };
     let mut from_the_middle = 0;
     for recording in &recordings {
         let events = events(&recording.body);
         let Some(terminal) = events.iter().find(|event| is_terminal(event)) else { continue };
-        let whole = told(&decode(&recording.body).0);
+        let whole = merge_items(&decode(&recording.body).0);
         let check = |what: &str, kept: Vec<Value>| {
             let (items, _) = decode(&body_of(&kept));
-            assert_eq!(told(&items), whole, "{} {what}", recording.name);
+            assert_eq!(merge_items(&items), whole, "{} {what}", recording.name);
         };
         let without = |ending: &str| {
             events
@@ -304,15 +313,16 @@ fn nothing_is_lost_or_doubled_whatever_a_server_leaves_out() {
         if terminal["response"]["output"].as_array().is_some_and(|output| !output.is_empty()) {
             check("with the terminal alone", vec![terminal.clone()]);
             // What is only whole at its end comes with the terminal then: behind a call that was seen to begin.
-            let in_any_order = |mut told: Told| {
+            let in_any_order = |mut told: MergedReply| {
                 told.others.sort();
                 told
             };
             let (items, _) = decode(&body_of(&without("output_item.done")));
-            let (kept, all) = (in_any_order(told(&items)), in_any_order(told(&decode(&recording.body).0)));
+            let (kept, all) =
+                (in_any_order(merge_items(&items)), in_any_order(merge_items(&decode(&recording.body).0)));
             assert_eq!(kept, all, "{} without ends of items", recording.name);
             assert_eq!(
-                told(&decode(terminal["response"].to_string().as_bytes()).0),
+                merge_items(&decode(terminal["response"].to_string().as_bytes()).0),
                 whole,
                 "{} as a document",
                 recording.name
@@ -329,7 +339,7 @@ fn nothing_is_lost_or_doubled_whatever_a_server_leaves_out() {
 }
 
 #[test]
-fn the_recorded_oracles_hold() {
+fn recorded_oracles_match() {
     let Some(recordings) = fixtures::recordings("openai_responses", "sse") else { return };
     let Some(oracles) = document("ORACLES.json") else { return };
     let facts = oracles["responses_final"].as_object().unwrap();
@@ -343,7 +353,7 @@ fn the_recorded_oracles_hold() {
         let final_output = terminal["response"]["output"].as_array().unwrap();
         assert_eq!(json!(final_output.len()), fact["final_output_items"], "{file}");
         let (items, _) = decode(&recording.body);
-        let (ours, theirs) = (told(&items), expected(final_output));
+        let (ours, theirs) = (merge_items(&items), expected(final_output));
         // Where the oracle says that deltas fall short, the ends of the items or the snapshot make up for it.
         if fact["text_equal"] == true || !final_output.is_empty() {
             assert_eq!(ours.text, theirs.text, "{file}");
@@ -355,7 +365,7 @@ fn the_recorded_oracles_hold() {
 }
 
 /// The items of an assistant that end a recorded request: what its client made of the response before.
-fn sent_back(request: &Value) -> Vec<Value> {
+fn resent_items(request: &Value) -> Vec<Value> {
     let is_answer =
         |item: &&Value| item["role"] == "user" || item["type"].as_str().is_some_and(|kind| kind.ends_with("_output"));
     let input = request["input"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -366,7 +376,7 @@ fn sent_back(request: &Value) -> Vec<Value> {
 }
 
 /// An item without the freedoms that the API leaves: ids, states, nulls, how a text is wrapped, and what hangs on it.
-fn plain(item: &Value) -> Value {
+fn normalized(item: &Value) -> Value {
     let mut item = item.clone();
     let map = item.as_object_mut().unwrap();
     map.retain(|key, value| !value.is_null() && !matches!(key.as_str(), "id" | "status"));
@@ -390,13 +400,13 @@ fn plain(item: &Value) -> Value {
     item
 }
 
-fn assert_goes_back(name: &str, ours: &Value, request: &Value) -> bool {
-    let theirs = sent_back(request);
+fn assert_resent(name: &str, ours: &Value, request: &Value) -> bool {
+    let theirs = resent_items(request);
     if theirs.is_empty() {
         return false;
     }
-    let mut ours: Vec<Value> = ours.as_array().unwrap().iter().map(plain).collect();
-    let theirs: Vec<Value> = theirs.iter().map(plain).collect();
+    let mut ours: Vec<Value> = ours.as_array().unwrap().iter().map(normalized).collect();
+    let theirs: Vec<Value> = theirs.iter().map(normalized).collect();
     // Some clients leave the phase out; the guide asks for it.
     for (ours, theirs) in ours.iter_mut().zip(&theirs) {
         if theirs.get("phase").is_none() {
@@ -408,31 +418,31 @@ fn assert_goes_back(name: &str, ours: &Value, request: &Value) -> bool {
 }
 
 #[test]
-fn what_goes_back_is_what_the_recorded_client_sent_back() {
+fn resent_history_matches_recorded_client() {
     // The client put the id of the item where the id of the call belongs.
-    const OTHERWISE: &str = "openai_responses/function_call_session_gpt4o.t1";
+    const KNOWN_DIFFERENCES: &str = "openai_responses/function_call_session_gpt4o.t1";
     let Some(recordings) = recordings() else { return };
     let mut compared = 0;
     for recording in &recordings {
         let Some((session, step)) = recording.name.rsplit_once(".t") else { continue };
         let next = format!("{session}.t{}", step.parse::<u32>().unwrap() + 1);
         let Some(next) = recordings.iter().find(|recording| recording.name == next) else { continue };
-        if recording.name == OTHERWISE {
+        if recording.name == KNOWN_DIFFERENCES {
             continue;
         }
         let ours = replayed(&recording.body, None)["next"].clone();
-        compared += usize::from(assert_goes_back(&recording.name, &ours, &next.about["request"]));
+        compared += usize::from(assert_resent(&recording.name, &ours, &next.about["request"]));
     }
     assert!(compared >= 11, "only {compared} sessions were compared");
 }
 
 #[test]
-fn context_pairs_are_kept_and_what_was_refused_is_never_sent() {
+fn accepted_context_pairs_are_kept_and_refused_ones_never_sent() {
     let Some(summary) = document("context_pairs/responses_summary_replay.t1.response.json") else { return };
     let named = |name: &str| document(&format!("context_pairs/responses_{name}.json")).unwrap();
     let next = replayed(summary.to_string().as_bytes(), None);
     assert_eq!((&next["complete"], &next["stop_reason"]), (&json!(true), &json!("completed")));
-    assert!(assert_goes_back("summary", &next["next"], &named("summary_replay.t2")["request"]));
+    assert!(assert_resent("summary", &next["next"], &named("summary_replay.t2")["request"]));
     // Ids and all: nothing of an accepted item is changed.
     assert_eq!(next["next"], summary["output"]);
     let parts = summary["output"][0]["summary"].as_array().unwrap();

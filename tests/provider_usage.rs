@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::{Value, json};
-use turnleaf_providers::replay::{Replay, replay};
+use turnleaf_providers::replay::{ReplayOptions, replay};
 
 #[path = "support/fixtures.rs"]
 mod fixtures;
 
-use fixtures::Recording;
+use fixtures::FixtureRecording;
 
 const FOLDERS: [(&str, &str, &str); 6] = [
     ("anthropic", "sse", "anthropic"),
@@ -20,7 +20,7 @@ const FOLDERS: [(&str, &str, &str); 6] = [
 ];
 
 /// Every recording with its API; `None` when there are no fixtures.
-fn all() -> Option<Vec<(&'static str, Recording)>> {
+fn all_recordings() -> Option<Vec<(&'static str, FixtureRecording)>> {
     let mut all = Vec::new();
     for (folder, ending, api) in FOLDERS {
         all.extend(fixtures::recordings(folder, ending)?.into_iter().map(|recording| (api, recording)));
@@ -29,8 +29,13 @@ fn all() -> Option<Vec<(&'static str, Recording)>> {
 }
 
 fn read(api: &str, dialect: Option<&str>, body: &[u8]) -> Value {
-    let how =
-        Replay { api: api.into(), dialect: dialect.map(str::to_owned), http_status: None, chunk: None, next: false };
+    let how = ReplayOptions {
+        api: api.into(),
+        dialect: dialect.map(str::to_owned),
+        http_status: None,
+        chunk: None,
+        with_next_message: false,
+    };
     replay(&how, body).unwrap()
 }
 
@@ -58,8 +63,8 @@ fn total(api: &str, body: &[u8]) -> Option<u64> {
 }
 
 #[test]
-fn input_and_output_are_the_providers_own_total_and_parts_are_no_larger_than_sums() {
-    let Some(recordings) = all() else { return };
+fn input_and_output_match_provider_total_and_parts_do_not_exceed_sums() {
+    let Some(recordings) = all_recordings() else { return };
     let mut compared = 0;
     for (api, recording) in &recordings {
         let dialect = recording.about["provider"].as_str().filter(|_| *api == "openai_chat");
@@ -83,7 +88,7 @@ fn input_and_output_are_the_providers_own_total_and_parts_are_no_larger_than_sum
 }
 
 #[test]
-fn the_input_of_anthropic_is_what_it_calls_input_and_both_of_its_cached_parts() {
+fn anthropic_input_is_input_plus_both_cached_parts() {
     let Some(recordings) = fixtures::recordings("anthropic", "sse") else { return };
     let mut compared = 0;
     for recording in recordings {
@@ -110,7 +115,7 @@ fn the_input_of_anthropic_is_what_it_calls_input_and_both_of_its_cached_parts() 
 }
 
 #[test]
-fn each_api_in_its_own_words_means_the_same() {
+fn every_api_usage_has_same_meaning() {
     let chat = |usage: Value| {
         let chunk = json!({"id": "c", "choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "stop"}], "usage": usage});
         ("openai_chat", format!("data: {chunk}\n\ndata: [DONE]\n\n"))

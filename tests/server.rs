@@ -3,30 +3,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "store/actors.rs"]
-#[expect(dead_code, reason = "calls and their answers are for the tests of the store")]
-mod actors;
 #[path = "server/archived_images.rs"]
 mod archived_images;
-#[path = "server/at_once.rs"]
-mod at_once;
-#[path = "server/attaching.rs"]
-mod attaching;
-#[path = "server/bad_bytes.rs"]
-mod bad_bytes;
+#[path = "server/attachment_pages.rs"]
+mod attachment_pages;
 #[path = "server/bad_imports.rs"]
 mod bad_imports;
 #[path = "server/branches.rs"]
 mod branches;
-#[path = "store/bush.rs"]
+#[path = "store/tree_fixtures.rs"]
 #[expect(dead_code, reason = "whose it is, is asked by the tests of the store")]
 mod bush;
-#[path = "server/came_again.rs"]
-mod came_again;
+#[path = "server/chat_find.rs"]
+mod chat_find;
+#[path = "server/chat_reading.rs"]
+mod chat_reading;
 #[path = "server/chat_settings.rs"]
 mod chat_settings;
 #[path = "server/compare.rs"]
 mod compare;
+#[path = "server/concurrent_requests.rs"]
+mod concurrent_requests;
 #[path = "server/copies.rs"]
 mod copies;
 #[path = "server/damaged_journals.rs"]
@@ -37,33 +34,38 @@ mod damaged_turns;
 mod database_outages;
 #[path = "store/databases.rs"]
 mod databases;
+#[path = "server/delete_all.rs"]
+mod delete_all;
 #[path = "server/document_pages.rs"]
 mod document_pages;
 #[path = "server/documents.rs"]
 mod documents;
+#[path = "store/domain_fixtures.rs"]
+#[expect(dead_code, reason = "calls and their answers are for the tests of the store")]
+mod domain_fixtures;
 #[path = "server/drafts.rs"]
 mod drafts;
-#[path = "server/everything.rs"]
-mod everything;
+#[path = "server/exports.rs"]
+mod exports;
+#[path = "server/external_links.rs"]
+mod external_links;
 #[path = "server/failed_pages.rs"]
 mod failed_pages;
-#[path = "support/fakeprov.rs"]
+#[path = "server/fake_file_reader.rs"]
+mod fake_file_reader;
+#[path = "support/fake_provider.rs"]
 #[expect(dead_code, reason = "connections that break are for provider_http")]
 mod fakeprov;
 #[path = "server/fenced_endings.rs"]
 mod fenced_endings;
-#[path = "server/files.rs"]
-mod files;
-#[path = "server/find.rs"]
-mod find;
 #[path = "server/gallery.rs"]
 mod gallery;
 #[path = "server/grafts.rs"]
 mod grafts;
-#[path = "server/house.rs"]
-mod house;
 #[path = "server/http_api.rs"]
 mod http_api;
+#[path = "server/idempotency.rs"]
+mod idempotency;
 #[path = "server/images.rs"]
 mod images;
 #[path = "server/interchange.rs"]
@@ -72,8 +74,6 @@ mod interchange;
 mod kept_responses;
 #[path = "server/language.rs"]
 mod language;
-#[path = "server/leaving.rs"]
-mod leaving;
 #[path = "server/legacy.rs"]
 mod legacy;
 #[path = "support/legacy.rs"]
@@ -84,11 +84,11 @@ mod locked_turns;
 mod long_chats;
 #[path = "server/lost_acknowledgements.rs"]
 mod lost_acknowledgements;
-#[path = "convert/made.rs"]
+#[path = "convert/sample_files.rs"]
 #[expect(dead_code, reason = "documents are read by the tests of convert")]
 mod made;
-#[path = "server/once.rs"]
-mod once;
+#[path = "server/malformed_replies.rs"]
+mod malformed_replies;
 #[path = "server/openapi.rs"]
 mod openapi;
 #[path = "support/own_cluster.rs"]
@@ -102,10 +102,10 @@ mod postgres_proxy;
 mod providers;
 #[path = "server/raw_pages.rs"]
 mod raw_pages;
-#[path = "server/reading.rs"]
-mod reading;
 #[path = "server/refused_entries.rs"]
 mod refused_entries;
+#[path = "server/reimport.rs"]
+mod reimport;
 #[path = "server/repair.rs"]
 mod repair;
 #[path = "server/replies.rs"]
@@ -124,12 +124,12 @@ mod slow_clients;
 mod socket;
 #[path = "server/storage.rs"]
 mod storage;
-#[path = "server/taking_out.rs"]
-mod taking_out;
+#[path = "server/test_server.rs"]
+mod test_server;
 #[path = "server/tool_approval.rs"]
 mod tool_approval;
-#[path = "server/tool_calls.rs"]
-mod tool_calls;
+#[path = "server/tool_call_support.rs"]
+mod tool_call_support;
 #[path = "server/tool_exposure.rs"]
 mod tool_exposure;
 #[path = "server/tool_loop.rs"]
@@ -141,7 +141,7 @@ mod tool_restart;
 #[path = "server/tool_resume.rs"]
 mod tool_resume;
 #[expect(dead_code, reason = "images are shown by the tests of what providers accept")]
-#[path = "support/toolbox.rs"]
+#[path = "support/fake_toolbox.rs"]
 mod toolbox;
 #[path = "server/tools_api.rs"]
 mod tools_api;
@@ -153,5 +153,5 @@ mod tree;
 mod usage;
 #[path = "server/versions.rs"]
 mod versions;
-#[path = "server/wire.rs"]
-mod wire;
+#[path = "server/wire_fixtures.rs"]
+mod wire_fixtures;

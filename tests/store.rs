@@ -4,64 +4,64 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "store/actors.rs"]
-mod actors;
-#[path = "store/bush.rs"]
-mod bush;
 #[path = "store/claims.rs"]
 mod claims;
 #[path = "store/damage.rs"]
 mod damage;
+#[path = "support/damage_values.rs"]
+mod damage_values;
 #[path = "store/damaged_exports.rs"]
 mod damaged_exports;
 #[path = "store/damaged_readers.rs"]
 mod damaged_readers;
-#[path = "support/damages.rs"]
-mod damages;
 #[path = "store/databases.rs"]
 mod databases;
 #[path = "store/documents.rs"]
 mod documents;
+#[path = "store/domain_fixtures.rs"]
+mod domain_fixtures;
 #[path = "store/every_function.rs"]
 mod every_function;
 #[path = "store/failures.rs"]
 mod failures;
-#[path = "store/find.rs"]
-mod find;
 #[path = "store/fsck.rs"]
 mod fsck;
-#[path = "store/furnished.rs"]
-mod furnished;
 #[path = "store/grafts.rs"]
 mod grafts;
+#[path = "store/idempotent_writes.rs"]
+mod idempotent_writes;
 #[path = "store/migrations.rs"]
 mod migrations;
+#[path = "store/path_find.rs"]
+mod path_find;
 #[path = "store/paths.rs"]
 mod paths;
-#[path = "store/plans.rs"]
-mod plans;
 #[path = "support/postgres_proxy.rs"]
 #[expect(dead_code, reason = "commits and black holes are for the tests of the server")]
 mod postgres_proxy;
+#[path = "store/query_plans.rs"]
+mod query_plans;
 #[path = "store/repairs.rs"]
 mod repairs;
-#[path = "store/repeated.rs"]
-mod repeated;
 #[path = "store/search.rs"]
 mod search;
-#[path = "store/sent.rs"]
-mod sent;
+#[path = "store/seeded_rows.rs"]
+mod seeded_rows;
+#[path = "store/sent_requests.rs"]
+mod sent_requests;
 #[path = "store/spending.rs"]
 mod spending;
 #[path = "store/statements.rs"]
 mod statements;
 #[path = "store/storage.rs"]
 mod storage;
-#[path = "store/story.rs"]
-mod story;
 #[path = "store/tools.rs"]
 mod tools;
 #[path = "store/trash.rs"]
 mod trash;
+#[path = "store/tree_fixtures.rs"]
+mod tree_fixtures;
 #[path = "store/upgrades.rs"]
 mod upgrades;
+#[path = "store/walkthrough.rs"]
+mod walkthrough;

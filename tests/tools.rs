@@ -7,17 +7,17 @@
 mod calls;
 #[path = "tools/credentials.rs"]
 mod credentials;
+#[path = "tools/hostile_pages.rs"]
+mod hostile_pages;
+#[path = "tools/http_servers.rs"]
+mod http_servers;
 #[path = "tools/kills.rs"]
 mod kills;
-#[path = "tools/lives.rs"]
-mod lives;
+#[path = "tools/lifecycle.rs"]
+mod lifecycle;
+#[path = "tools/mcp_fixtures.rs"]
+mod mcp_fixtures;
 #[path = "tools/orphans.rs"]
 mod orphans;
-#[path = "tools/pages.rs"]
-mod pages;
-#[path = "tools/real.rs"]
-mod real;
-#[path = "tools/rig.rs"]
-mod rig;
-#[path = "tools/web.rs"]
-mod web;
+#[path = "tools/third_party_servers.rs"]
+mod third_party_servers;

@@ -9,23 +9,23 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 use leptos_meta::{MetaTags, provide_meta_context};
 use leptos_router::components::Router;
-use turnleaf::api::view::{ChatItem, ChatPage, DraftView, Notice, TurnView, Way};
-use turnleaf::domain::attachment::{Attachment, Standing};
-use turnleaf::domain::chat::Heading;
-use turnleaf::domain::provider::{Model, Reasoning};
+use turnleaf::api::view::{ChatListItem, ChatPage, ComposerNotice, ConnectionOption, DraftView, TurnView};
+use turnleaf::domain::attachment::{Attachment, ReferenceStatus};
+use turnleaf::domain::chat::ChatListHeading;
+use turnleaf::domain::provider::{Model, ReasoningSupport};
 use turnleaf::domain::{
-    Block, BlockId, BlockState, Branch, BranchId, Chat, ChatId, Content, ExchangeId, Lock, Origin, Role, Turn, TurnId,
-    TurnStatus, Usage, UserId,
+    Block, BlockId, BlockState, Branch, BranchId, BranchOrigin, Chat, ChatId, Content, ExchangeId, ModelLock, Role,
+    Turn, TurnId, TurnStatus, Usage, UserId,
 };
 use turnleaf::ui::announce::provide_announcer;
 use turnleaf::ui::connection::provide_connection;
 use turnleaf::ui::kit::provide_toasts;
 use turnleaf::ui::page::chat::ChatScreen;
-use turnleaf::ui::page::home::Home;
+use turnleaf::ui::page::home::HomeScreen;
 use turnleaf::ui::page::not_found::NotFoundPage;
-use turnleaf::ui::preferences::{Preferences, Setting};
+use turnleaf::ui::preferences::{PreferenceSetting, Preferences};
 use turnleaf::ui::shell::shell;
-use turnleaf::ui::sidebar::chat_list::Items;
+use turnleaf::ui::sidebar::chat_list::ChatListRows;
 
 const HOSTILE: [&str; 4] = [
     "</title><script>alert(1)</script>",
@@ -35,20 +35,20 @@ const HOSTILE: [&str; 4] = [
 ];
 
 /// A page drawn the way the server draws pages, with the contexts of the application around `view`.
-async fn drawn<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> String {
+async fn render<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> String {
     let document = move || {
         let view = view.clone();
         view! {
             <html>
                 <head><MetaTags/></head>
-                <body>{framed(view)}</body>
+                <body>{in_frame(view)}</body>
             </html>
         }
     };
-    answer(|| (), document).await
+    render_response(|| (), document).await
 }
 
-fn framed<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> impl IntoView {
+fn in_frame<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> impl IntoView {
     provide_meta_context();
     provide_context(RwSignal::new(Preferences::default()));
     provide_announcer();
@@ -57,7 +57,7 @@ fn framed<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 's
     view! { <Router><main>{view()}</main></Router> }
 }
 
-async fn answer<V: IntoView + 'static>(
+async fn render_response<V: IntoView + 'static>(
     contexts: impl Fn() + Clone + Send + Sync + 'static,
     document: impl Fn() -> V + Clone + Send + Sync + 'static,
 ) -> String {
@@ -76,7 +76,7 @@ fn options() -> LeptosOptions {
 }
 
 async fn document(preferences: Preferences) -> String {
-    answer(move || provide_context(preferences), || shell(options())).await
+    render_response(move || provide_context(preferences), || shell(options())).await
 }
 
 fn id<T: From<uuid::Uuid>>(number: u128) -> T {
@@ -89,11 +89,11 @@ fn noon() -> DateTime<Utc> {
 
 fn model(provider: &str, model: &str, is_demo: bool) -> Model {
     Model {
-        lock: Lock::new(provider, model),
+        lock: ModelLock::new(provider, model),
         provider_name: if is_demo { "Demo (offline, scripted)".into() } else { "Example AI".into() },
         name: format!("{model} by name"),
         description: None,
-        reasoning: Reasoning::Optional,
+        reasoning: ReasoningSupport::Optional,
         thinking_levels: turnleaf::domain::Thinking::LEVELS.to_vec(),
         context_tokens: None,
         output_tokens: None,
@@ -200,11 +200,11 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
         id: id::<BranchId>(2),
         chat_id: id(1),
         name: "main".into(),
-        lock: Lock::new("example", "vendor/large"),
+        lock: ModelLock::new("example", "vendor/large"),
         parent_branch_id: None,
         fork_turn_id: None,
         head_turn_id: None,
-        origin: Origin::Root,
+        origin: BranchOrigin::Root,
         label: None,
         pinned: false,
         policy: Default::default(),
@@ -220,8 +220,13 @@ fn chat_page(status: TurnStatus, words: &str) -> ChatPage {
 }
 
 #[tokio::test]
-async fn the_document_has_its_frame_before_any_script_runs() {
-    let html = document(Preferences::default().with(Setting::Theme, "dark").with(Setting::Sidebar, "closed")).await;
+async fn document_has_frame_before_any_script_runs() {
+    let html = document(
+        Preferences::default()
+            .with_choice(PreferenceSetting::Theme, "dark")
+            .with_choice(PreferenceSetting::Sidebar, "closed"),
+    )
+    .await;
     for part in [
         r#"<html lang="en" data-theme="dark" data-sidebar="closed">"#,
         r#"href="/pkg/abc123/turnleaf.css""#,
@@ -239,8 +244,8 @@ async fn the_document_has_its_frame_before_any_script_runs() {
 }
 
 #[tokio::test]
-async fn every_script_carries_the_nonce_and_nothing_has_a_style_or_a_listener_inside() {
-    for html in [document(Preferences::default()).await, drawn(|| view! { <Home page=empty_page()/> }).await] {
+async fn every_script_has_nonce_and_no_inline_style_or_listener_exists() {
+    for html in [document(Preferences::default()).await, render(|| view! { <HomeScreen page=empty_page()/> }).await] {
         for script in html.split("<script").skip(1) {
             let tag = script.split('>').next().unwrap();
             assert!(tag.contains("nonce=\""), "{tag}");
@@ -254,28 +259,33 @@ async fn every_script_carries_the_nonce_and_nothing_has_a_style_or_a_listener_in
 }
 
 #[tokio::test]
-async fn no_words_of_a_person_or_a_model_become_markup_in_any_page() {
+async fn text_of_person_or_model_never_becomes_markup() {
     for words in HOSTILE {
         let mut page = chat_page(TurnStatus::Complete, words);
         page.models.push(Model { provider_name: words.into(), name: words.into(), ..model(words, words, false) });
-        page.notices.push(Notice::FoundLocally { name: words.into(), address: words.into(), has_models: true });
-        let way = Way { id: words.into(), name: words.into(), keys_at: Some(words.into()), ..Way::default() };
-        page.notices.push(Notice::NothingConfigured { ways: vec![way] });
+        page.notices.push(ComposerNotice::FoundLocally { name: words.into(), address: words.into(), has_models: true });
+        let way = ConnectionOption {
+            id: words.into(),
+            name: words.into(),
+            keys_at: Some(words.into()),
+            ..ConnectionOption::default()
+        };
+        page.notices.push(ComposerNotice::NothingConfigured { ways: vec![way] });
         let new = ChatPage { chat: None, branch: None, turns: Vec::new(), ..page.clone() };
-        let listed = vec![ChatItem {
+        let listed = vec![ChatListItem {
             id: id(1),
             title: words.into(),
             updated_at: noon(),
-            heading: Heading::Today,
+            heading: ChatListHeading::Today,
             running: true,
             needs_you: false,
             has_draft: true,
         }];
         let (chat, home) = (page.clone(), new.clone());
         for html in [
-            drawn(move || view! { <ChatScreen page=chat.clone()/> }).await,
-            drawn(move || view! { <Home page=home.clone()/> }).await,
-            drawn(move || view! { <Items items=listed.clone()/> }).await,
+            render(move || view! { <ChatScreen page=chat.clone()/> }).await,
+            render(move || view! { <HomeScreen page=home.clone()/> }).await,
+            render(move || view! { <ChatListRows items=listed.clone()/> }).await,
         ] {
             // The words must be there, and not as tags.
             assert!(html.contains("alert(1)"), "{html}");
@@ -286,15 +296,15 @@ async fn no_words_of_a_person_or_a_model_become_markup_in_any_page() {
 }
 
 #[tokio::test]
-async fn the_title_of_the_document_names_the_chat_and_says_when_a_reply_runs() {
-    let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Tom & Jerry")/> }).await;
+async fn document_title_names_chat_and_shows_running_reply() {
+    let html = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Tom & Jerry")/> }).await;
     assert!(html.contains("<title>Tom &amp; Jerry · Turnleaf</title>"), "{html}");
-    let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Streaming, "Cats")/> }).await;
+    let html = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Streaming, "Cats")/> }).await;
     assert!(html.contains("<title>● Cats · Turnleaf</title>"), "{html}");
 }
 
 #[tokio::test]
-async fn the_composer_says_how_full_the_context_is_and_warns_in_time() {
+async fn composer_shows_context_usage_and_warns_in_time() {
     let locked = || Model { context_tokens: Some(200_000), ..model("example", "vendor/large", false) };
     let page = |used: Option<u64>, models: Vec<Model>| {
         let mut page = ChatPage { models, ..chat_page(TurnStatus::Complete, "Hello") };
@@ -311,7 +321,7 @@ async fn the_composer_says_how_full_the_context_is_and_warns_in_time() {
         (210_000, vec!["≈ 210k of 200k tokens", full, "value=\"100\""], true),
     ] {
         let page = page(Some(used), vec![locked()]);
-        let html = drawn(move || view! { <ChatScreen page=page.clone()/> }).await;
+        let html = render(move || view! { <ChatScreen page=page.clone()/> }).await;
         for part in &says {
             assert!(html.contains(part), "{used}: {part} is missing in {html}");
         }
@@ -321,14 +331,14 @@ async fn the_composer_says_how_full_the_context_is_and_warns_in_time() {
     // Where either number is unknown there is nothing.
     let unknown = Model { context_tokens: None, ..locked() };
     for page in [page(None, vec![locked()]), page(Some(1), vec![unknown]), page(Some(1), vec![])] {
-        let html = drawn(move || view! { <ChatScreen page=page.clone()/> }).await;
+        let html = render(move || view! { <ChatScreen page=page.clone()/> }).await;
         assert!(!html.contains("context-meter"), "{html}");
     }
 }
 
 #[tokio::test]
-async fn the_composer_is_a_form_that_works_without_script() {
-    let html = drawn(|| view! { <Home page=empty_page()/> }).await;
+async fn composer_is_form_that_works_without_script() {
+    let html = render(|| view! { <HomeScreen page=empty_page()/> }).await;
     for part in [
         r#"aria-label="Message" method="post" action="/forms/send""#,
         r#"<label for="message" class="quiet">Message</label>"#,
@@ -347,7 +357,7 @@ async fn the_composer_is_a_form_that_works_without_script() {
 }
 
 #[tokio::test]
-async fn the_menu_of_thinking_has_what_the_model_takes_with_the_nearest_chosen() {
+async fn thinking_menu_has_supported_levels_with_nearest_selected() {
     use turnleaf::domain::Thinking::{High, Low, Medium, Off};
     for (levels, draft, shown) in [
         (&[Off, Low, Medium, High][..], None, Some((4, "medium"))),
@@ -360,7 +370,7 @@ async fn the_menu_of_thinking_has_what_the_model_takes_with_the_nearest_chosen()
         let models = vec![Model { thinking_levels: levels.to_vec(), ..model("demo", "tour", true) }];
         let draft = DraftView { thinking: draft, ..DraftView::default() };
         let page = ChatPage { models, draft, ..empty_page() };
-        let html = drawn(move || view! { <Home page=page.clone()/> }).await;
+        let html = render(move || view! { <HomeScreen page=page.clone()/> }).await;
         let menu = html.split(r#"<select name="thinking""#).nth(1).map(|rest| rest.split("</select>").next().unwrap());
         let options: Option<Vec<&str>> = menu.map(|menu| menu.split("<option ").skip(1).collect());
         let chosen = options.as_ref().and_then(|options| options.iter().find(|option| option.contains(" selected")));
@@ -372,23 +382,23 @@ async fn the_menu_of_thinking_has_what_the_model_takes_with_the_nearest_chosen()
 }
 
 #[tokio::test]
-async fn a_draft_is_in_the_box_as_it_was_written() {
+async fn draft_is_in_composer_as_written() {
     let page = ChatPage { draft: DraftView { text: "\nif a < b && c".into(), ..DraftView::default() }, ..empty_page() };
-    let html = drawn(move || view! { <Home page=page.clone()/> }).await;
+    let html = render(move || view! { <HomeScreen page=page.clone()/> }).await;
     assert!(html.contains(">\n\nif a &lt; b &amp;&amp; c</textarea>"), "{html}");
 }
 
 #[tokio::test]
-async fn a_draft_has_its_attachments_each_with_a_button_that_takes_it_away() {
+async fn draft_attachments_each_have_remove_button() {
     const DOCUMENT_ID: &str = "00000000-0000-0000-0000-0000000000d1";
     let at = "2026-11-22T07:00:00Z".parse().unwrap();
     let attachments = vec![
         Attachment::document(DOCUMENT_ID.into(), "</bdi><script>".into(), at, 400),
         Attachment::image("ab12".repeat(16), "image/png".into(), "leaf.png".into(), None, None),
     ];
-    let named = vec![(0, Standing::Older)];
+    let named = vec![(0, ReferenceStatus::Older)];
     let page = ChatPage { draft: DraftView { attachments, named, ..DraftView::default() }, ..empty_page() };
-    let html = drawn(move || view! { <Home page=page.clone()/> }).await;
+    let html = render(move || view! { <HomeScreen page=page.clone()/> }).await;
     let list = html.split("aria-label=\"Attached\"").nth(1).unwrap().split("</ul>").next().unwrap();
     assert_eq!(list.matches("<li").count(), 2, "{list}");
     assert!(list.contains("&lt;/bdi&gt;&lt;script&gt;") && list.contains(" · 125 tokens · older version"), "{list}");
@@ -403,15 +413,15 @@ async fn a_draft_has_its_attachments_each_with_a_button_that_takes_it_away() {
 }
 
 #[tokio::test]
-async fn a_chat_names_branch_provider_and_model_and_says_that_they_are_locked() {
-    let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
+async fn chat_shows_branch_provider_and_model_as_locked() {
+    let html = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
     let header = html.split("data-branch-id=").nth(1).unwrap();
     assert!(header.starts_with("\"00000000-0000-0000-0000-000000000002\""));
     assert!(header.contains("main · Example AI · vendor/large by name · locked"), "{header}");
     assert!(!html.contains(r#"<select name="model""#), "a locked branch has nothing to choose");
     let left = Some("the first".to_owned());
     let page = ChatPage { branch_from: left, ..chat_page(TurnStatus::Complete, "Cats") };
-    let html = drawn(move || view! { <ChatScreen page=page.clone()/> }).await;
+    let html = render(move || view! { <ChatScreen page=page.clone()/> }).await;
     let header = html.split("data-branch-id=").nth(1).unwrap();
     assert!(header.contains("the first ▸ main · Example AI"), "{header}");
     assert!(html.contains(r#"name="chat_id" value="00000000-0000-0000-0000-000000000001""#));
@@ -419,8 +429,8 @@ async fn a_chat_names_branch_provider_and_model_and_says_that_they_are_locked() 
 }
 
 #[tokio::test]
-async fn while_a_reply_runs_the_send_button_stops_it_and_a_page_without_script_follows() {
-    let html = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Streaming, "Cats")/> }).await;
+async fn running_reply_turns_send_into_stop_and_page_without_script_refreshes() {
+    let html = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Streaming, "Cats")/> }).await;
     assert!(html.contains(r#"<span class="quiet">Stop reply</span>"#), "{html}");
     assert!(
         html.contains(r#"form="stop-reply""#) && html.contains(r#"id="stop-reply" method="post" action="/forms/stop""#)
@@ -430,23 +440,31 @@ async fn while_a_reply_runs_the_send_button_stops_it_and_a_page_without_script_f
     assert!(html.contains(refresh), "{html}");
     // Where the link before the list of chats leads.
     assert!(html.contains(r#"id="latest""#), "{html}");
-    let over = drawn(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
+    let over = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
     assert!(!over.contains("<noscript"));
 }
 
 #[tokio::test]
-async fn a_server_without_a_provider_says_how_to_connect_one_and_offers_the_demo() {
+async fn server_without_provider_explains_connecting_and_offers_demo() {
     let page = ChatPage {
         models: vec![model("demo", "demo", true)],
         notices: vec![
-            Notice::NothingConfigured {
-                ways: vec![Way { id: "openrouter".into(), name: "OpenRouter".into(), ..Way::default() }],
+            ComposerNotice::NothingConfigured {
+                ways: vec![ConnectionOption {
+                    id: "openrouter".into(),
+                    name: "OpenRouter".into(),
+                    ..ConnectionOption::default()
+                }],
             },
-            Notice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into(), has_models: true },
+            ComposerNotice::FoundLocally {
+                name: "Ollama".into(),
+                address: "http://127.0.0.1:11434".into(),
+                has_models: true,
+            },
         ],
         ..empty_page()
     };
-    let html = drawn(move || view! { <Home page=page.clone()/> }).await;
+    let html = render(move || view! { <HomeScreen page=page.clone()/> }).await;
     for part in [
         "Connect a model to start.",
         "/settings/providers?add=openrouter&amp;next=/#add",
@@ -459,35 +477,35 @@ async fn a_server_without_a_provider_says_how_to_connect_one_and_offers_the_demo
 }
 
 #[tokio::test]
-async fn the_list_of_chats_marks_what_runs_and_what_has_a_draft() {
+async fn chat_list_marks_running_chats_and_drafts() {
     let items = vec![
-        ChatItem {
+        ChatListItem {
             id: id(1),
             title: "Cats".into(),
             updated_at: noon(),
-            heading: Heading::Today,
+            heading: ChatListHeading::Today,
             running: true,
             needs_you: false,
             has_draft: false,
         },
-        ChatItem {
+        ChatListItem {
             id: id(2),
             title: String::new(),
             updated_at: noon(),
-            heading: Heading::Today,
+            heading: ChatListHeading::Today,
             running: false,
             needs_you: false,
             has_draft: true,
         },
     ];
-    let html = drawn(move || view! { <Items items=items.clone()/> }).await;
+    let html = render(move || view! { <ChatListRows items=items.clone()/> }).await;
     assert!(html.contains(r#"href="/c/00000000-0000-0000-0000-000000000001""#), "{html}");
     assert!(html.contains("answering") && html.contains("Draft") && html.contains("New chat"));
     assert!(html.contains("More for Cats"));
 }
 
 #[tokio::test]
-async fn what_is_missing_and_what_is_not_yours_read_the_same_and_lead_somewhere() {
-    let html = drawn(|| view! { <NotFoundPage/> }).await;
+async fn missing_and_foreign_chats_look_the_same_and_link_onward() {
+    let html = render(|| view! { <NotFoundPage/> }).await;
     assert!(html.contains("Not found") && html.contains(r#"href="/""#), "{html}");
 }

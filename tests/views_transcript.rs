@@ -3,8 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "views_transcript/attached.rs"]
-mod attached;
+#[path = "views_transcript/attachments.rs"]
+mod attachments;
 #[path = "views_transcript/standalone.rs"]
 mod standalone;
 #[path = "views_transcript/tools.rs"]
@@ -14,15 +14,15 @@ use leptos::prelude::*;
 use serde_json::json;
 use turnleaf::api::view::{BlockMarkup, ChatPage, DraftView, TurnView, VersionView};
 use turnleaf::domain::block::ToolStatus;
+use turnleaf::domain::fixtures::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
 use turnleaf::domain::notice::Notice;
-use turnleaf::domain::sample::{self, block_id, reply, tool_result, tool_use, turn, turn_id, user_turn};
-use turnleaf::domain::turn::Attempt;
+use turnleaf::domain::turn::RetryAttempt;
 use turnleaf::domain::{BlockState, Content, Cost, Failure, FailureKind, Role, Turn, TurnStatus, Usage};
+use turnleaf::ui::messages::transcript as words;
 use turnleaf::ui::state::ChatState;
 use turnleaf::ui::transcript::{Transcript, TranscriptProps};
-use turnleaf::ui::words::transcript as words;
 
-fn view(turn: Turn) -> TurnView {
+fn turn_view(turn: Turn) -> TurnView {
     TurnView {
         siblings: vec![turn.id],
         versions: Vec::new(),
@@ -36,12 +36,12 @@ fn view(turn: Turn) -> TurnView {
     }
 }
 
-fn draw(turns: Vec<TurnView>) -> String {
-    draw_window(ChatPage { turns, ..whole() })
+fn render_turns(turns: Vec<TurnView>) -> String {
+    render_page(ChatPage { turns, ..complete_page() })
 }
 
 /// A page of a whole chat without turns.
-fn whole() -> ChatPage {
+fn complete_page() -> ChatPage {
     ChatPage {
         chat: None,
         branch: None,
@@ -65,10 +65,10 @@ fn whole() -> ChatPage {
     }
 }
 
-fn draw_window(page: ChatPage) -> String {
+fn render_page(page: ChatPage) -> String {
     let owner = Owner::new();
     let html = owner.with(|| {
-        let state = ChatState::new(page.turns.clone(), Callback::new(|_| {})).at_edges_of(&page);
+        let state = ChatState::new(page.turns.clone(), Callback::new(|_| {})).with_edges_of(&page);
         let nothing = Callback::new(|_| {});
         let props = TranscriptProps::builder().state(state).on_stop(nothing).on_retry(nothing).at(None).build();
         Transcript(props).to_html()
@@ -76,8 +76,8 @@ fn draw_window(page: ChatPage) -> String {
     html.replace("<!>", "").replace("<!--hot-reload-->", "")
 }
 
-fn draw_one(turn: Turn) -> String {
-    draw(vec![view(turn)])
+fn render_turn(turn: Turn) -> String {
+    render_turns(vec![turn_view(turn)])
 }
 
 fn thought(text: &str, title: Option<&str>, ms: Option<u64>) -> Content {
@@ -91,7 +91,7 @@ fn thought(text: &str, title: Option<&str>, ms: Option<u64>) -> Content {
 }
 
 /// A reply that is being written; its last block is open.
-fn growing(contents: Vec<Content>) -> Turn {
+fn streaming_turn(contents: Vec<Content>) -> Turn {
     let mut turn = reply(2, contents);
     turn.status = TurnStatus::Streaming;
     turn.completed_at = None;
@@ -101,7 +101,7 @@ fn growing(contents: Vec<Content>) -> Turn {
     turn
 }
 
-fn failed(kind: FailureKind, contents: Vec<Content>) -> Turn {
+fn failed_turn(kind: FailureKind, contents: Vec<Content>) -> Turn {
     let mut turn = reply(2, contents);
     turn.status = TurnStatus::Error;
     turn.error = Some(Failure::new(kind, "Demo").with_detail("status 500: <b>no</b>"));
@@ -145,8 +145,8 @@ fn assert_silent(html: &str, words: &str) {
 }
 
 #[test]
-fn every_turn_is_an_article_with_its_id_role_status_and_heading() {
-    let html = draw(vec![view(user_turn(1, "Hi")), view(reply(2, [Content::text("Hello.")]))]);
+fn every_turn_is_article_with_its_id_role_status_and_heading() {
+    let html = render_turns(vec![turn_view(user_turn(1, "Hi")), turn_view(reply(2, [Content::text("Hello.")]))]);
     for (n, role) in [(1, "user"), (2, "assistant")] {
         let article = tag(&html, &format!("data-turn-id=\"{}\"", turn_id(n)));
         assert!(article.starts_with("<article "), "{article}");
@@ -162,7 +162,7 @@ fn every_turn_is_an_article_with_its_id_role_status_and_heading() {
 }
 
 #[test]
-fn a_notice_stands_in_front_of_the_reply_and_cuts_no_reasoning_in_two() {
+fn notice_precedes_reply_and_does_not_split_reasoning() {
     let (refused, dropped) = (Notice::ReasoningRefused, Notice::ReasoningDropped);
     let contents = [
         refused.content(),
@@ -171,8 +171,8 @@ fn a_notice_stands_in_front_of_the_reply_and_cuts_no_reasoning_in_two() {
         thought("two", None, None),
         Content::text("So."),
     ];
-    for turn in [reply(2, contents.clone()), growing(contents.into())] {
-        let html = draw_one(turn);
+    for turn in [reply(2, contents.clone()), streaming_turn(contents.into())] {
+        let html = render_turn(turn);
         assert_eq!(html.matches("class=\"notice-line\"").count(), 2);
         assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1, "one panel of reasoning");
         let said = text(&html);
@@ -180,13 +180,13 @@ fn a_notice_stands_in_front_of_the_reply_and_cuts_no_reasoning_in_two() {
         assert!(at(refused.sentence()) < at("one") && at(dropped.sentence()) < at("one"), "{said}");
         assert_eq!(html.matches("data-block-type=\"x:notice\"").count(), 2);
     }
-    assert!(!draw_one(reply(2, [Content::text("So.")])).contains("notice-line"));
+    assert!(!render_turn(reply(2, [Content::text("So.")])).contains("notice-line"));
 }
 
 #[test]
-fn every_drawn_block_carries_its_id_and_type() {
-    let turn = sample::rich_reply(2);
-    let html = draw_one(turn.clone());
+fn every_rendered_block_has_its_id_and_type() {
+    let turn = fixtures::rich_reply(2);
+    let html = render_turn(turn.clone());
     for block in &turn.blocks {
         let tag = tag(&html, &format!("data-block-id=\"{}\"", block.id));
         assert!(tag.contains(&format!("data-block-type=\"{}\"", block.content.block_type())), "{tag}");
@@ -194,8 +194,8 @@ fn every_drawn_block_carries_its_id_and_type() {
 }
 
 #[test]
-fn a_finished_reasoning_block_is_a_closed_disclosure_named_by_its_label() {
-    let html = draw_one(sample::rich_reply(2));
+fn finished_reasoning_block_is_closed_disclosure_with_label() {
+    let html = render_turn(fixtures::rich_reply(2));
     let panel = tag(&html, "data-segment=\"reasoning\"");
     assert!(panel.starts_with("<details ") && !panel.contains(" open"), "{panel}");
     let summary = tag(&html, "aria-controls=\"reasoning-");
@@ -205,23 +205,23 @@ fn a_finished_reasoning_block_is_a_closed_disclosure_named_by_its_label() {
 }
 
 #[test]
-fn a_finished_reasoning_block_leads_to_what_the_provider_sent_where_that_is_known() {
+fn finished_reasoning_block_links_to_provider_response_where_known() {
     let thinking = || reply(2, [thought("Hm.", None, Some(2_000)), Content::text("So.")]);
-    assert!(!draw_one(thinking()).contains("/raw?of="), "nobody knows of what call it is");
-    let generation = sample::uuid(9);
+    assert!(!render_turn(thinking()).contains("/raw?of="), "nobody knows of what call it is");
+    let generation = fixtures::uuid(9);
     let mut known = thinking();
     known.blocks[0].generation_id = Some(generation.into());
-    let html = draw_one(known.clone());
+    let html = render_turn(known.clone());
     assert!(html.contains(&format!("href=\"/turns/{}/raw?of={generation}\"", known.id)), "{html}");
     known.status = TurnStatus::Streaming;
     known.blocks.truncate(1);
     known.blocks[0].state = BlockState::Open;
-    assert!(!draw_one(known).contains("/raw?of="), "it is not over");
+    assert!(!render_turn(known).contains("/raw?of="), "it is not over");
 }
 
 #[test]
-fn a_growing_reasoning_block_is_open_and_says_what_it_is_about() {
-    let html = draw_one(growing(vec![thought("Let me see", Some("checking the offsets"), None)]));
+fn streaming_reasoning_block_is_open_and_shows_topic() {
+    let html = render_turn(streaming_turn(vec![thought("Let me see", Some("checking the offsets"), None)]));
     let panel = tag(&html, "data-segment=\"reasoning\"");
     assert!(panel.contains(" open"), "{panel}");
     assert!(tag(&html, "aria-controls=\"reasoning-").contains("aria-expanded=\"true\""));
@@ -232,8 +232,8 @@ fn a_growing_reasoning_block_is_open_and_says_what_it_is_about() {
 }
 
 #[test]
-fn a_reply_without_a_token_shows_a_status_and_no_disclosure() {
-    let html = draw_one(turn(2, Role::Assistant, TurnStatus::Pending));
+fn reply_without_token_shows_status_and_no_disclosure() {
+    let html = render_turn(turn(2, Role::Assistant, TurnStatus::Pending));
     assert_says(&html, "Thinking…");
     assert!(!html.contains("data-segment"));
     assert_says(&html, "Refresh");
@@ -241,23 +241,23 @@ fn a_reply_without_a_token_shows_a_status_and_no_disclosure() {
 }
 
 #[test]
-fn a_retry_that_waits_is_visible() {
+fn waiting_retry_is_visible() {
     let mut waiting = turn(2, Role::Assistant, TurnStatus::Pending);
     let reason = Failure::new(FailureKind::ProviderOverloaded, "Demo");
-    waiting.attempt = Some(Attempt { number: 2, of: 3, wait_ms: 12_000, reason });
-    let html = draw_one(waiting);
+    waiting.attempt = Some(RetryAttempt { number: 2, of: 3, wait_ms: 12_000, reason });
+    let html = render_turn(waiting);
     assert_says(&html, "Attempt 2 of 3");
     assert_says(&html, "Next try in 12 s.");
 }
 
 #[test]
-fn reasoning_that_was_cut_off_says_why() {
+fn interrupted_reasoning_shows_reason() {
     let cut = |status, error: Option<FailureKind>| {
         let mut turn = reply(2, [thought("Half a", None, Some(7_000))]);
         turn.status = status;
         turn.error = error.map(|kind| Failure::new(kind, "Demo"));
         turn.blocks[0].state = BlockState::Aborted;
-        draw_one(turn)
+        render_turn(turn)
     };
     assert_says(&cut(TurnStatus::Cancelled, None), "Thought for 7 s · stopped");
     assert_says(&cut(TurnStatus::Cancelled, None), "Stopped by you");
@@ -268,15 +268,15 @@ fn reasoning_that_was_cut_off_says_why() {
 }
 
 #[test]
-fn reasoning_that_the_provider_hides_is_told_and_cannot_be_opened() {
-    let html = draw_one(reply(2, [thought("", None, Some(12_000)), Content::text("Done.")]));
+fn hidden_reasoning_is_shown_and_cannot_be_opened() {
+    let html = render_turn(reply(2, [thought("", None, Some(12_000)), Content::text("Done.")]));
     assert!(tag(&html, "data-segment=\"reasoning\"").starts_with("<div "));
     assert_says(&html, "Thought for 12 s · hidden by the provider");
 }
 
 #[test]
-fn a_failed_tool_inside_is_counted_in_the_label() {
-    let html = draw_one(reply(
+fn failed_tool_in_reasoning_is_counted_in_label() {
+    let html = render_turn(reply(
         2,
         [
             thought("a", None, Some(11_000)),
@@ -294,13 +294,18 @@ fn a_failed_tool_inside_is_counted_in_the_label() {
 }
 
 #[test]
-fn reasoning_that_goes_on_in_the_next_reply_is_one_block_where_it_begins() {
+fn reasoning_continued_in_next_reply_is_one_block_where_it_starts() {
     let first = reply(2, vec![thought("Planning it.", Some("Planning"), Some(2_000))]);
     let call = tool_use("c", "look_up", json!({}), ToolStatus::Done);
     let answered = tool_result("c", "look_up", json!("found it"));
     let second = reply(3, vec![thought("Checking it.", None, Some(3_000)), call, answered, Content::text("Done.")]);
     let (first_id, second_id) = (first.id, second.id);
-    let html = draw(vec![view(user_turn(1, "Go")), view(first), view(second), view(user_turn(4, "And?"))]);
+    let html = render_turns(vec![
+        turn_view(user_turn(1, "Go")),
+        turn_view(first),
+        turn_view(second),
+        turn_view(user_turn(4, "And?")),
+    ]);
     assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1);
     assert_says(&html, "Thought for 5 s · 1 tool call");
     let at = |what: &str| html.find(what).unwrap_or_else(|| panic!("no {what}"));
@@ -317,22 +322,22 @@ fn reasoning_that_goes_on_in_the_next_reply_is_one_block_where_it_begins() {
     assert_silent(&html, "empty");
     // A message between them keeps them apart.
     let (first, second) = (reply(2, vec![thought("a", None, None)]), reply(4, vec![thought("b", None, None)]));
-    let html = draw(vec![view(first), view(user_turn(3, "?")), view(second)]);
+    let html = render_turns(vec![turn_view(first), turn_view(user_turn(3, "?")), turn_view(second)]);
     assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 2);
 }
 
 #[test]
 fn without_thinking_mode_there_is_no_reasoning() {
-    let mut shown = view(reply(2, [thought("secret plan", None, Some(9_000)), Content::text("Answer.")]));
+    let mut shown = turn_view(reply(2, [thought("secret plan", None, Some(9_000)), Content::text("Answer.")]));
     shown.is_thinking_mode = false;
-    let html = draw(vec![shown]);
+    let html = render_turns(vec![shown]);
     assert!(!html.contains("data-segment=\"reasoning\""));
     assert_silent(&html, "secret plan");
     assert_says(&html, "Answer.");
 }
 
 #[test]
-fn a_tool_card_has_its_name_in_a_heading_and_its_state_in_words() {
+fn tool_card_has_name_as_heading_and_state_as_text() {
     for (status, open, words) in [
         (ToolStatus::Pending, true, "writing request…"),
         (ToolStatus::Pending, false, "waiting"),
@@ -342,9 +347,9 @@ fn a_tool_card_has_its_name_in_a_heading_and_its_state_in_words() {
         (ToolStatus::Failed, false, "failed"),
         (ToolStatus::Cancelled, false, "stopped"),
     ] {
-        let mut turn = growing(vec![tool_use("c1", "search", json!({"query": "rust sse"}), status)]);
+        let mut turn = streaming_turn(vec![tool_use("c1", "search", json!({"query": "rust sse"}), status)]);
         turn.blocks[0].state = if open { BlockState::Open } else { BlockState::Done };
-        let html = draw_one(turn);
+        let html = render_turn(turn);
         assert!(tag(&html, "data-segment=\"tool\"").contains("data-block-type=\"tool_use\""));
         let heading = tag(&html, "class=\"tool-name\"");
         assert!(heading.starts_with("<h4 "), "{heading}");
@@ -354,26 +359,26 @@ fn a_tool_card_has_its_name_in_a_heading_and_its_state_in_words() {
 }
 
 #[test]
-fn streaming_arguments_are_shown_as_they_come() {
-    let mut turn = growing(vec![tool_use("c1", "search", json!(null), ToolStatus::Pending)]);
+fn streaming_arguments_are_shown_as_they_arrive() {
+    let mut turn = streaming_turn(vec![tool_use("c1", "search", json!(null), ToolStatus::Pending)]);
     if let Content::ToolUse { arguments_raw, .. } = &mut turn.blocks[0].content {
         *arguments_raw = Some("{\"query\": \"ru".into());
     }
-    let html = draw_one(turn);
+    let html = render_turn(turn);
     assert_says(&html, "{\"query\": \"ru");
     assert_says(&html, "writing request…");
 }
 
 #[test]
-fn a_tool_that_a_restart_interrupted_is_honest() {
+fn tool_interrupted_by_restart_shows_unknown_outcome() {
     let contents = vec![tool_use("c1", "delete", json!({}), ToolStatus::Cancelled)];
-    let html = draw_one(failed(FailureKind::ServerRestarted, contents));
+    let html = render_turn(failed_turn(FailureKind::ServerRestarted, contents));
     assert_says(&html, "server restarted; may or may not have run");
 }
 
 #[test]
-fn a_long_result_is_cut_and_says_so() {
-    let html = draw_one(reply(
+fn long_result_is_truncated_with_note() {
+    let html = render_turn(reply(
         2,
         [tool_use("c1", "read", json!({}), ToolStatus::Done), tool_result("c1", "read", json!("ä".repeat(100_000)))],
     ));
@@ -382,9 +387,9 @@ fn a_long_result_is_cut_and_says_so() {
 }
 
 #[test]
-fn every_failure_has_its_code_its_words_and_a_way_to_try_again() {
+fn every_failure_has_code_message_and_retry() {
     for kind in FailureKind::ALL {
-        let html = draw_one(failed(kind, vec![Content::text("Half an ans")]));
+        let html = render_turn(failed_turn(kind, vec![Content::text("Half an ans")]));
         let panel = tag(&html, &format!("data-error=\"{}\"", kind.as_str()));
         assert!(panel.contains("role=\"group\""), "{panel}");
         assert_says(&html, "Half an ans");
@@ -399,11 +404,11 @@ fn every_failure_has_its_code_its_words_and_a_way_to_try_again() {
 }
 
 #[test]
-fn a_failure_has_the_links_that_mend_it_and_they_work_without_script() {
+fn failure_has_recovery_links_that_work_without_script() {
     let drawn = |kind| {
-        let mut turn = failed(kind, vec![]);
+        let mut turn = failed_turn(kind, vec![]);
         (turn.provider_used, turn.prev_turn_id) = (Some("openai-2".into()), Some(turn_id(1)));
-        draw(vec![view(user_turn(1, "Hi")), view(turn)])
+        render_turns(vec![turn_view(user_turn(1, "Hi")), turn_view(turn)])
     };
     let card = "href=\"/settings/providers#provider-openai-2\"";
     for (kind, name) in
@@ -432,18 +437,18 @@ fn a_failure_has_the_links_that_mend_it_and_they_work_without_script() {
     }
     // What waiting mends needs nobody's settings.
     assert!(!drawn(FailureKind::ProviderOverloaded).contains("/settings/providers"));
-    let before_it_was_known = draw_one(failed(FailureKind::ProviderAuth, vec![]));
+    let before_it_was_known = render_turn(failed_turn(FailureKind::ProviderAuth, vec![]));
     assert!(before_it_was_known.contains("href=\"/settings/providers"), "the card may not be known");
 }
 
 #[test]
-fn a_block_is_in_the_language_of_its_letters() {
+fn block_has_language_of_its_script() {
     let chinese = "树会保留你的每一个版本，你可以随时返回。";
-    let html = draw(vec![
-        view(user_turn(1, chinese)),
-        view(reply(2, [Content::thinking("好的，让我想想。"), Content::text(chinese)])),
-        view(user_turn(3, "42")),
-        view(reply(4, [Content::text("نعم، هذا صحيح."), Content::text("Yes.")])),
+    let html = render_turns(vec![
+        turn_view(user_turn(1, chinese)),
+        turn_view(reply(2, [Content::thinking("好的，让我想想。"), Content::text(chinese)])),
+        turn_view(user_turn(3, "42")),
+        turn_view(reply(4, [Content::text("نعم، هذا صحيح."), Content::text("Yes.")])),
     ]);
     for (turn, block, lang) in [(1, 0, "zh"), (2, 0, "zh"), (2, 1, "zh"), (4, 0, "ar")] {
         let tag = tag(&html, &format!("data-block-id=\"{}\"", block_id((turn << 20) + block)));
@@ -456,48 +461,53 @@ fn a_block_is_in_the_language_of_its_letters() {
 }
 
 #[test]
-fn the_same_sentence_about_a_failure_is_said_once() {
+fn same_failure_message_is_shown_once() {
     let words = FailureKind::ProviderTruncated.sentence("Demo");
-    let html = draw_one(failed(FailureKind::ProviderTruncated, vec![sample::error_text(&words)]));
+    let html = render_turn(failed_turn(FailureKind::ProviderTruncated, vec![fixtures::error_text(&words)]));
     let block = tag(&html, &format!("data-block-id=\"{}\"", block_id(2 << 20)));
     assert!(block.contains(" hidden"), "{block}");
-    let other = draw_one(failed(FailureKind::Internal, vec![sample::error_text(&words)]));
+    let other = render_turn(failed_turn(FailureKind::Internal, vec![fixtures::error_text(&words)]));
     assert!(!tag(&other, &format!("data-block-id=\"{}\"", block_id(2 << 20))).contains(" hidden"));
 }
 
 #[test]
-fn a_reply_that_ended_early_says_why_behind_it() {
-    let cut = reply(2, [Content::text("Half of"), Notice::LengthReached.content_for("length")]);
-    let html = draw_one(cut);
+fn early_ending_reason_is_shown_after_reply() {
+    let cut = reply(2, [Content::text("Half of"), Notice::LengthReached.content_with_stop_reason("length")]);
+    let html = render_turn(cut);
     assert_says(&html, "Half of The reply reached the model's length limit.");
     assert_eq!(html.matches("length limit").count(), 1, "not in front of it too");
-    let filtered = reply(2, [Content::text("Once"), Notice::Filtered.content_for("SAFETY")]);
-    assert_says(&draw_one(filtered), "A content filter of the provider ended the reply here.");
-    assert_silent(&draw_one(reply(2, [Content::text("All of it.")])), "length limit");
+    let filtered = reply(2, [Content::text("Once"), Notice::Filtered.content_with_stop_reason("SAFETY")]);
+    assert_says(&render_turn(filtered), "A content filter of the provider ended the reply here.");
+    assert_silent(&render_turn(reply(2, [Content::text("All of it.")])), "length limit");
 }
 
 #[test]
-fn a_failure_says_what_is_known_of_the_wait_and_leads_on_from_before() {
-    let mut limited = failed(FailureKind::ProviderRateLimited, Vec::new());
+fn failure_shows_known_wait_and_links_to_earlier_turn() {
+    let mut limited = failed_turn(FailureKind::ProviderRateLimited, Vec::new());
     limited.error.as_mut().unwrap().retry_after_ms = Some(11_400);
-    assert_says(&draw_one(limited), "It asked to wait 12 s.");
-    let mut silent = failed(FailureKind::ProviderStalled, Vec::new());
-    silent.error = Some(Failure::silent_for(60, "Demo"));
-    assert_says(&draw_one(silent), "Demo sent nothing for 60 s.");
-    let mut long = failed(FailureKind::ContextTooLong, Vec::new());
+    assert_says(&render_turn(limited), "It asked to wait 12 s.");
+    let mut silent = failed_turn(FailureKind::ProviderStalled, Vec::new());
+    silent.error = Some(Failure::stalled(60, "Demo"));
+    assert_says(&render_turn(silent), "Demo sent nothing for 60 s.");
+    let mut long = failed_turn(FailureKind::ContextTooLong, Vec::new());
     (long.id, long.prev_turn_id) = (turn_id(4), Some(turn_id(3)));
     let mut question = user_turn(3, "And?");
     question.prev_turn_id = Some(turn_id(2));
     let chat = long.chat_id;
-    let path = vec![view(user_turn(1, "Hi")), view(reply(2, [Content::text("Hello.")])), view(question), view(long)];
-    let html = draw(path);
+    let path = vec![
+        turn_view(user_turn(1, "Hi")),
+        turn_view(reply(2, [Content::text("Hello.")])),
+        turn_view(question),
+        turn_view(long),
+    ];
+    let html = render_turns(path);
     assert_says(&html, "Branch earlier");
     assert!(html.contains(&format!("href=\"/c/{chat}?from={}\"", turn_id(2))));
 }
 
 #[test]
-fn try_again_is_a_form_that_works_without_script() {
-    let html = draw_one(reply(2, [Content::text("Done.")]));
+fn retry_is_form_that_works_without_script() {
+    let html = render_turn(reply(2, [Content::text("Done.")]));
     assert!(tag(&html, "action=\"/forms/retry\"").contains("method=\"post\""));
     assert!(html.contains(&format!("<input type=\"hidden\" name=\"turn_id\" value=\"{}\"", turn_id(2))));
     assert!(html.contains(&format!("name=\"client_request_id\" value=\"retry-{}-1\"", turn_id(2))));
@@ -506,10 +516,10 @@ fn try_again_is_a_form_that_works_without_script() {
 }
 
 #[test]
-fn versions_are_links_with_the_names_of_buttons() {
-    let mut second = view(reply(2, [Content::text("Second.")]));
+fn versions_are_links_with_button_labels() {
+    let mut second = turn_view(reply(2, [Content::text("Second.")]));
     second.siblings = vec![turn_id(7), turn_id(2), turn_id(9)];
-    let html = draw(vec![second]);
+    let html = render_turns(vec![second]);
     let group = tag(&html, "aria-label=\"Versions\"");
     assert!(group.contains("role=\"group\""), "{group}");
     assert_says(&html, "2/3");
@@ -521,12 +531,12 @@ fn versions_are_links_with_the_names_of_buttons() {
 }
 
 #[test]
-fn the_list_of_versions_is_links_that_say_what_each_is() {
-    let mut second = view(reply(2, [Content::text("Second.")]));
+fn version_list_links_describe_each_version() {
+    let mut second = turn_view(reply(2, [Content::text("Second.")]));
     second.siblings = vec![turn_id(7), turn_id(2), turn_id(9)];
     let version = |id, words: &str, status, followed_by| VersionView {
         turn_id: id,
-        at: sample::time(60),
+        at: fixtures::time(60),
         model: Some("model-a".into()),
         words: words.into(),
         status,
@@ -538,7 +548,7 @@ fn the_list_of_versions_is_links_that_say_what_each_is() {
         version(turn_id(2), "Second.", TurnStatus::Complete, 0),
         version(turn_id(9), "", TurnStatus::Streaming, 1),
     ];
-    let html = draw(vec![second.clone()]);
+    let html = render_turns(vec![second.clone()]);
     let button = tag(&html, &format!("popovertarget=\"turn-{}-versions\"", turn_id(2)));
     assert!(button.starts_with("<button"), "{button}");
     assert_says(
@@ -551,13 +561,13 @@ fn the_list_of_versions_is_links_that_say_what_each_is() {
     assert!(html.contains("aria-label=\"Another version is being written\""));
     assert_eq!(html.matches("aria-current=\"true\"").count(), 1);
     second.versions[2].status = TurnStatus::Complete;
-    assert!(!draw(vec![second]).contains("Another version is being written"));
+    assert!(!render_turns(vec![second]).contains("Another version is being written"));
 }
 
 #[test]
-fn the_verbs_of_a_turn_lead_somewhere_without_script() {
-    let html = draw(vec![view(user_turn(1, "Hi")), view(reply(2, [Content::text("Hello.")]))]);
-    let chat = view(user_turn(1, "Hi")).turn.chat_id;
+fn turn_actions_have_links_without_script() {
+    let html = render_turns(vec![turn_view(user_turn(1, "Hi")), turn_view(reply(2, [Content::text("Hello.")]))]);
+    let chat = turn_view(user_turn(1, "Hi")).turn.chat_id;
     let edit = tag(&html, "aria-label=\"Edit your message\"");
     assert!(
         edit.contains(&format!("href=\"/turns/{}/edit\"", turn_id(1))) && edit.contains("role=\"button\""),
@@ -568,7 +578,7 @@ fn the_verbs_of_a_turn_lead_somewhere_without_script() {
     tag(&html, &format!("href=\"/turns/{}/again\"", turn_id(2)));
     tag(&html, &format!("href=\"/c/{chat}?at={}\"", turn_id(2)));
     assert!(tag(&html, "action=\"/forms/copy\"").contains("method=\"post\""));
-    let running = draw_one(growing(vec![Content::text("Hel")]));
+    let running = render_turn(streaming_turn(vec![Content::text("Hel")]));
     assert!(
         !running.contains("/forms/copy") && !running.contains("aria-label=\"Branch\""),
         "what is not over goes nowhere"
@@ -576,64 +586,64 @@ fn the_verbs_of_a_turn_lead_somewhere_without_script() {
 }
 
 #[test]
-fn a_reply_that_a_person_wrote_says_so() {
+fn person_written_reply_is_marked() {
     let mut turn = reply(2, [Content::text("Mine.")]);
     turn.blocks[0].author = turnleaf::domain::Author::User;
-    assert_says(&draw_one(turn), "Edited by you");
-    assert_silent(&draw_one(reply(2, [Content::text("Its own.")])), "Edited by you");
+    assert_says(&render_turn(turn), "Edited by you");
+    assert_silent(&render_turn(reply(2, [Content::text("Its own.")])), "Edited by you");
 }
 
 #[test]
-fn the_ends_of_the_versions_stay_reachable_and_lead_nowhere() {
-    let mut last = view(reply(2, [Content::text("Last.")]));
+fn first_and_last_version_buttons_stay_focusable_and_disabled() {
+    let mut last = turn_view(reply(2, [Content::text("Last.")]));
     last.siblings = vec![turn_id(1), turn_id(2)];
-    let html = draw(vec![last]);
+    let html = render_turns(vec![last]);
     let end = tag(&html, "aria-label=\"Next version\"");
     assert!(end.contains("aria-disabled=\"true\"") && end.contains("tabindex=\"0\""), "{end}");
     assert!(!end.contains("href"), "{end}");
-    assert!(!draw_one(reply(2, [Content::text("Only.")])).contains("Versions"));
+    assert!(!render_turn(reply(2, [Content::text("Only.")])).contains("Versions"));
 }
 
 #[test]
-fn what_a_reply_took_is_below_it_and_what_is_unknown_is_not() {
+fn reply_usage_is_shown_below_it_and_unknown_usage_is_not() {
     let mut turn = reply(2, [Content::text("Done.")]);
     turn.usage = Usage { output_tokens: Some(340), input_tokens: Some(1_204), ..Usage::default() };
     turn.cost = Some(Cost { micros: 4_012, is_estimated: true });
     turn.completed_at = Some(turn.created_at + chrono::TimeDelta::seconds(14));
-    let html = draw_one(turn);
+    let html = render_turn(turn);
     assert_says(&html, "demo-scripted 1.2k in · 340 out ≈ $0.004 14 s");
     let mut unpriced = reply(2, [Content::text("Done.")]);
     unpriced.usage = Usage { input_tokens: Some(7), ..Usage::default() };
-    let html = draw_one(unpriced);
+    let html = render_turn(unpriced);
     assert_says(&html, "7 in · — out");
     assert_eq!(html.matches('—').count(), 1, "a cost that nobody knows is no dash at the end: {html}");
     let mut said = reply(2, [Content::text("Done.")]);
     said.usage = Usage { output_tokens: Some(7), ..Usage::default() };
     said.cost = Some(Cost { micros: 1_500_000, is_estimated: false });
-    assert_says(&draw_one(said), "— in · 7 out $1.50");
-    let unknown = draw_one(reply(2, [Content::text("Done.")]));
+    assert_says(&render_turn(said), "— in · 7 out $1.50");
+    let unknown = render_turn(reply(2, [Content::text("Done.")]));
     for part in [" in ·", " out", "$", "—"] {
         assert_silent(&unknown, part);
     }
 }
 
 #[test]
-fn the_servers_own_drawing_of_a_block_is_used_when_there_is_one() {
-    let mut shown = view(reply(2, [Content::text("`x`")]));
+fn server_rendered_block_is_used_when_present() {
+    let mut shown = turn_view(reply(2, [Content::text("`x`")]));
     let id = shown.turn.blocks[0].id;
     shown.markup = vec![BlockMarkup { block_id: id, parts: vec!["<p>coloured</p>".into()] }];
-    assert!(draw(vec![shown]).contains("<div class=\"part\"><p>coloured</p></div>"));
+    assert!(render_turns(vec![shown]).contains("<div class=\"part\"><p>coloured</p></div>"));
 }
 
 #[test]
-fn an_empty_reply_says_so() {
-    assert_says(&draw_one(reply(2, [])), "The reply is empty.");
+fn empty_reply_is_marked() {
+    assert_says(&render_turn(reply(2, [])), "The reply is empty.");
 }
 
 #[test]
 fn hostile_text_stays_text_everywhere() {
     let hostile = "</textarea></title></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`";
-    let mut answer = failed(
+    let mut answer = failed_turn(
         FailureKind::Internal,
         vec![
             thought(hostile, Some(hostile), Some(2_000)),
@@ -642,7 +652,7 @@ fn hostile_text_stays_text_everywhere() {
             tool_use("c2", "ok", json!(hostile), ToolStatus::Done),
             tool_result("c2", "ok", json!(hostile)),
             Content::text(hostile),
-            sample::error_text(hostile),
+            fixtures::error_text(hostile),
             Content::Image { blob: hostile.into(), mime: hostile.into(), alt: hostile.into() },
             Content::Reference { ref_id: hostile.into(), ref_type: hostile.into(), version_timestamp: None },
         ],
@@ -653,10 +663,14 @@ fn hostile_text_stays_text_everywhere() {
         error.detail = Some(hostile.into());
     }
     let mut asked = user_turn(1, hostile);
-    asked.blocks.push(sample::block(1, 1, Content::Image { blob: "b".into(), mime: "m".into(), alt: hostile.into() }));
-    let mut streaming = growing(vec![thought(hostile, Some(hostile), None)]);
+    asked.blocks.push(fixtures::block(
+        1,
+        1,
+        Content::Image { blob: "b".into(), mime: "m".into(), alt: hostile.into() },
+    ));
+    let mut streaming = streaming_turn(vec![thought(hostile, Some(hostile), None)]);
     streaming.id = turn_id(4);
-    let html = draw(vec![view(asked), view(answer), view(streaming)]);
+    let html = render_turns(vec![turn_view(asked), turn_view(answer), turn_view(streaming)]);
     for raw in ["<script", "<img", "</textarea", "</title", "onerror=alert(1)>\"'"] {
         assert!(!html.contains(raw), "{raw} in {html}");
     }
@@ -664,49 +678,55 @@ fn hostile_text_stays_text_everywhere() {
 }
 
 #[test]
-fn both_sides_draw_the_same_at_first() {
-    let turns = || vec![view(user_turn(1, "Hi")), view(growing(vec![thought("a", None, None), Content::text("b")]))];
-    assert_eq!(draw(turns()), draw(turns()));
+fn server_and_browser_render_same_initially() {
+    let turns = || {
+        vec![
+            turn_view(user_turn(1, "Hi")),
+            turn_view(streaming_turn(vec![thought("a", None, None), Content::text("b")])),
+        ]
+    };
+    assert_eq!(render_turns(turns()), render_turns(turns()));
 }
 
 #[test]
-fn a_stretch_of_a_path_has_the_way_to_the_rest_at_both_ends() {
-    let turns = vec![view(user_turn(3, "Hi")), view(reply(4, vec![Content::text("Hello")]))];
+fn path_window_links_to_rest_at_both_ends() {
+    let turns = vec![turn_view(user_turn(3, "Hi")), turn_view(reply(4, vec![Content::text("Hello")]))];
     let chat = turns[0].turn.chat_id;
-    let html = draw_window(ChatPage {
+    let html = render_page(ChatPage {
         turns: turns.clone(),
         has_more_before: true,
-        end: Some(view(reply(8, vec![Content::text("the end, which is elsewhere")]))),
-        ..whole()
+        end: Some(turn_view(reply(8, vec![Content::text("the end, which is elsewhere")]))),
+        ..complete_page()
     });
     let (first, last) = (turn_id(3), turn_id(4));
     assert!(html.contains(&format!("href=\"/c/{chat}?at={first}&amp;side=older#turn-{first}\"")), "{html}");
     assert!(html.contains(&format!("href=\"/c/{chat}?at={last}&amp;side=newer\"")), "{html}");
     assert!(html.contains("Load older messages") && html.contains("Load newer messages"), "{html}");
     assert!(!html.contains("the end, which is elsewhere") && !html.contains("id=\"latest\""), "{html}");
-    let html = draw(turns);
+    let html = render_turns(turns);
     assert!(!html.contains("Load older") && !html.contains("Load newer") && html.contains("id=\"latest\""), "{html}");
 }
 
 #[test]
-fn hidden_characters_of_messages_and_replies_are_counted_beside_them() {
+fn hidden_characters_of_messages_and_replies_are_counted() {
     let tags: String = ('\u{e0061}'..='\u{e006c}').collect();
     let said = format!("look{tags}");
-    let html = draw(vec![view(user_turn(1, &said)), view(reply(2, [Content::text(&said)]))]);
+    let html = render_turns(vec![turn_view(user_turn(1, &said)), turn_view(reply(2, [Content::text(&said)]))]);
     assert_eq!(html.matches(">12 hidden characters</summary>").count(), 2, "{html}");
     // The message itself is as it was written.
     assert!(html.contains(&format!(">{said}</div>")), "{html}");
-    let open = draw(vec![view(growing(vec![Content::text(&said)]))]);
+    let open = render_turns(vec![turn_view(streaming_turn(vec![Content::text(&said)]))]);
     assert!(open.contains("<p class=\"hidden-count\">12 hidden characters</p>"), "{open}");
     let ordinary = "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष";
-    let html = draw(vec![view(user_turn(1, ordinary)), view(reply(2, [Content::text(ordinary)]))]);
+    let html = render_turns(vec![turn_view(user_turn(1, ordinary)), turn_view(reply(2, [Content::text(ordinary)]))]);
     assert!(!html.contains("hidden-count"), "{html}");
 }
 
 #[test]
-fn links_of_a_reply_ask_unless_a_message_on_the_path_names_their_host() {
+fn reply_links_ask_unless_message_on_path_names_host() {
     let text = "See https://known.test/a and https://other.test/?q=1.";
-    let drawn = |said: &str| draw(vec![view(user_turn(1, said)), view(reply(2, [Content::text(text)]))]);
+    let drawn =
+        |said: &str| render_turns(vec![turn_view(user_turn(1, said)), turn_view(reply(2, [Content::text(text)]))]);
     let asks = format!("href=\"/leave?turn={}&amp;to=https%3A%2F%2F", turn_id(2));
     let html = drawn("what is on known.test?");
     assert!(html.contains("href=\"https://known.test/a\""), "{html}");
@@ -717,6 +737,6 @@ fn links_of_a_reply_ask_unless_a_message_on_the_path_names_their_host() {
     let parts = vec!["<p><a href=\"https://other.test/\">x</a></p>".to_owned()];
     let turn = reply(2, [Content::text(text)]);
     let markup = vec![BlockMarkup { block_id: turn.blocks[0].id, parts }];
-    let html = draw(vec![TurnView { markup, ..view(turn) }]);
+    let html = render_turns(vec![TurnView { markup, ..turn_view(turn) }]);
     assert!(html.contains(&format!("{asks}other.test%2F\">x</a>")), "{html}");
 }

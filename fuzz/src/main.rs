@@ -19,10 +19,10 @@ fuzz_target!(
         // A panic that the product catches is none; one that leaves the target ends the process without this hook, too.
         drop(panic::take_hook());
     },
-    |input: &[u8]| (CHOSEN.get_or_init(chosen).check)(input)
+    |input: &[u8]| (CHOSEN.get_or_init(selected_target).check)(input)
 );
 
-fn chosen() -> &'static Target {
+fn selected_target() -> &'static Target {
     let name = env::var("TURNLEAF_FUZZ_TARGET").unwrap_or_default();
     let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
     let chosen = TARGETS.iter().find(|target| target.name == name);

@@ -9,7 +9,7 @@ use super::{chats, drafts, trash, tree, turns};
 pub const PREFIX: &str = "/api/page/";
 
 /// Something that is done with a type of arguments.
-pub trait ReadArguments {
+pub trait ArgumentReader {
     type Output;
 
     fn read<T: DeserializeOwned>(self) -> Self::Output;
@@ -21,7 +21,7 @@ macro_rules! calls {
         pub const ENDPOINTS: &[&str] = &[$($endpoint),*];
 
         /// Reads the arguments of an endpoint; nothing where there is none of this name.
-        pub fn read_arguments<R: ReadArguments>(endpoint: &str, read: R) -> Option<R::Output> {
+        pub fn read_arguments<R: ArgumentReader>(endpoint: &str, read: R) -> Option<R::Output> {
             match endpoint {
                 $($endpoint => Some(read.read::<$arguments>()),)*
                 _ => None,

@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use crate::api::error::ApiError;
-use crate::api::json::Call;
+use crate::api::json::JsonPost;
 use crate::api::view::DraftView;
 use crate::domain::ChatId;
 
 /// Stores the draft of a chat (or of the new chat) and gives its new revision.
-#[server(prefix = "/api/page", endpoint = "save_draft", input = Call, output = Call)]
+#[server(prefix = "/api/page", endpoint = "save_draft", input = JsonPost, output = JsonPost)]
 pub async fn save_draft(chat_id: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.save_draft(viewer, chat_id, draft).await
 }

@@ -4,8 +4,8 @@
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::api::json::Json;
-use crate::domain::reader::{Members, apart, unknown};
+use crate::api::json::JsonEncoding;
+use crate::domain::json_reader::{JsonMembers, deserialize_members, unknown_variant};
 
 /// Why a server function did not do what was asked. The words are for people; none carries a cause from inside the
 /// server.
@@ -46,8 +46,8 @@ pub enum ApiError {
     Internal { reference: String },
 }
 
-fn error(error: &Members<'_>) -> Result<ApiError, serde_json::Error> {
-    Ok(match error.word("code")? {
+fn parse_error(error: &JsonMembers<'_>) -> Result<ApiError, serde_json::Error> {
+    Ok(match error.tag("code")? {
         "unauthenticated" => ApiError::Unauthenticated,
         "not_found" => ApiError::NotFound,
         "invalid" => ApiError::Invalid { field: error.get("field")?, reason: error.get("reason")? },
@@ -56,13 +56,13 @@ fn error(error: &Members<'_>) -> Result<ApiError, serde_json::Error> {
         "too_large" => ApiError::TooLarge,
         "unavailable" => ApiError::Unavailable { message: error.get("message")? },
         "internal" => ApiError::Internal { reference: error.get("reference")? },
-        other => return Err(unknown(other)),
+        other => return Err(unknown_variant(other)),
     })
 }
 
 impl<'de> Deserialize<'de> for ApiError {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        apart(from, error)
+        deserialize_members(from, parse_error)
     }
 }
 
@@ -71,22 +71,22 @@ const UNREACHED: &str = "The server cannot be reached at the moment.";
 
 impl ApiError {
     /// No answer came.
-    pub fn unreached() -> Self {
+    pub fn server_unreachable() -> Self {
         Self::Unavailable { message: UNREACHED.into() }
     }
 
     /// Whether it is that.
-    pub fn is_unreached(&self) -> bool {
+    pub fn is_server_unreachable(&self) -> bool {
         matches!(self, Self::Unavailable { message } if message == UNREACHED)
     }
 }
 
 impl FromServerFnError for ApiError {
-    type Encoder = Json;
+    type Encoder = JsonEncoding;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {
-            ServerFnErrorErr::Request(_) => Self::unreached(),
+            ServerFnErrorErr::Request(_) => Self::server_unreachable(),
             ServerFnErrorErr::Args(reason) | ServerFnErrorErr::MissingArg(reason) => {
                 Self::Invalid { field: "request".into(), reason }
             }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_error_survives_the_way_to_the_page() {
+    fn every_error_survives_serialization() {
         for error in [
             ApiError::Unauthenticated,
             ApiError::NotFound,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_from_inside_is_not_shown() {
+    fn internal_cause_is_not_shown() {
         let error = ApiError::from_server_fn_error(ServerFnErrorErr::ServerError("secret path".into()));
         assert!(!error.to_string().contains("secret"));
     }

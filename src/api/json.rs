@@ -10,36 +10,36 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Error, Value};
 
-use crate::domain::reader;
+use crate::domain::json_reader;
 
 /// JSON for server functions ([`Call`]) and for resources.
-pub struct Json;
+pub struct JsonEncoding;
 
 /// How server functions are called and answered.
-pub type Call = Post<Json>;
+pub type JsonPost = Post<JsonEncoding>;
 
 /// Reads a value.
 ///
 /// # Errors
 /// The text is no JSON, or not of this shape.
-pub fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
-    reader::read(&value(text)?)
+pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
+    json_reader::from_value(&parse_value(text)?)
 }
 
 /// Not generic, so that the parser exists once.
-fn value(text: &[u8]) -> Result<Value, Error> {
+fn parse_value(text: &[u8]) -> Result<Value, Error> {
     serde_json::from_slice(text)
 }
 
-impl ContentType for Json {
+impl ContentType for JsonEncoding {
     const CONTENT_TYPE: &'static str = "application/json";
 }
 
-impl FormatType for Json {
+impl FormatType for JsonEncoding {
     const FORMAT_TYPE: Format = Format::Text;
 }
 
-impl<T: Serialize> Encodes<T> for Json {
+impl<T: Serialize> Encodes<T> for JsonEncoding {
     type Error = Error;
 
     fn encode(value: &T) -> Result<Bytes, Error> {
@@ -47,15 +47,15 @@ impl<T: Serialize> Encodes<T> for Json {
     }
 }
 
-impl<T: DeserializeOwned> Decodes<T> for Json {
+impl<T: DeserializeOwned> Decodes<T> for JsonEncoding {
     type Error = Error;
 
     fn decode(bytes: Bytes) -> Result<T, Error> {
-        read(&bytes)
+        parse(&bytes)
     }
 }
 
-impl<T: Serialize> Encoder<T> for Json {
+impl<T: Serialize> Encoder<T> for JsonEncoding {
     type Error = Error;
     type Encoded = String;
 
@@ -64,43 +64,43 @@ impl<T: Serialize> Encoder<T> for Json {
     }
 }
 
-impl<T: DeserializeOwned> Decoder<T> for Json {
+impl<T: DeserializeOwned> Decoder<T> for JsonEncoding {
     type Error = Error;
     type Encoded = str;
 
     fn decode(text: &str) -> Result<T, Error> {
-        read(text.as_bytes())
+        parse(text.as_bytes())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::view::ChatItem;
-    use crate::domain::chat::Heading;
-    use crate::domain::{Event, sample};
+    use crate::api::view::ChatListItem;
+    use crate::domain::chat::ChatListHeading;
+    use crate::domain::{Event, fixtures};
 
     #[test]
-    fn what_is_read_is_what_was_written() {
-        let item = ChatItem {
+    fn json_round_trips() {
+        let item = ChatListItem {
             id: "01890000-0000-7000-8000-000000000001".parse().unwrap(),
             title: "a \"title\"".into(),
-            updated_at: sample::time(1),
-            heading: Heading::Today,
+            updated_at: fixtures::time(1),
+            heading: ChatListHeading::Today,
             running: true,
             needs_you: false,
             has_draft: false,
         };
         let text = serde_json::to_string(&item).unwrap();
-        assert_eq!(read::<ChatItem>(text.as_bytes()).unwrap(), item);
-        assert!(read::<ChatItem>(b"{").is_err());
-        assert!(read::<ChatItem>(b"{}").is_err());
+        assert_eq!(parse::<ChatListItem>(text.as_bytes()).unwrap(), item);
+        assert!(parse::<ChatListItem>(b"{").is_err());
+        assert!(parse::<ChatListItem>(b"{}").is_err());
     }
 
     #[test]
-    fn numbers_and_unknown_events_keep_their_digits_and_their_order() {
+    fn numbers_and_unknown_events_keep_digits_and_order() {
         let text = r#"{"type":"newer","z":18446744073709551615,"a":0.1}"#;
-        let event: Event = read(text.as_bytes()).unwrap();
+        let event: Event = parse(text.as_bytes()).unwrap();
         assert_eq!(serde_json::to_string(&event).unwrap(), text);
     }
 }

@@ -3,40 +3,40 @@
 use leptos::prelude::*;
 
 use crate::api::error::ApiError;
-use crate::api::json::Call;
-use crate::domain::{BranchId, ChatId, Deleted, DeletionId, Restored, TurnId};
+use crate::api::json::JsonPost;
+use crate::domain::{BranchId, ChatId, DeletionId, DeletionSummary, RestoreSummary, TurnId};
 
 /// Deletes a turn with everything below it; `restore_deletion` undoes it.
-#[server(prefix = "/api/page", endpoint = "delete_turn", input = Call, output = Call)]
-pub async fn delete_turn(turn_id: TurnId) -> Result<Deleted, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+#[server(prefix = "/api/page", endpoint = "delete_turn", input = JsonPost, output = JsonPost)]
+pub async fn delete_turn(turn_id: TurnId) -> Result<DeletionSummary, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.delete_turn(viewer, turn_id).await
 }
 
 /// Deletes a branch: its first turn with everything below it.
-#[server(prefix = "/api/page", endpoint = "delete_branch", input = Call, output = Call)]
-pub async fn delete_branch(branch_id: BranchId) -> Result<Deleted, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+#[server(prefix = "/api/page", endpoint = "delete_branch", input = JsonPost, output = JsonPost)]
+pub async fn delete_branch(branch_id: BranchId) -> Result<DeletionSummary, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.delete_branch(viewer, branch_id).await
 }
 
 /// Deletes everything in a chat but the path to one turn and what is below it.
-#[server(prefix = "/api/page", endpoint = "prune_others", input = Call, output = Call)]
-pub async fn prune_others(chat_id: ChatId, keep: TurnId) -> Result<Deleted, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
-    pages.prune_others(viewer, chat_id, keep).await
+#[server(prefix = "/api/page", endpoint = "prune_others", input = JsonPost, output = JsonPost)]
+pub async fn prune_others(chat_id: ChatId, keep: TurnId) -> Result<DeletionSummary, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.prune_chat(viewer, chat_id, keep).await
 }
 
 /// Brings back exactly what a deletion took.
-#[server(prefix = "/api/page", endpoint = "restore_deletion", input = Call, output = Call)]
-pub async fn restore_deletion(deletion_id: DeletionId) -> Result<Restored, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+#[server(prefix = "/api/page", endpoint = "restore_deletion", input = JsonPost, output = JsonPost)]
+pub async fn restore_deletion(deletion_id: DeletionId) -> Result<RestoreSummary, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.restore_deletion(viewer, deletion_id).await
 }
 
 /// How many turns go with this one, itself included.
-#[server(prefix = "/api/page", endpoint = "count_below", input = Call, output = Call)]
+#[server(prefix = "/api/page", endpoint = "count_below", input = JsonPost, output = JsonPost)]
 pub async fn count_below(turn_id: TurnId) -> Result<u64, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.count_below(viewer, turn_id).await
 }

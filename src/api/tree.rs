@@ -3,32 +3,32 @@
 use leptos::prelude::*;
 
 use crate::api::error::ApiError;
-use crate::api::json::Call;
-use crate::api::view::tree::{TreeAsk, TreeCard, TreePage};
+use crate::api::json::JsonPost;
+use crate::api::view::tree::{TreeCard, TreePage, TreePageQuery};
 use crate::domain::{Branch, BranchId, ChatId, TurnId};
 
 /// A part of a chat's tree.
-#[server(prefix = "/api/page", endpoint = "load_tree", input = Call, output = Call)]
-pub async fn load_tree(ask: TreeAsk) -> Result<TreePage, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+#[server(prefix = "/api/page", endpoint = "load_tree", input = JsonPost, output = JsonPost)]
+pub async fn load_tree(ask: TreePageQuery) -> Result<TreePage, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.tree(viewer, ask).await
 }
 
 /// What the tree says of one turn; `at` is a turn of the path that is read.
-#[server(prefix = "/api/page", endpoint = "load_tree_card", input = Call, output = Call)]
+#[server(prefix = "/api/page", endpoint = "load_tree_card", input = JsonPost, output = JsonPost)]
 pub async fn load_tree_card(chat_id: ChatId, at: Option<TurnId>, on: TurnId) -> Result<TreeCard, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.tree_card(viewer, chat_id, at, on).await
 }
 
 /// Renames, labels or pins a branch, as far as given. An empty label takes it away.
-#[server(prefix = "/api/page", endpoint = "change_branch", input = Call, output = Call)]
+#[server(prefix = "/api/page", endpoint = "change_branch", input = JsonPost, output = JsonPost)]
 pub async fn change_branch(
     branch_id: BranchId,
     name: Option<String>,
     label: Option<String>,
     pinned: Option<bool>,
 ) -> Result<Branch, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.change_branch(viewer, branch_id, name, label, pinned).await
 }

@@ -3,61 +3,65 @@
 use leptos::prelude::*;
 
 use crate::api::error::ApiError;
-use crate::api::json::Call;
-use crate::api::view::{SendMessage, Side, Started, TurnView, TurnsPage};
+use crate::api::json::JsonPost;
+use crate::api::view::{ComposedMessage, PathDirection, StartedReply, TurnView, TurnsPage};
 use crate::domain::attachment::Attachment;
-use crate::domain::{ChatId, Lock, TurnId};
+use crate::domain::{ChatId, ModelLock, TurnId};
 
 /// Sends a message; its reply runs on the server from then on.
-#[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = Call, output = Call)]
-pub async fn send_message(message: SendMessage) -> Result<Started, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
-    pages.send(viewer, message).await
+#[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = JsonPost, output = JsonPost)]
+pub async fn send_message(message: ComposedMessage) -> Result<StartedReply, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.send_message(viewer, message).await
 }
 
 /// Stops a reply; its ending is stored when this returns.
-#[server(prefix = "/api/page", endpoint = "stop_reply", input = Call, output = Call)]
+#[server(prefix = "/api/page", endpoint = "stop_reply", input = JsonPost, output = JsonPost)]
 pub async fn stop_reply(turn_id: TurnId) -> Result<TurnView, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
-    pages.stop(viewer, turn_id).await
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.stop_reply(viewer, turn_id).await
 }
 
 /// Asks for another reply to the same message, of another model where one is named.
-#[server(prefix = "/api/page", endpoint = "retry_reply", input = Call, output = Call)]
-pub async fn retry_reply(turn_id: TurnId, lock: Option<Lock>, client_request_id: String) -> Result<Started, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
-    pages.retry(viewer, turn_id, lock, client_request_id).await
+#[server(prefix = "/api/page", endpoint = "retry_reply", input = JsonPost, output = JsonPost)]
+pub async fn retry_reply(
+    turn_id: TurnId,
+    lock: Option<ModelLock>,
+    client_request_id: String,
+) -> Result<StartedReply, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
+    pages.retry_reply(viewer, turn_id, lock, client_request_id).await
 }
 
 /// The turn in other words, beside it: a message is sent again, with these `attachments` in place of what it had; a reply is
 /// stored as a version in the person's words.
-#[server(prefix = "/api/page", endpoint = "edit_turn", input = Call, output = Call)]
+#[server(prefix = "/api/page", endpoint = "edit_turn", input = JsonPost, output = JsonPost)]
 pub async fn edit_turn(
     turn_id: TurnId,
     text: String,
     attachments: Vec<Attachment>,
     client_request_id: String,
-) -> Result<Started, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+) -> Result<StartedReply, ApiError> {
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     let attached = attachments.into_iter().map(Into::into).collect();
-    pages.edit(viewer, turn_id, text, attached, client_request_id).await
+    pages.edit_message(viewer, turn_id, text, attached, client_request_id).await
 }
 
 /// A turn as of now.
-#[server(prefix = "/api/page", endpoint = "load_turn", input = Call, output = Call)]
+#[server(prefix = "/api/page", endpoint = "load_turn", input = JsonPost, output = JsonPost)]
 pub async fn load_turn(turn_id: TurnId) -> Result<TurnView, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.turn(viewer, turn_id).await
 }
 
 /// More turns of the path to `leaf`: those next to `from` on one side of it, or those around it and itself.
-#[server(prefix = "/api/page", endpoint = "load_turns", input = Call, output = Call)]
+#[server(prefix = "/api/page", endpoint = "load_turns", input = JsonPost, output = JsonPost)]
 pub async fn load_turns(
     chat_id: ChatId,
     from: TurnId,
     leaf: TurnId,
-    side: Option<Side>,
+    side: Option<PathDirection>,
 ) -> Result<TurnsPage, ApiError> {
-    let (pages, viewer) = crate::server::access::pages()?;
+    let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.turns(viewer, chat_id, from, leaf, side).await
 }

@@ -7,12 +7,14 @@ pub mod tree;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::attachment::{Attachment, Standing};
-use crate::domain::chat::Heading;
+use crate::domain::attachment::{Attachment, ReferenceStatus};
+use crate::domain::chat::ChatListHeading;
 use crate::domain::provider::Model;
-use crate::domain::{BlockId, Branch, Chat, ChatId, DeletionId, Lock, NotSent, Thinking, Turn, TurnId, TurnStatus};
+use crate::domain::{
+    BlockId, Branch, Chat, ChatId, DeletionId, DroppedParam, ModelLock, Thinking, Turn, TurnId, TurnStatus,
+};
 
-pub use notice::{Notice, Way};
+pub use notice::{ComposerNotice, ConnectionOption};
 
 /// A turn as the transcript draws it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,7 +24,7 @@ pub struct TurnView {
     pub is_thinking_mode: bool,
     /// What was asked for and did not go out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_sent: Vec<NotSent>,
+    pub not_sent: Vec<DroppedParam>,
     /// The versions of this turn, itself included, by creation.
     pub siblings: Vec<TurnId>,
     /// What the list of versions says of each, in the same order; nothing where there is only one.
@@ -38,12 +40,12 @@ pub struct TurnView {
     pub switched_to: Option<String>,
     /// Of its blocks those that name what is not as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub named: Vec<(BlockId, Standing)>,
+    pub named: Vec<(BlockId, ReferenceStatus)>,
 }
 
 impl TurnView {
     /// How what this block names stands now, where it is not as it was.
-    pub fn standing(&self, block: BlockId) -> Option<Standing> {
+    pub fn reference_status(&self, block: BlockId) -> Option<ReferenceStatus> {
         self.named.iter().find(|(id, _)| *id == block).map(|(_, standing)| *standing)
     }
 }
@@ -67,14 +69,14 @@ pub struct VersionView {
 
 /// Newer turns than the path on screen has, on other branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ElsewhereView {
+pub struct NewerTurnsView {
     pub newest: TurnId,
     pub turns: u64,
 }
 
 /// Where a copied chat comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CopiedFrom {
+pub struct CopySource {
     pub chat_id: ChatId,
     pub turn_id: TurnId,
     pub title: String,
@@ -106,14 +108,14 @@ pub struct ChatPage {
     pub leaves: u64,
     /// Replies that are being written and are not the end of this path.
     #[serde(default)]
-    pub running: Vec<AlsoRunning>,
+    pub running: Vec<RunningReply>,
     /// The path's last turn, where `turns` does not reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<TurnView>,
     #[serde(default)]
-    pub elsewhere: Option<ElsewhereView>,
+    pub elsewhere: Option<NewerTurnsView>,
     #[serde(default)]
-    pub copied_from: Option<CopiedFrom>,
+    pub copied_from: Option<CopySource>,
     /// The path was cut off here, to be gone on from: the next message begins a branch. How many turns it hides.
     #[serde(default)]
     pub hides_below: Option<u64>,
@@ -131,7 +133,7 @@ pub struct ChatPage {
     /// Another number when other models can be chosen.
     #[serde(default)]
     pub models_rev: u64,
-    pub notices: Vec<Notice>,
+    pub notices: Vec<ComposerNotice>,
     /// The `client_request_id` of this page's form: a second click before the page is hydrated sends nothing twice.
     pub form_request_id: String,
 }
@@ -139,12 +141,12 @@ pub struct ChatPage {
 /// On which side of a turn others are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+pub enum PathDirection {
     Older,
     Newer,
 }
 
-impl Side {
+impl PathDirection {
     /// The word in addresses.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -178,7 +180,7 @@ pub struct FoundTurns {
 
 /// How everything stands at this moment, for every open page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Glance {
+pub struct PolledStatus {
     /// The viewer's chats in which a reply is being written, and whether it waits for the viewer.
     pub running: Vec<(ChatId, bool)>,
     /// As [`ChatPage::models_rev`].
@@ -191,7 +193,7 @@ pub struct Glance {
 
 /// A reply that is being written on another path of the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AlsoRunning {
+pub struct RunningReply {
     pub turn_id: TurnId,
     /// As soon as it has begun.
     pub model: Option<String>,
@@ -201,7 +203,7 @@ pub struct AlsoRunning {
 
 /// How a chat stands at this moment, for a page that shows it already.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ChatGlance {
+pub struct PolledChat {
     /// Rises with every new turn.
     pub rev: i64,
     /// Replies that are being written and are not the end of the page's path; without a path, all of them.
@@ -226,17 +228,17 @@ pub struct DraftView {
     pub attachments: Vec<Attachment>,
     /// Of these, by place, what is not as it was; told by the server alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub named: Vec<(usize, Standing)>,
+    pub named: Vec<(usize, ReferenceStatus)>,
     /// Rises with every save; 0 when nothing was saved.
     pub rev: i64,
     /// The model chosen for a new chat or branch.
-    pub lock: Option<Lock>,
+    pub lock: Option<ModelLock>,
     pub thinking: Option<Thinking>,
 }
 
 /// A reply that began: by sending or by trying again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Started {
+pub struct StartedReply {
     pub chat_id: ChatId,
     pub branch: Branch,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -247,7 +249,7 @@ pub struct Started {
 
 /// A message as the composer sends it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct SendMessage {
+pub struct ComposedMessage {
     /// `None` begins a new chat.
     pub chat_id: Option<ChatId>,
     /// The reply it follows; `None` in a chat without turns.
@@ -269,12 +271,12 @@ pub struct SendMessage {
 
 /// A chat in the list of chats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChatItem {
+pub struct ChatListItem {
     pub id: ChatId,
     pub title: String,
     pub updated_at: DateTime<Utc>,
     /// Its position in the list.
-    pub heading: Heading,
+    pub heading: ChatListHeading,
     /// A reply is being written in it.
     pub running: bool,
     /// That reply waits for the person.

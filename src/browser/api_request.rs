@@ -1,7 +1,7 @@
 //! Asking this server's HTTP API.
 
 /// Why there is no answer: in the server's words; without any where the server was not reached.
-pub type Refused = Option<String>;
+pub type ApiFailureMessage = Option<String>;
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -11,41 +11,41 @@ mod real {
     use wasm_bindgen_futures::JsFuture;
     use web_sys::{RequestInit, Response};
 
-    use super::Refused;
+    use super::ApiFailureMessage;
 
     /// The text at a path of this site.
-    pub async fn text(path: &str) -> Result<String, Refused> {
-        answered(web_sys::window().map(|window| window.fetch_with_str(path))).await
+    pub async fn get_text(path: &str) -> Result<String, ApiFailureMessage> {
+        await_response(web_sys::window().map(|window| window.fetch_with_str(path))).await
     }
 
     /// The JSON at a path of this site.
-    pub async fn get(path: &str) -> Result<Value, Refused> {
-        read(text(path).await?)
+    pub async fn get(path: &str) -> Result<Value, ApiFailureMessage> {
+        read(get_text(path).await?)
     }
 
     /// What came of JSON that was sent to a path of this site.
-    pub async fn post(path: &str, body: &Value) -> Result<Value, Refused> {
+    pub async fn post(path: &str, body: &Value) -> Result<Value, ApiFailureMessage> {
         send("POST", path, body).await
     }
 
     /// The same of what changes a thing.
-    pub async fn patch(path: &str, body: &Value) -> Result<Value, Refused> {
+    pub async fn patch(path: &str, body: &Value) -> Result<Value, ApiFailureMessage> {
         send("PATCH", path, body).await
     }
 
-    async fn send(method: &str, path: &str, body: &Value) -> Result<Value, Refused> {
+    async fn send(method: &str, path: &str, body: &Value) -> Result<Value, ApiFailureMessage> {
         let init = RequestInit::new();
         init.set_method(method);
         init.set_headers(&Array::of1(&Array::of2(&"content-type".into(), &"application/json".into())));
         init.set_body(&body.to_string().into());
-        read(answered(web_sys::window().map(|window| window.fetch_with_str_and_init(path, &init))).await?)
+        read(await_response(web_sys::window().map(|window| window.fetch_with_str_and_init(path, &init))).await?)
     }
 
-    fn read(text: String) -> Result<Value, Refused> {
+    fn read(text: String) -> Result<Value, ApiFailureMessage> {
         serde_json::from_str(&text).map_err(|_| None)
     }
 
-    async fn answered(asked: Option<Promise>) -> Result<String, Refused> {
+    async fn await_response(asked: Option<Promise>) -> Result<String, ApiFailureMessage> {
         let answer = JsFuture::from(asked.ok_or(None)?).await.map_err(|_| None)?;
         let answer: Response = answer.dyn_into().map_err(|_| None)?;
         let text = JsFuture::from(answer.text().map_err(|_| None)?).await.map_err(|_| None)?;
@@ -62,23 +62,23 @@ mod real {
 mod real {
     use serde_json::Value;
 
-    use super::Refused;
+    use super::ApiFailureMessage;
 
-    pub async fn text(_path: &str) -> Result<String, Refused> {
+    pub async fn get_text(_path: &str) -> Result<String, ApiFailureMessage> {
         Err(None)
     }
 
-    pub async fn get(_path: &str) -> Result<Value, Refused> {
+    pub async fn get(_path: &str) -> Result<Value, ApiFailureMessage> {
         Err(None)
     }
 
-    pub async fn post(_path: &str, _body: &Value) -> Result<Value, Refused> {
+    pub async fn post(_path: &str, _body: &Value) -> Result<Value, ApiFailureMessage> {
         Err(None)
     }
 
-    pub async fn patch(_path: &str, _body: &Value) -> Result<Value, Refused> {
+    pub async fn patch(_path: &str, _body: &Value) -> Result<Value, ApiFailureMessage> {
         Err(None)
     }
 }
 
-pub use real::{get, patch, post, text};
+pub use real::{get, get_text, patch, post};

@@ -12,23 +12,23 @@ mod real {
     /// Puts text on the clipboard and says whether that worked.
     pub fn copy(text: String, on_done: impl FnOnce(bool) + 'static) {
         spawn_local(async move {
-            let copied = copy_as_asked(&text).await || copy_as_typed(&text);
+            let copied = copy_with_clipboard_api(&text).await || copy_with_exec_command(&text);
             on_done(copied);
         });
     }
 
     /// Puts on the clipboard what the server says at a path of this site. The browser is asked at once, with a promise of
     /// the text: by the time that it comes, the press may be too long ago.
-    pub fn copy_answer(path: String, on_done: impl FnOnce(bool) + 'static) {
-        let writing = promised(&path).map(JsFuture::from);
+    pub fn copy_response(path: String, on_done: impl FnOnce(bool) + 'static) {
+        let writing = write_promise(&path).map(JsFuture::from);
         spawn_local(async move {
             let is_written = match writing {
                 Some(writing) => writing.await.is_ok(),
                 None => false,
             };
             let copied = is_written
-                || match api_request::text(&path).await {
-                    Ok(text) => copy_as_asked(&text).await || copy_as_typed(&text),
+                || match api_request::get_text(&path).await {
+                    Ok(text) => copy_with_clipboard_api(&text).await || copy_with_exec_command(&text),
                     Err(_) => false,
                 };
             on_done(copied);
@@ -36,7 +36,7 @@ mod real {
     }
 
     /// Writing what will have been read; nothing in a browser that takes no promises.
-    fn promised(path: &str) -> Option<Promise> {
+    fn write_promise(path: &str) -> Option<Promise> {
         let window = web_sys::window()?;
         let clipboard = Reflect::get(&window.navigator(), &"clipboard".into()).ok()?;
         let write: Function = Reflect::get(&clipboard, &"write".into()).ok()?.dyn_into().ok()?;
@@ -44,7 +44,7 @@ mod real {
         let (item, blob) = (class("ClipboardItem")?, class("Blob")?);
         let path = path.to_owned();
         let text = future_to_promise(async move {
-            let text = api_request::text(&path).await.map_err(|_| JsValue::NULL)?;
+            let text = api_request::get_text(&path).await.map_err(|_| JsValue::NULL)?;
             let kind = object("type", &"text/plain".into());
             Reflect::construct(&blob, &Array::of2(&Array::of1(&text.into()), &kind))
         });
@@ -59,26 +59,26 @@ mod real {
     }
 
     /// The same with a page of this site, of which the path is known.
-    pub fn copy_address(path: &str, on_done: impl FnOnce(bool) + 'static) {
+    pub fn copy_page_address(path: &str, on_done: impl FnOnce(bool) + 'static) {
         let origin = web_sys::window().and_then(|window| window.location().origin().ok()).unwrap_or_default();
         copy(format!("{origin}{path}"), on_done);
     }
 
     /// The code that a click on a block's own button asks for (`data-copy` in drawn markdown).
-    pub fn code_asked_for(click: &MouseEvent) -> Option<String> {
+    pub fn code_of_copy_click(click: &MouseEvent) -> Option<String> {
         let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
         let button = target.closest("[data-copy='code']").ok()??;
         button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()
     }
 
     /// The text of the code block that is lowest on the page.
-    pub fn last_code() -> Option<String> {
+    pub fn last_code_block() -> Option<String> {
         let all = web_sys::window()?.document()?.query_selector_all(".md-code pre code").ok()?;
         all.item(all.length().checked_sub(1)?)?.text_content()
     }
 
     /// The text of what matches as it is read on screen, its parts a blank line apart; nothing where nothing matches.
-    pub fn shown_text(selector: &str) -> Option<String> {
+    pub fn visible_text(selector: &str) -> Option<String> {
         let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
         let parts = (0..found.length()).filter_map(|at| {
             let element = found.item(at)?.dyn_into::<web_sys::HtmlElement>().ok()?;
@@ -92,7 +92,7 @@ mod real {
         (!text.is_empty()).then_some(text)
     }
 
-    async fn copy_as_asked(text: &str) -> bool {
+    async fn copy_with_clipboard_api(text: &str) -> bool {
         let Some(navigator) = web_sys::window().map(|window| window.navigator()) else { return false };
         // Only there on https and on this machine itself.
         let clipboard = js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard")).unwrap_or(JsValue::UNDEFINED);
@@ -101,7 +101,7 @@ mod real {
     }
 
     /// The older way, for plain http: select the text in a field and have the browser copy it.
-    fn copy_as_typed(text: &str) -> bool {
+    fn copy_with_exec_command(text: &str) -> bool {
         let copy = || {
             let document = web_sys::window()?.document()?;
             let focused = document.active_element();
@@ -129,21 +129,21 @@ mod real {
 
     pub fn copy(_text: String, _on_done: impl FnOnce(bool) + 'static) {}
 
-    pub fn copy_address(_path: &str, _on_done: impl FnOnce(bool) + 'static) {}
+    pub fn copy_page_address(_path: &str, _on_done: impl FnOnce(bool) + 'static) {}
 
-    pub fn copy_answer(_path: String, _on_done: impl FnOnce(bool) + 'static) {}
+    pub fn copy_response(_path: String, _on_done: impl FnOnce(bool) + 'static) {}
 
-    pub fn code_asked_for(_click: &MouseEvent) -> Option<String> {
+    pub fn code_of_copy_click(_click: &MouseEvent) -> Option<String> {
         None
     }
 
-    pub fn last_code() -> Option<String> {
+    pub fn last_code_block() -> Option<String> {
         None
     }
 
-    pub fn shown_text(_selector: &str) -> Option<String> {
+    pub fn visible_text(_selector: &str) -> Option<String> {
         None
     }
 }
 
-pub use real::{code_asked_for, copy, copy_address, copy_answer, last_code, shown_text};
+pub use real::{code_of_copy_click, copy, copy_page_address, copy_response, last_code_block, visible_text};

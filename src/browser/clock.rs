@@ -21,7 +21,7 @@ mod real {
     }
 
     /// Waits for something so long and no longer. What is given up is dropped, and a request with it is broken off.
-    pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
+    pub async fn with_timeout<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         let mut ring = pin!(JsFuture::from(js_sys::Promise::new(&mut |over, _| {
             let ms = i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
@@ -36,23 +36,23 @@ mod real {
     }
 
     /// The device's time; none on the server, where pages have no time.
-    pub fn now() -> Option<DateTime<Utc>> {
+    pub fn current_time() -> Option<DateTime<Utc>> {
         DateTime::from_timestamp_millis(now_ms())
     }
 
     /// How many minutes it is before that of UTC.
-    pub fn zone() -> i32 {
+    pub fn utc_offset_minutes() -> i32 {
         -(js_sys::Date::new_0().get_timezone_offset() as i32)
     }
 
     /// The day here, counted from that of 1970, and how many minutes the clock is before that of UTC.
-    pub fn day() -> Option<(i64, i32)> {
-        let zone = zone();
+    pub fn local_day() -> Option<(i64, i32)> {
+        let zone = utc_offset_minutes();
         Some(((now_ms() + i64::from(zone) * 60_000).div_euclid(86_400_000), zone))
     }
 
     /// A moment in the reader's own place and language: the time if it is today, else the day too.
-    pub fn local(moment: DateTime<Utc>) -> Option<String> {
+    pub fn format_local_time(moment: DateTime<Utc>) -> Option<String> {
         let ms = moment.timestamp_millis() as f64;
         let date = js_sys::Date::new(&ms.into());
         let is_today = date.to_date_string() == js_sys::Date::new_0().to_date_string();
@@ -73,25 +73,25 @@ mod real {
         0
     }
 
-    pub fn now() -> Option<DateTime<Utc>> {
+    pub fn current_time() -> Option<DateTime<Utc>> {
         None
     }
 
-    pub async fn within<T>(_time: Duration, work: impl Future<Output = T>) -> Option<T> {
+    pub async fn with_timeout<T>(_time: Duration, work: impl Future<Output = T>) -> Option<T> {
         Some(work.await)
     }
 
-    pub fn zone() -> i32 {
+    pub fn utc_offset_minutes() -> i32 {
         0
     }
 
-    pub fn day() -> Option<(i64, i32)> {
+    pub fn local_day() -> Option<(i64, i32)> {
         None
     }
 
-    pub fn local(_moment: DateTime<Utc>) -> Option<String> {
+    pub fn format_local_time(_moment: DateTime<Utc>) -> Option<String> {
         None
     }
 }
 
-pub use real::{day, local, now, now_ms, within, zone};
+pub use real::{current_time, format_local_time, local_day, now_ms, utc_offset_minutes, with_timeout};

@@ -5,7 +5,7 @@ mod real {
     use wasm_bindgen::JsValue;
 
     /// Keeps one value for so many seconds. Both words are the program's own, so nothing in them needs escaping.
-    pub fn keep(name: &str, value: &str, seconds: u32) {
+    pub fn set(name: &str, value: &str, seconds: u32) {
         let Some(document) = web_sys::window().and_then(|w| w.document()) else { return };
         let cookie = format!("{name}={value}; Path=/; Max-Age={seconds}; SameSite=Lax");
         let _ = js_sys::Reflect::set(&document, &JsValue::from_str("cookie"), &JsValue::from_str(&cookie));
@@ -21,11 +21,11 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    pub fn keep(_name: &str, _value: &str, _seconds: u32) {}
+    pub fn set(_name: &str, _value: &str, _seconds: u32) {}
 
     pub fn get(_name: &str) -> Option<String> {
         None
     }
 }
 
-pub use real::{get, keep};
+pub use real::{get, set};

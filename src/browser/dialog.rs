@@ -17,13 +17,13 @@ mod real {
     }
 
     /// Opens the dialog modally, or closes it; nothing when it is already so.
-    pub fn show(dialog: &HtmlDialogElement, wanted: bool) {
-        opens();
+    pub fn set_open(dialog: &HtmlDialogElement, wanted: bool) {
+        note_opening();
         match (wanted, dialog.open()) {
             (true, false) => {
                 // What was said on the page is inert now and comes back with it: a screen reader would say it again.
                 for region in ["say", "alert"] {
-                    document::set_text(region, "");
+                    document::set_live_region_text(region, "");
                 }
                 drop(dialog.show_modal());
             }
@@ -38,7 +38,7 @@ mod real {
     }
 
     /// Whether the event is of the element that listens, and not of one within it.
-    pub fn is_own(event: &Event) -> bool {
+    pub fn is_own_event(event: &Event) -> bool {
         event.target() == event.current_target()
     }
 
@@ -53,14 +53,14 @@ mod real {
         is_open
     }
 
-    fn opens() {
+    fn note_opening() {
         MAY_BE_OPEN.set(MAY_BE_OPEN.get().map(|_| true));
     }
 
     /// Popovers tell before they open and again when they are open; dialogs do not everywhere.
     fn listen() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
-        let opens = Closure::<dyn Fn(Event)>::new(|_| opens()).into_js_value();
+        let opens = Closure::<dyn Fn(Event)>::new(|_| note_opening()).into_js_value();
         for name in ["beforetoggle", "toggle"] {
             let _ = document.add_event_listener_with_callback_and_bool(name, opens.unchecked_ref(), true);
         }
@@ -96,13 +96,13 @@ mod real {
     use leptos::ev::Event;
     use leptos::web_sys::HtmlDialogElement;
 
-    pub fn show(_dialog: &HtmlDialogElement, _wanted: bool) {}
+    pub fn set_open(_dialog: &HtmlDialogElement, _wanted: bool) {}
 
     pub fn is_open(_dialog: &HtmlDialogElement) -> bool {
         false
     }
 
-    pub fn is_own(_event: &Event) -> bool {
+    pub fn is_own_event(_event: &Event) -> bool {
         true
     }
 
@@ -115,4 +115,4 @@ mod real {
     pub fn toggle_popover(_id: &str) {}
 }
 
-pub use real::{close_popovers, is_any_open, is_open, is_own, show, toggle_popover};
+pub use real::{close_popovers, is_any_open, is_open, is_own_event, set_open, toggle_popover};

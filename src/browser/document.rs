@@ -13,7 +13,7 @@ mod real {
     }
 
     /// Whether this code runs in a browser. Only for what the two sides must do differently; what they draw is the same.
-    pub fn is_here() -> bool {
+    pub fn is_in_browser() -> bool {
         true
     }
 
@@ -25,7 +25,7 @@ mod real {
     }
 
     /// Whether the page that was loaded has been taken over whole: what is built from now on is another page.
-    pub fn has_settled() -> bool {
+    pub fn is_hydrated() -> bool {
         IS_SETTLED.get()
     }
 
@@ -42,14 +42,14 @@ mod real {
     }
 
     /// The name of the build that the page is of, from the address of its style.
-    pub fn build() -> Option<String> {
+    pub fn build_id() -> Option<String> {
         let document = web_sys::window()?.document()?;
         let style = document.query_selector("link[rel=stylesheet][href^='/pkg/']").ok()??.get_attribute("href")?;
         Some(style.split('/').nth(2)?.to_owned())
     }
 
     /// Gives the browser's own frame these colours: one for each `theme-color` of the page, in order.
-    pub fn colour_frame(colours: &[&str]) {
+    pub fn set_theme_colours(colours: &[&str]) {
         let document = web_sys::window().and_then(|w| w.document());
         let all = document.and_then(|d| d.query_selector_all("meta[name=theme-color]").ok());
         let Some(all) = all else { return };
@@ -64,7 +64,7 @@ mod real {
     /// Replaces the text of a live region, which is outside the reactive tree's text so that saying the same words twice
     /// is said twice. While a dialog is open the rest of the page is inert, and nothing in it is heard: then it is the
     /// region of the dialog.
-    pub fn set_text(region: &str, text: &str) {
+    pub fn set_live_region_text(region: &str, text: &str) {
         let Some(document) = web_sys::window().and_then(|w| w.document()) else { return };
         let of_dialog = document.query_selector(&format!("dialog[open] [data-live={region}]")).ok().flatten();
         if let Some(element) = of_dialog.or_else(|| document.get_element_by_id(region)) {
@@ -73,19 +73,19 @@ mod real {
     }
 
     /// Whether the page has an element with this id.
-    pub fn has(id: &str) -> bool {
+    pub fn has_element(id: &str) -> bool {
         web_sys::window().and_then(|w| w.document()).is_some_and(|d| d.get_element_by_id(id).is_some())
     }
 
     /// Whether the first element that this finds takes room on the screen.
-    pub fn is_seen(selector: &str) -> bool {
+    pub fn is_visible(selector: &str) -> bool {
         let document = web_sys::window().and_then(|w| w.document());
         let found = document.and_then(|d| d.query_selector(selector).ok().flatten());
         found.is_some_and(|element| element.get_client_rects().length() > 0)
     }
 
     /// The picture that was clicked: the address of the whole of it, and what it says.
-    pub fn picture_clicked(click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
+    pub fn clicked_picture(click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
         use wasm_bindgen::JsCast;
         let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
         let link = target.closest("a.picture").ok()??;
@@ -104,7 +104,7 @@ mod real {
     }
 
     /// Opens a page of this site in a tab of its own.
-    pub fn open_beside(address: &str) {
+    pub fn open_in_new_tab(address: &str) {
         if let Some(window) = web_sys::window() {
             let _ = window.open_with_url_and_target(address, "_blank");
         }
@@ -127,13 +127,13 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    pub fn is_here() -> bool {
+    pub fn is_in_browser() -> bool {
         false
     }
 
     pub fn mark_hydrated() {}
 
-    pub fn has_settled() -> bool {
+    pub fn is_hydrated() -> bool {
         false
     }
 
@@ -143,23 +143,23 @@ mod real {
 
     pub fn set_root_attribute(_name: &str, _value: &str) {}
 
-    pub fn build() -> Option<String> {
+    pub fn build_id() -> Option<String> {
         None
     }
 
-    pub fn colour_frame(_colours: &[&str]) {}
+    pub fn set_theme_colours(_colours: &[&str]) {}
 
-    pub fn set_text(_region: &str, _text: &str) {}
+    pub fn set_live_region_text(_region: &str, _text: &str) {}
 
-    pub fn has(_id: &str) -> bool {
+    pub fn has_element(_id: &str) -> bool {
         false
     }
 
-    pub fn is_seen(_selector: &str) -> bool {
+    pub fn is_visible(_selector: &str) -> bool {
         false
     }
 
-    pub fn picture_clicked(_click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
+    pub fn clicked_picture(_click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
         None
     }
 
@@ -167,7 +167,7 @@ mod real {
         false
     }
 
-    pub fn open_beside(_address: &str) {}
+    pub fn open_in_new_tab(_address: &str) {}
 
     pub fn print() {}
 
@@ -177,6 +177,6 @@ mod real {
 }
 
 pub use real::{
-    build, colour_frame, flash, has, has_settled, is_here, is_hidden, is_seen, mark_hydrated, open_beside,
-    picture_clicked, print, root_attribute, set_root_attribute, set_text,
+    build_id, clicked_picture, flash, has_element, is_hidden, is_hydrated, is_in_browser, is_visible, mark_hydrated,
+    open_in_new_tab, print, root_attribute, set_live_region_text, set_root_attribute, set_theme_colours,
 };

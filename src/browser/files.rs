@@ -23,39 +23,39 @@ mod real {
         }
     }
 
-    fn all(list: Option<FileList>) -> Vec<FileHandle> {
+    fn to_handles(list: Option<FileList>) -> Vec<FileHandle> {
         let list = list.into_iter().flat_map(|list| (0..list.length()).filter_map(move |at| list.get(at)));
         list.map(|file| FileHandle(SendWrapper::new(file))).collect()
     }
 
     /// What was chosen in a file input, which is empty afterwards: the same file can be chosen again.
-    pub fn chosen(event: &ev::Event) -> Vec<FileHandle> {
+    pub fn chosen_files(event: &ev::Event) -> Vec<FileHandle> {
         let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
-        input.map(|input| taken(&input)).unwrap_or_default()
+        input.map(|input| take_input_files(&input)).unwrap_or_default()
     }
 
     /// What lies in a file input, which is empty afterwards.
-    pub fn taken(input: &HtmlInputElement) -> Vec<FileHandle> {
-        let files = all(input.files());
+    pub fn take_input_files(input: &HtmlInputElement) -> Vec<FileHandle> {
+        let files = to_handles(input.files());
         input.set_value("");
         files
     }
 
     /// Whether files are dragged, not text or a part of the page.
-    pub fn is_dragged(event: &ev::DragEvent) -> bool {
+    pub fn has_dragged_files(event: &ev::DragEvent) -> bool {
         event.data_transfer().is_some_and(|data| data.types().includes(&"Files".into(), 0))
     }
 
     /// What was dropped. Folders are not read.
-    pub fn dropped(event: &ev::DragEvent) -> Vec<FileHandle> {
+    pub fn dropped_files(event: &ev::DragEvent) -> Vec<FileHandle> {
         let Some(data) = event.data_transfer() else { return Vec::new() };
-        let folders = folders(&data);
-        let files = all(data.files()).into_iter().enumerate();
+        let folders = folder_indexes(&data);
+        let files = to_handles(data.files()).into_iter().enumerate();
         files.filter(|(at, _)| !folders.contains(at)).map(|(_, file)| file).collect()
     }
 
     /// The places of folders among the files.
-    fn folders(data: &DataTransfer) -> Vec<usize> {
+    fn folder_indexes(data: &DataTransfer) -> Vec<usize> {
         let get = |of: &JsValue, key: &str| js_sys::Reflect::get(of, &key.into()).unwrap_or(JsValue::UNDEFINED);
         let call = |of: &JsValue, key: &str| get(of, key).dyn_into::<js_sys::Function>().ok()?.call0(of).ok();
         let items = get(data, "items");
@@ -69,12 +69,12 @@ mod real {
 
     /// What was pasted: files, or text, and the same as HTML. Programs that copy text put a picture of it beside it;
     /// editors of code put their colours beside it, which mean nothing elsewhere.
-    pub fn pasted(event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String, String) {
+    pub fn pasted_content(event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String, String) {
         let event: &ClipboardEvent = event.unchecked_ref();
         let Some(data) = event.clipboard_data() else { return Default::default() };
         let of_kind = |kind: &str| data.get_data(kind).unwrap_or_default();
         let (text, html) = (of_kind("text/plain"), of_kind("text/html"));
-        let files = if text.is_empty() { all(data.files()) } else { Vec::new() };
+        let files = if text.is_empty() { to_handles(data.files()) } else { Vec::new() };
         let is_code = data.types().includes(&"vscode-editor-data".into(), 0);
         (files, text, if is_code { String::new() } else { html })
     }
@@ -99,25 +99,25 @@ mod real {
         }
     }
 
-    pub fn chosen(_event: &ev::Event) -> Vec<FileHandle> {
+    pub fn chosen_files(_event: &ev::Event) -> Vec<FileHandle> {
         Vec::new()
     }
 
-    pub fn taken(_input: &HtmlInputElement) -> Vec<FileHandle> {
+    pub fn take_input_files(_input: &HtmlInputElement) -> Vec<FileHandle> {
         Vec::new()
     }
 
-    pub fn is_dragged(_event: &ev::DragEvent) -> bool {
+    pub fn has_dragged_files(_event: &ev::DragEvent) -> bool {
         false
     }
 
-    pub fn dropped(_event: &ev::DragEvent) -> Vec<FileHandle> {
+    pub fn dropped_files(_event: &ev::DragEvent) -> Vec<FileHandle> {
         Vec::new()
     }
 
-    pub fn pasted(_event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String, String) {
+    pub fn pasted_content(_event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String, String) {
         Default::default()
     }
 }
 
-pub use real::{FileHandle, chosen, dropped, is_dragged, pasted, taken};
+pub use real::{FileHandle, chosen_files, dropped_files, has_dragged_files, pasted_content, take_input_files};

@@ -13,35 +13,35 @@ mod real {
     }
 
     /// Focuses the first element that matches. False when there is none.
-    pub fn on(selector: &str) -> bool {
+    pub fn focus_first(selector: &str) -> bool {
         document().and_then(|d| d.query_selector(selector).ok().flatten()).is_some_and(focus)
     }
 
     /// The same without moving the page: what the reader looks at stays where it is.
-    pub fn quietly_on(selector: &str) {
+    pub fn focus_first_without_scroll(selector: &str) {
         let element = document().and_then(|d| d.query_selector(selector).ok().flatten());
         if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
-            quietly(element);
+            focus_without_scroll(element);
         }
     }
 
-    fn last(selector: &str) -> Option<web_sys::Element> {
+    fn find_last(selector: &str) -> Option<web_sys::Element> {
         let all = document()?.query_selector_all(selector).ok()?;
         all.item(all.length().checked_sub(1)?)?.dyn_into().ok()
     }
 
     /// Focuses the last element that matches. False when there is none.
-    pub fn on_last(selector: &str) -> bool {
-        last(selector).is_some_and(focus)
+    pub fn focus_last(selector: &str) -> bool {
+        find_last(selector).is_some_and(focus)
     }
 
     /// The same without moving the page.
-    pub fn quietly_on_last(selector: &str) -> bool {
-        let Some(element) = last(selector) else { return false };
-        element.dyn_into::<web_sys::HtmlElement>().is_ok_and(quietly)
+    pub fn focus_last_without_scroll(selector: &str) -> bool {
+        let Some(element) = find_last(selector) else { return false };
+        element.dyn_into::<web_sys::HtmlElement>().is_ok_and(focus_without_scroll)
     }
 
-    fn quietly(element: web_sys::HtmlElement) -> bool {
+    fn focus_without_scroll(element: web_sys::HtmlElement) -> bool {
         let options = web_sys::FocusOptions::new();
         options.set_prevent_scroll(true);
         element.focus_with_options(&options).is_ok()
@@ -53,7 +53,7 @@ mod real {
     }
 
     /// Whether the page has an element that matches.
-    pub fn is_there(selector: &str) -> bool {
+    pub fn has_match(selector: &str) -> bool {
         document().is_some_and(|d| d.query_selector(selector).is_ok_and(|found| found.is_some()))
     }
 
@@ -88,13 +88,13 @@ mod real {
 
     /// Clicks the last element on the page that matches. False when there is none.
     pub fn press_last(selector: &str) -> bool {
-        let element = last(selector).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
+        let element = find_last(selector).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
         element.map(|element| element.click()).is_some()
     }
 
     /// Focuses the `part` of the element that is so many places behind the one that has the focus, of those that match.
     /// False at the end.
-    pub fn neighbour(of: &str, part: &str, places: i32) -> bool {
+    pub fn focus_neighbour(of: &str, part: &str, places: i32) -> bool {
         let find = || {
             let document = document()?;
             let current = document.active_element()?.closest(of).ok()??;
@@ -107,7 +107,7 @@ mod real {
     }
 
     /// Shuts what matches out of what can be clicked, focused and read, or lets it in again.
-    pub fn shut_out(selector: &str, is_out: bool) {
+    pub fn set_inert(selector: &str, is_out: bool) {
         let Some(all) = document().and_then(|d| d.query_selector_all(selector).ok()) else { return };
         for element in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<web_sys::Element>().ok()) {
             let _ = element.toggle_attribute_with_force("inert", is_out);
@@ -115,17 +115,17 @@ mod real {
     }
 
     /// Whether nothing has the focus, so that taking it disturbs nobody.
-    pub fn is_free() -> bool {
+    pub fn is_unfocused() -> bool {
         document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
     }
 
     /// Whether keys go into text: letters must not be shortcuts then.
-    pub fn is_in_text() -> bool {
+    pub fn is_in_text_field() -> bool {
         is_within("input:not([type=file], [type=checkbox], [type=radio]), textarea, select, [contenteditable]")
     }
 
     /// Whether the message box has the focus and is empty.
-    pub fn is_in_empty_box() -> bool {
+    pub fn is_in_empty_message_box() -> bool {
         let active = document().and_then(|d| d.active_element()).filter(|active| active.id() == "message");
         let field = active.and_then(|active| active.dyn_into::<web_sys::HtmlTextAreaElement>().ok());
         field.is_some_and(|field| field.value().is_empty())
@@ -140,7 +140,7 @@ mod real {
 
     /// Goes to the next region (F6) of those that are on screen, or to the one before. A region that cannot hold the
     /// focus itself gives it to its first control, where it is not one that `enter` has a better way into.
-    pub fn cycle(regions: &[&str], back: bool, enter: impl Fn(&str) -> bool) {
+    pub fn cycle_regions(regions: &[&str], back: bool, enter: impl Fn(&str) -> bool) {
         let Some(document) = document() else { return };
         let visible: Vec<(usize, web_sys::Element)> = regions
             .iter()
@@ -177,17 +177,17 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    pub fn on(_selector: &str) -> bool {
+    pub fn focus_first(_selector: &str) -> bool {
         false
     }
 
-    pub fn quietly_on(_selector: &str) {}
+    pub fn focus_first_without_scroll(_selector: &str) {}
 
-    pub fn on_last(_selector: &str) -> bool {
+    pub fn focus_last(_selector: &str) -> bool {
         false
     }
 
-    pub fn quietly_on_last(_selector: &str) -> bool {
+    pub fn focus_last_without_scroll(_selector: &str) -> bool {
         false
     }
 
@@ -195,13 +195,13 @@ mod real {
         false
     }
 
-    pub fn shut_out(_selector: &str, _is_out: bool) {}
+    pub fn set_inert(_selector: &str, _is_out: bool) {}
 
-    pub fn is_free() -> bool {
+    pub fn is_unfocused() -> bool {
         false
     }
 
-    pub fn is_there(_selector: &str) -> bool {
+    pub fn has_match(_selector: &str) -> bool {
         false
     }
 
@@ -219,15 +219,15 @@ mod real {
         false
     }
 
-    pub fn neighbour(_of: &str, _part: &str, _places: i32) -> bool {
+    pub fn focus_neighbour(_of: &str, _part: &str, _places: i32) -> bool {
         false
     }
 
-    pub fn is_in_text() -> bool {
+    pub fn is_in_text_field() -> bool {
         false
     }
 
-    pub fn is_in_empty_box() -> bool {
+    pub fn is_in_empty_message_box() -> bool {
         false
     }
 
@@ -235,10 +235,11 @@ mod real {
         false
     }
 
-    pub fn cycle(_regions: &[&str], _back: bool, _enter: impl Fn(&str) -> bool) {}
+    pub fn cycle_regions(_regions: &[&str], _back: bool, _enter: impl Fn(&str) -> bool) {}
 }
 
 pub use real::{
-    click_focused, cycle, is_at_start_of_text, is_free, is_in_empty_box, is_in_text, is_there, is_within, neighbour,
-    on, on_last, press_all_within, press_last, press_within, quietly_on, quietly_on_last, shut_out,
+    click_focused, cycle_regions, focus_first, focus_first_without_scroll, focus_last, focus_last_without_scroll,
+    focus_neighbour, has_match, is_at_start_of_text, is_in_empty_message_box, is_in_text_field, is_unfocused,
+    is_within, press_all_within, press_last, press_within, set_inert,
 };

@@ -1,7 +1,7 @@
 //! Forms: their controls as the person left them before the page was hydrated, and sending one without leaving the page.
 
 /// Why a form was not taken: in the server's words, or without any.
-pub type Refused = Option<String>;
+pub type FormFailureMessage = Option<String>;
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -10,21 +10,21 @@ mod real {
     use wasm_bindgen_futures::JsFuture;
     use web_sys::{FormData, HtmlFormElement, RequestInit, Response, UrlSearchParams};
 
-    use super::Refused;
+    use super::FormFailureMessage;
 
     /// What a browser sends for a page that is gone: 64 KiB of all that are on their way.
-    const KEPT_ALIVE: u32 = 32 << 10;
+    const KEEPALIVE_LIMIT_BYTES: u32 = 32 << 10;
     /// On a form in which something was typed since it was sent.
-    pub const TYPED: &str = "data-typed";
+    pub const TYPED_ATTRIBUTE: &str = "data-typed";
 
     /// The value of the first `<select>` with this name.
-    pub fn chosen(name: &str) -> Option<String> {
+    pub fn selected_value(name: &str) -> Option<String> {
         let select = web_sys::window()?.document()?.query_selector(&format!("select[name={name}]")).ok().flatten()?;
         js_sys::Reflect::get(select.unchecked_ref(), &"value".into()).ok()?.as_string()
     }
 
     /// Puts this value into the first `<select>` with this name.
-    pub fn choose(name: &str, value: &str) {
+    pub fn select_value(name: &str, value: &str) {
         let select =
             web_sys::window().and_then(|w| w.document()?.query_selector(&format!("select[name={name}]")).ok()?);
         if let Some(select) = select {
@@ -34,7 +34,7 @@ mod real {
 
     /// Sends what the form holds now, and the button that was pressed, to where the form leads. `stay` tells the server
     /// that nobody wants another page.
-    pub fn post(event: &SubmitEvent) -> impl Future<Output = Result<(), Refused>> + use<> {
+    pub fn submit(event: &SubmitEvent) -> impl Future<Output = Result<(), FormFailureMessage>> + use<> {
         let request = request(event);
         async move {
             let answer = JsFuture::from(request.ok_or(None)?).await.map_err(|_| None)?;
@@ -50,21 +50,21 @@ mod real {
 
     fn request(event: &SubmitEvent) -> Option<js_sys::Promise> {
         let form = event.target()?.dyn_into::<HtmlFormElement>().ok()?;
-        let fields = fields(&form, button_of(event))?;
+        let fields = form_fields(&form, submitter_field(event))?;
         fields.append("stay", "1");
-        sent(&form, &fields)
+        send_fields(&form, &fields)
     }
 
     /// The name and the value of the button that was pressed.
-    pub type Button = (String, String);
+    pub type SubmitterField = (String, String);
 
-    pub fn button_of(event: &SubmitEvent) -> Option<Button> {
+    pub fn submitter_field(event: &SubmitEvent) -> Option<SubmitterField> {
         let button = event.submitter()?;
         button.get_attribute("name").zip(button.get_attribute("value"))
     }
 
     /// What the form holds now, with the button that was pressed.
-    pub fn fields(form: &HtmlFormElement, button: Option<Button>) -> Option<UrlSearchParams> {
+    pub fn form_fields(form: &HtmlFormElement, button: Option<SubmitterField>) -> Option<UrlSearchParams> {
         let filled = FormData::new_with_form(form).ok()?;
         let fields = UrlSearchParams::new_with_str_sequence_sequence(filled.as_ref()).ok()?;
         if let Some((name, value)) = button {
@@ -73,18 +73,22 @@ mod real {
         Some(fields)
     }
 
-    fn sent(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<js_sys::Promise> {
+    fn send_fields(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<js_sys::Promise> {
         let asked = RequestInit::new();
         asked.set_method("POST");
         asked.set_body(fields);
         // It arrives, too, where the page is left behind it.
-        let _ = js_sys::Reflect::set(&asked, &"keepalive".into(), &(fields.to_string().length() < KEPT_ALIVE).into());
+        let _ = js_sys::Reflect::set(
+            &asked,
+            &"keepalive".into(),
+            &(fields.to_string().length() < KEEPALIVE_LIMIT_BYTES).into(),
+        );
         Some(web_sys::window()?.fetch_with_str_and_init(&form.get_attribute("action")?, &asked))
     }
 
     /// Sends these fields to where the form leads; the page that is answered with, whatever it says of them.
-    pub async fn answer(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<String> {
-        let answer: Response = JsFuture::from(sent(form, fields)?).await.ok()?.dyn_into().ok()?;
+    pub async fn submit_for_page(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<String> {
+        let answer: Response = JsFuture::from(send_fields(form, fields)?).await.ok()?.dyn_into().ok()?;
         JsFuture::from(answer.text().ok()?).await.ok()?.as_string()
     }
 }
@@ -93,19 +97,19 @@ mod real {
 mod real {
     use leptos::ev::SubmitEvent;
 
-    use super::Refused;
+    use super::FormFailureMessage;
 
-    pub fn chosen(_name: &str) -> Option<String> {
+    pub fn selected_value(_name: &str) -> Option<String> {
         None
     }
 
-    pub fn choose(_name: &str, _value: &str) {}
+    pub fn select_value(_name: &str, _value: &str) {}
 
-    pub fn post(_event: &SubmitEvent) -> impl Future<Output = Result<(), Refused>> + use<> {
+    pub fn submit(_event: &SubmitEvent) -> impl Future<Output = Result<(), FormFailureMessage>> + use<> {
         std::future::ready(Err(None))
     }
 }
 
 #[cfg(feature = "hydrate")]
-pub use real::{Button, TYPED, answer, button_of, fields};
-pub use real::{choose, chosen, post};
+pub use real::{SubmitterField, TYPED_ATTRIBUTE, form_fields, submit_for_page, submitter_field};
+pub use real::{select_value, selected_value, submit};

@@ -7,7 +7,7 @@ mod real {
     use wasm_bindgen::{JsCast, JsValue};
     use web_sys::{Element, Node, Range};
 
-    use crate::browser::letters::lower;
+    use crate::browser::case_mapping::to_lowercase;
 
     /// The name under which style sheets know them.
     const NAME: &str = "found";
@@ -16,8 +16,8 @@ mod real {
 
     /// Marks the words wherever they are in the texts below the elements that match, in any case. Gives how high on
     /// screen the first of them is; none when they are nowhere.
-    pub fn show(selector: &str, words: &str) -> Option<f64> {
-        clear();
+    pub fn highlight_words(selector: &str, words: &str) -> Option<f64> {
+        clear_highlights();
         let texts = texts(selector)?;
         let ranges = ranges(&texts, words);
         let first: Range = ranges.get(0).dyn_into().ok()?;
@@ -31,7 +31,7 @@ mod real {
     }
 
     /// Takes the marks away.
-    pub fn clear() {
+    pub fn clear_highlights() {
         if let Some(marks) = marks() {
             call(&marks, "delete", &[NAME.into()]);
         }
@@ -81,7 +81,7 @@ mod real {
             ends.push(all.length());
         }
         let all = all.to_lower_case();
-        let words = lower(words);
+        let words = to_lowercase(words);
         let length = u32::try_from(words.encode_utf16().count()).unwrap_or(u32::MAX).max(1);
         let found = Array::new();
         let mut from = 0;
@@ -113,11 +113,11 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    pub fn show(_selector: &str, _words: &str) -> Option<f64> {
+    pub fn highlight_words(_selector: &str, _words: &str) -> Option<f64> {
         None
     }
 
-    pub fn clear() {}
+    pub fn clear_highlights() {}
 }
 
-pub use real::{clear, show};
+pub use real::{clear_highlights, highlight_words};

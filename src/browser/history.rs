@@ -21,14 +21,14 @@ mod real {
     }
 
     /// Keeps a word with the entry, if it is one of this path.
-    pub fn keep(path: &str, word: &str) {
+    pub fn set_entry_state(path: &str, word: &str) {
         if let Some(history) = entry(path) {
             let _ = history.replace_state(&word.into(), "");
         }
     }
 
     /// The word that was kept with the entry, if it is one of this path.
-    pub fn kept(path: &str) -> Option<String> {
+    pub fn entry_state(path: &str) -> Option<String> {
         entry(path)?.state().ok()?.as_string()
     }
 }
@@ -43,11 +43,11 @@ mod real {
         None
     }
 
-    pub fn keep(_path: &str, _word: &str) {}
+    pub fn set_entry_state(_path: &str, _word: &str) {}
 
-    pub fn kept(_path: &str) -> Option<String> {
+    pub fn entry_state(_path: &str) -> Option<String> {
         None
     }
 }
 
-pub use real::{host, keep, kept, path};
+pub use real::{entry_state, host, path, set_entry_state};

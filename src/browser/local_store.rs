@@ -2,7 +2,7 @@
 //! alone, with the time, the words of an edit that was left.
 
 /// Where a tab keeps which chat it showed last; nothing after the page of a new one.
-pub const CAME_FROM: &str = "came-from";
+pub const LAST_CHAT_KEY: &str = "came-from";
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -33,30 +33,30 @@ mod real {
     }
 
     /// The same for this tab alone; gone with it.
-    pub fn of_tab() -> Option<web_sys::Storage> {
+    pub fn session_storage() -> Option<web_sys::Storage> {
         web_sys::window()?.session_storage().ok().flatten()
     }
 
     pub fn get_in_tab(key: &str) -> Option<String> {
-        let kept = of_tab()?.get_item(key).ok().flatten()?;
+        let kept = session_storage()?.get_item(key).ok().flatten()?;
         kept.split_once(' ').map(|(_, text)| text.to_owned())
     }
 
     pub fn put_in_tab(key: &str, text: &str) {
-        if let Some(storage) = of_tab() {
+        if let Some(storage) = session_storage() {
             let _ = storage.set_item(key, &format!("{} {text}", clock::now_ms()));
         }
     }
 
     pub fn remove_in_tab(key: &str) {
-        if let Some(storage) = of_tab() {
+        if let Some(storage) = session_storage() {
             let _ = storage.remove_item(key);
         }
     }
 
     /// Removes what has a name that begins so and was put there longer ago than this.
     pub fn purge_in_tab(names: &str, kept: Duration) {
-        let Some(storage) = of_tab() else { return };
+        let Some(storage) = session_storage() else { return };
         let oldest = clock::now_ms() - kept.as_millis() as i64;
         let is_old = |name: &String| {
             let since = storage.get_item(name).ok().flatten();
@@ -93,5 +93,5 @@ mod real {
 }
 
 #[cfg(feature = "hydrate")]
-pub use real::of_tab;
+pub use real::session_storage;
 pub use real::{get, get_in_tab, purge_in_tab, put, put_in_tab, remove, remove_in_tab};

@@ -22,7 +22,7 @@ mod real {
     }
 
     /// Asks the person, who has just pressed something; says whether they may be shown.
-    pub fn ask(on_answer: impl FnOnce(bool) + 'static) {
+    pub fn request_permission(on_answer: impl FnOnce(bool) + 'static) {
         let asking = || -> Option<Promise> {
             let class = class()?;
             let ask: Function = Reflect::get(&class, &"requestPermission".into()).ok()?.dyn_into().ok()?;
@@ -55,7 +55,7 @@ mod real {
 
     /// False where there is no worker that works by now, or the browser does not let it.
     async fn show_by_worker(title: &str, options: &Object) -> bool {
-        let Some(container) = service_worker::container() else { return false };
+        let Some(container) = service_worker::worker_container() else { return false };
         let Ok(registration) = JsFuture::from(container.get_registration()).await else { return false };
         let asked = method(&registration, "showNotification")
             .and_then(|show| show.call2(&registration, &title.into(), options).ok())
@@ -86,11 +86,11 @@ mod real {
     }
 
     /// Hears from the worker which note was pressed, by its tag, and answers that it goes there.
-    pub fn hear(on_press: impl Fn(String) + 'static) {
+    pub fn listen_for_clicks(on_press: impl Fn(String) + 'static) {
         thread_local! {
             static HEARS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
         }
-        let Some(container) = service_worker::container().filter(|_| !HEARS.replace(true)) else { return };
+        let Some(container) = service_worker::worker_container().filter(|_| !HEARS.replace(true)) else { return };
         let hear = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
             let (Some(tag), Ok(port)) = (event.data().as_string(), event.ports().get(0).dyn_into::<MessagePort>())
             else {
@@ -110,11 +110,11 @@ mod real {
         false
     }
 
-    pub fn ask(_on_answer: impl FnOnce(bool) + 'static) {}
+    pub fn request_permission(_on_answer: impl FnOnce(bool) + 'static) {}
 
     pub async fn show(_title: &str, _body: &str, _tag: &str, _on_press: impl Fn() + 'static) {}
 
-    pub fn hear(_on_press: impl Fn(String) + 'static) {}
+    pub fn listen_for_clicks(_on_press: impl Fn(String) + 'static) {}
 }
 
-pub use real::{ask, hear, is_allowed, show};
+pub use real::{is_allowed, listen_for_clicks, request_permission, show};

@@ -2,7 +2,7 @@
 //! latter in debug builds only; a release has none of it.
 
 /// Loads the page again, because somebody asked for it.
-pub fn page() {
+pub fn reload_page() {
     #[cfg(feature = "hydrate")]
     if let Some(window) = web_sys::window() {
         let _ = window.location().reload();
@@ -23,7 +23,7 @@ mod real {
     const EVERY: Duration = Duration::from_millis(300);
 
     /// Watches for as long as the page lives.
-    pub fn on_restart() {
+    pub fn reload_after_restart() {
         let was_away = Rc::new(Cell::new(false));
         let away = {
             let was_away = Rc::clone(&was_away);
@@ -47,7 +47,7 @@ mod real {
 
 #[cfg(not(all(feature = "hydrate", debug_assertions)))]
 mod real {
-    pub fn on_restart() {}
+    pub fn reload_after_restart() {}
 }
 
-pub use real::on_restart;
+pub use real::reload_after_restart;

@@ -1,41 +1,41 @@
 //! Scrolling: following a growing page, and moving the page where the reader asked for it (ux.md 9). The reader owns the
 //! viewport; what decides is [`reader`], what moves is here.
 
-pub mod reader;
+pub mod follow_state;
 
 #[cfg(feature = "hydrate")]
-mod hold;
+mod anchor;
+#[cfg(feature = "hydrate")]
+mod bottom_spacer;
+#[cfg(feature = "hydrate")]
+mod intent;
 #[cfg(feature = "hydrate")]
 mod keyboard;
 #[cfg(feature = "hydrate")]
 mod page;
 #[cfg(feature = "hydrate")]
-mod place;
-#[cfg(feature = "hydrate")]
-mod room;
+mod restoration;
 #[cfg(feature = "hydrate")]
 mod watch;
-#[cfg(feature = "hydrate")]
-mod will;
 #[cfg(feature = "hydrate")]
 mod window;
 
 #[cfg(feature = "hydrate")]
 mod real {
-    use super::hold as holding;
-    pub use super::page::Wait;
-    use super::reader::Place;
-    use super::{page, place, room, watch, window};
+    use super::anchor;
+    use super::follow_state::ScrollStatus;
+    pub use super::page::FollowPause;
+    use super::{bottom_spacer, page, restoration, watch, window};
 
     /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
     /// before. Gives the number of this watch.
-    pub fn start(list_id: &str, on_place: impl Fn(Place) + 'static) -> u32 {
-        watch::start(list_id, on_place)
+    pub fn start_watching(list_id: &str, on_place: impl Fn(ScrollStatus) + 'static) -> u32 {
+        watch::start_watching(list_id, on_place)
     }
 
     /// Stops the watch with this number, if it is still the one.
-    pub fn stop(number: u32) {
-        watch::stop(number);
+    pub fn stop_watching(number: u32) {
+        watch::stop_watching(number);
     }
 
     /// Whether growth keeps the bottom in view.
@@ -44,75 +44,75 @@ mod real {
     }
 
     /// Goes to the bottom and follows from there.
-    pub fn to_latest() {
-        page::to_latest();
+    pub fn scroll_to_latest() {
+        page::scroll_to_latest();
     }
 
     /// Puts what was just sent under the header with room below it for the reply (S6).
-    pub fn to_sent(id: &str) {
-        room::to_sent(id);
+    pub fn scroll_to_sent(id: &str) {
+        bottom_spacer::scroll_to_sent(id);
     }
 
     /// Puts an element under the header (S12). With `focus`, the focus goes to the element with that id.
-    pub fn to_element(id: &str, focus: Option<&str>) {
-        holding::to_element(id, focus);
+    pub fn scroll_to_element(id: &str, focus: Option<&str>) {
+        anchor::scroll_to_element(id, focus);
     }
 
     /// Brings a height on screen, in pixels from its top, to where it is read best.
-    pub fn bring(y: f64) {
-        page::bring(y);
+    pub fn bring_into_view(y: f64) {
+        page::bring_into_view(y);
     }
 
     /// Keeps an element where it is on screen while what is around it changes (S8).
-    pub fn hold(id: &str) {
-        holding::hold(id, id, None);
+    pub fn anchor_element(id: &str) {
+        anchor::anchor_element(id, id, None);
     }
 
     /// Keeps the header of a part that opens or closes by this click where it is (S9). Nothing where it is of none.
-    pub fn hold_clicked(click: &leptos::ev::MouseEvent) {
-        holding::hold_clicked(click);
+    pub fn anchor_clicked_header(click: &leptos::ev::MouseEvent) {
+        anchor::anchor_clicked_header(click);
     }
 
     /// Keeps the place on screen for an element that takes the place of another, and the focus for one inside it (5.2).
-    pub fn hold_for(old: &str, new: &str, focus: &str) {
-        holding::hold(old, new, Some(focus));
+    pub fn anchor_replacement(old: &str, new: &str, focus: &str) {
+        anchor::anchor_element(old, new, Some(focus));
     }
 
     /// Opens a page of turns: with `as_left` where the reader was when they left it scrolled up, else at the bottom
     /// (S11). Where they were is not in the page: `on_missing` gets the element's id and brings it, then calls [`resume`]
     /// with the number.
-    pub fn open(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
-        place::open(list_id, key, as_left, on_missing);
+    pub fn restore_position(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
+        restoration::restore_position(list_id, key, as_left, on_missing);
     }
 
     /// Opens again, after what was missing was brought or could not be.
-    pub fn resume(number: u32) {
-        place::resume(number);
+    pub fn resume_restoration(number: u32) {
+        restoration::resume_restoration(number);
     }
 
     /// Changes the turns of the list and keeps what the reader sees where it is (S8); then `done`.
-    pub fn keeping(list_id: &str, change: impl FnOnce(), done: impl FnOnce() + 'static) {
-        window::keeping(list_id, change, done);
+    pub fn change_keeping_view(list_id: &str, change: impl FnOnce(), done: impl FnOnce() + 'static) {
+        window::change_keeping_view(list_id, change, done);
     }
 
     /// Whether the reader holds on to an element: selected text or a box to write in is inside, or, where that counts,
     /// the focus.
-    pub fn is_held(id: &str, by_focus: bool) -> bool {
-        window::is_held(id, by_focus)
+    pub fn is_in_use(id: &str, by_focus: bool) -> bool {
+        window::is_in_use(id, by_focus)
     }
 
     /// Whether a place on screen is kept for an element that is about to come.
-    pub fn is_holding() -> bool {
-        page::is_holding()
+    pub fn is_anchoring() -> bool {
+        page::is_anchoring()
     }
 
     /// The id of the first element of the list that the reader sees.
-    pub fn first_seen(list_id: &str) -> Option<String> {
-        place::first_seen(list_id).map(|(id, _)| id)
+    pub fn first_visible_id(list_id: &str) -> Option<String> {
+        restoration::first_visible(list_id).map(|(id, _)| id)
     }
 
     /// Scrolls the boxes around the first element that matches, as little as shows it.
-    pub fn into_sight(selector: &str) {
+    pub fn scroll_into_view(selector: &str) {
         let element =
             web_sys::window().and_then(|w| w.document()).and_then(|d| d.query_selector(selector).ok().flatten());
         if let Some(element) = element {
@@ -123,76 +123,84 @@ mod real {
     }
 
     /// Keeps the page from following until what comes into it over several frames is there.
-    pub fn wait() -> Option<Wait> {
-        Some(page::wait())
+    pub fn pause_following() -> Option<FollowPause> {
+        Some(page::pause_following())
     }
 
     /// Keeps the end of a scrolling box in view, unless the reader scrolled up in it.
-    pub fn keep_end(id: &str) {
-        page::keep_end(id);
+    pub fn keep_box_at_end(id: &str) {
+        page::keep_box_at_end(id);
     }
 }
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    use super::reader::Place;
+    use super::follow_state::ScrollStatus;
 
     #[derive(Debug)]
-    pub struct Wait(());
+    pub struct FollowPause(());
 
-    pub fn start(_list_id: &str, _on_place: impl Fn(Place) + 'static) -> u32 {
+    pub fn start_watching(_list_id: &str, _on_place: impl Fn(ScrollStatus) + 'static) -> u32 {
         0
     }
 
-    pub fn stop(_watch: u32) {}
+    pub fn stop_watching(_watch: u32) {}
 
     pub fn is_following() -> bool {
         false
     }
 
-    pub fn to_latest() {}
+    pub fn scroll_to_latest() {}
 
-    pub fn to_sent(_id: &str) {}
+    pub fn scroll_to_sent(_id: &str) {}
 
-    pub fn to_element(_id: &str, _focus: Option<&str>) {}
+    pub fn scroll_to_element(_id: &str, _focus: Option<&str>) {}
 
-    pub fn bring(_y: f64) {}
+    pub fn bring_into_view(_y: f64) {}
 
-    pub fn hold(_id: &str) {}
+    pub fn anchor_element(_id: &str) {}
 
-    pub fn hold_clicked(_click: &leptos::ev::MouseEvent) {}
+    pub fn anchor_clicked_header(_click: &leptos::ev::MouseEvent) {}
 
-    pub fn hold_for(_old: &str, _new: &str, _focus: &str) {}
+    pub fn anchor_replacement(_old: &str, _new: &str, _focus: &str) {}
 
-    pub fn open(_list_id: &str, _key: &str, _as_left: bool, _on_missing: impl FnOnce(String, u32) + 'static) {}
+    pub fn restore_position(
+        _list_id: &str,
+        _key: &str,
+        _as_left: bool,
+        _on_missing: impl FnOnce(String, u32) + 'static,
+    ) {
+    }
 
-    pub fn resume(_number: u32) {}
+    pub fn resume_restoration(_number: u32) {}
 
-    pub fn keeping(_list_id: &str, _change: impl FnOnce(), _done: impl FnOnce() + 'static) {}
+    pub fn change_keeping_view(_list_id: &str, _change: impl FnOnce(), _done: impl FnOnce() + 'static) {}
 
-    pub fn is_held(_id: &str, _by_focus: bool) -> bool {
+    pub fn is_in_use(_id: &str, _by_focus: bool) -> bool {
         false
     }
 
-    pub fn is_holding() -> bool {
+    pub fn is_anchoring() -> bool {
         false
     }
 
-    pub fn first_seen(_list_id: &str) -> Option<String> {
+    pub fn first_visible_id(_list_id: &str) -> Option<String> {
         None
     }
 
-    pub fn into_sight(_selector: &str) {}
+    pub fn scroll_into_view(_selector: &str) {}
 
-    pub fn wait() -> Option<Wait> {
+    pub fn pause_following() -> Option<FollowPause> {
         None
     }
 
-    pub fn keep_end(_id: &str) {}
+    pub fn keep_box_at_end(_id: &str) {}
 }
 
-pub use reader::Place;
+pub use follow_state::ScrollStatus;
 pub use real::{
-    Wait, bring, first_seen, hold, hold_clicked, hold_for, into_sight, is_following, is_held, is_holding, keep_end,
-    keeping, open, resume, start, stop, to_element, to_latest, to_sent, wait,
+    FollowPause, anchor_clicked_header, anchor_element, anchor_replacement, bring_into_view, change_keeping_view,
+    first_visible_id, is_anchoring, is_following, is_in_use, keep_box_at_end, pause_following, restore_position,
+    resume_restoration, scroll_into_view, scroll_to_element, scroll_to_latest, scroll_to_sent, start_watching,
+    stop_watching,
 };

@@ -17,7 +17,7 @@ mod real {
     const EVENTS: [&str; 4] = ["selectionchange", "pointerdown", "pointerup", "pointercancel"];
 
     /// Parts of a text that are no words of it.
-    const UNSAID: &str = "button, svg, annotation, .quiet, [aria-hidden=true]";
+    const IGNORED_PARTS: &str = "button, svg, annotation, .quiet, [aria-hidden=true]";
 
     fn document() -> Option<Document> {
         web_sys::window()?.document()
@@ -48,13 +48,13 @@ mod real {
     }
 
     /// What is selected in an element that matches: its text as it is read, and its HTML. Nothing where that is nothing.
-    pub fn within(selector: &str) -> Option<(String, String)> {
+    pub fn selected_content(selector: &str) -> Option<(String, String)> {
         let selection = web_sys::window()?.get_selection().ok()??;
         let (range, is_cut) = range_in(selector, &selection)?;
         let holder = document()?.create_element("div").ok()?;
         let contents = range.clone_contents().ok()?;
         holder.append_child(&contents).ok()?;
-        while let Ok(Some(part)) = holder.query_selector(UNSAID) {
+        while let Ok(Some(part)) = holder.query_selector(IGNORED_PARTS) {
             part.remove();
         }
         let text = if is_cut { lines_of(&holder) } else { String::from(selection.to_string()) };
@@ -75,9 +75,9 @@ mod real {
     }
 
     /// Watches what is selected on the page until it is let go.
-    pub struct Watch(SendWrapper<Closure<dyn FnMut(Event)>>);
+    pub struct SelectionWatcher(SendWrapper<Closure<dyn FnMut(Event)>>);
 
-    impl Watch {
+    impl SelectionWatcher {
         /// Stops watching.
         pub fn stop(self) {
             let Some(document) = document() else { return };
@@ -88,7 +88,7 @@ mod real {
     }
 
     /// Calls this whenever another selection has settled, or there is none any more.
-    pub fn watch(settled: impl Fn() + 'static) -> Option<Watch> {
+    pub fn watch_selection(settled: impl Fn() + 'static) -> Option<SelectionWatcher> {
         let (settled, changes, is_held) = (Rc::new(settled), Rc::new(Cell::new(0_u32)), Rc::new(Cell::new(false)));
         let heard = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
             match event.type_().as_str() {
@@ -110,25 +110,25 @@ mod real {
         for name in EVENTS {
             document.add_event_listener_with_callback(name, heard.as_ref().unchecked_ref()).ok()?;
         }
-        Some(Watch(SendWrapper::new(heard)))
+        Some(SelectionWatcher(SendWrapper::new(heard)))
     }
 }
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    pub struct Watch;
+    pub struct SelectionWatcher;
 
-    impl Watch {
+    impl SelectionWatcher {
         pub fn stop(self) {}
     }
 
-    pub fn within(_selector: &str) -> Option<(String, String)> {
+    pub fn selected_content(_selector: &str) -> Option<(String, String)> {
         None
     }
 
-    pub fn watch(_settled: impl Fn() + 'static) -> Option<Watch> {
+    pub fn watch_selection(_settled: impl Fn() + 'static) -> Option<SelectionWatcher> {
         None
     }
 }
 
-pub use real::{Watch, watch, within};
+pub use real::{SelectionWatcher, selected_content, watch_selection};

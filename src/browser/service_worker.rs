@@ -9,14 +9,14 @@ mod real {
     const SCRIPT: &str = "/worker.js";
 
     /// Where the browser's workers are asked for; nothing where it has none.
-    pub fn container() -> Option<ServiceWorkerContainer> {
+    pub fn worker_container() -> Option<ServiceWorkerContainer> {
         let navigator = web_sys::window()?.navigator();
         Reflect::get(&navigator, &JsValue::from_str("serviceWorker")).ok()?.dyn_into().ok()
     }
 
     /// Lets the browser keep the page for when there is no network, and show notes that are pressed later.
     pub fn register() {
-        if let Some(container) = container() {
+        if let Some(container) = worker_container() {
             // Without it everything works but these.
             drop(container.register(SCRIPT));
         }
@@ -28,6 +28,6 @@ mod real {
     pub fn register() {}
 }
 
-#[cfg(feature = "hydrate")]
-pub(in crate::browser) use real::container;
 pub use real::register;
+#[cfg(feature = "hydrate")]
+pub(in crate::browser) use real::worker_container;

@@ -17,11 +17,11 @@ mod real {
     /// Replaces the text and puts the caret behind it.
     pub fn set_value(area: &HtmlTextAreaElement, text: &str) {
         area.set_value(text);
-        fit(area);
+        fit_height(area);
     }
 
     /// Puts the caret behind the text.
-    pub fn to_end(area: &HtmlTextAreaElement) {
+    pub fn move_caret_to_end(area: &HtmlTextAreaElement) {
         let end = u32::try_from(area.value().encode_utf16().count()).unwrap_or(u32::MAX);
         let _ = area.set_selection_range(end, end);
     }
@@ -32,12 +32,12 @@ mod real {
     }
 
     /// Whether the caret stands before everything, and nothing is selected.
-    pub fn is_at_start(area: &HtmlTextAreaElement) -> bool {
+    pub fn is_caret_at_start(area: &HtmlTextAreaElement) -> bool {
         area.selection_start() == Ok(Some(0)) && area.selection_end() == Ok(Some(0))
     }
 
     /// The text before the caret; nothing while a part of the text is selected.
-    pub fn before_caret(area: &HtmlTextAreaElement) -> Option<String> {
+    pub fn text_before_caret(area: &HtmlTextAreaElement) -> Option<String> {
         let (start, end) = (area.selection_start().ok()??, area.selection_end().ok()??);
         // The browser counts UTF-16.
         let units: Vec<u16> = area.value().encode_utf16().take(start as usize).collect();
@@ -45,7 +45,7 @@ mod real {
     }
 
     /// The text before the caret, or before what is selected.
-    pub fn before_selection(area: &HtmlTextAreaElement) -> String {
+    pub fn text_before_selection(area: &HtmlTextAreaElement) -> String {
         let start = area.selection_start().ok().flatten().unwrap_or(0);
         let units: Vec<u16> = area.value().encode_utf16().take(start as usize).collect();
         String::from_utf16_lossy(&units)
@@ -53,7 +53,7 @@ mod real {
 
     /// Puts `new` in the place of `old`, which stands behind `before`, and leaves the caret where it is in the text. False
     /// where something else stands there by now.
-    pub fn exchange(area: &HtmlTextAreaElement, before: &str, old: &str, new: &str) -> bool {
+    pub fn replace_text(area: &HtmlTextAreaElement, before: &str, old: &str, new: &str) -> bool {
         if !area.value().strip_prefix(before).is_some_and(|rest| rest.starts_with(old)) {
             return false;
         }
@@ -77,7 +77,7 @@ mod real {
 
     /// Takes this piece out of the text, the last one of them before `behind` bytes, as if it was deleted by hand: undo
     /// brings it back.
-    pub fn take_out(area: &HtmlTextAreaElement, piece: &str, behind: usize) {
+    pub fn remove_text(area: &HtmlTextAreaElement, piece: &str, behind: usize) {
         let text = area.value();
         let Some(at) = text.get(..behind.min(text.len())).and_then(|text| text.rfind(piece)) else { return };
         let units = |text: &str| u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
@@ -109,8 +109,8 @@ mod real {
 
     /// Makes the box as high as its text, where the browser cannot do that by itself (`field-sizing`). The style sheet
     /// bounds it. Set through the object model, which the content security policy allows.
-    pub fn fit(area: &HtmlTextAreaElement) {
-        if sizes_itself(area) {
+    pub fn fit_height(area: &HtmlTextAreaElement) {
+        if has_field_sizing(area) {
             return;
         }
         let style = area.unchecked_ref::<web_sys::HtmlElement>().style();
@@ -119,7 +119,7 @@ mod real {
     }
 
     /// A browser that does not know a property answers with no value for it.
-    fn sizes_itself(area: &HtmlTextAreaElement) -> bool {
+    fn has_field_sizing(area: &HtmlTextAreaElement) -> bool {
         let style = area.unchecked_ref::<web_sys::HtmlElement>().style();
         js_sys::Reflect::has(&style, &"fieldSizing".into()).unwrap_or(false)
     }
@@ -139,36 +139,36 @@ mod real {
 
     pub fn set_value(_area: &HtmlTextAreaElement, _text: &str) {}
 
-    pub fn to_end(_area: &HtmlTextAreaElement) {}
+    pub fn move_caret_to_end(_area: &HtmlTextAreaElement) {}
 
     pub fn is_composing(_event: &leptos::ev::Event) -> bool {
         false
     }
 
-    pub fn is_at_start(_area: &HtmlTextAreaElement) -> bool {
+    pub fn is_caret_at_start(_area: &HtmlTextAreaElement) -> bool {
         false
     }
 
-    pub fn before_caret(_area: &HtmlTextAreaElement) -> Option<String> {
+    pub fn text_before_caret(_area: &HtmlTextAreaElement) -> Option<String> {
         None
     }
 
-    pub fn before_selection(_area: &HtmlTextAreaElement) -> String {
+    pub fn text_before_selection(_area: &HtmlTextAreaElement) -> String {
         String::new()
     }
 
-    pub fn exchange(_area: &HtmlTextAreaElement, _before: &str, _old: &str, _new: &str) -> bool {
+    pub fn replace_text(_area: &HtmlTextAreaElement, _before: &str, _old: &str, _new: &str) -> bool {
         false
     }
 
-    pub fn take_out(_area: &HtmlTextAreaElement, _piece: &str, _behind: usize) {}
+    pub fn remove_text(_area: &HtmlTextAreaElement, _piece: &str, _behind: usize) {}
 
     pub fn insert(_area: &HtmlTextAreaElement, _text: &str) {}
 
-    pub fn fit(_area: &HtmlTextAreaElement) {}
+    pub fn fit_height(_area: &HtmlTextAreaElement) {}
 }
 
 pub use real::{
-    before_caret, before_selection, exchange, find, fit, insert, is_at_start, is_composing, set_value, take_out,
-    to_end, value,
+    find, fit_height, insert, is_caret_at_start, is_composing, move_caret_to_end, remove_text, replace_text, set_value,
+    text_before_caret, text_before_selection, value,
 };

@@ -1,9 +1,9 @@
 //! What a packed file (ZIP) says that is in it, read before anything is unpacked: names, sizes, and whether it is made to
 //! unpack to more than it should. What lies about its sizes is stopped by the bounds of the process that unpacks it.
 
-use crate::Refused;
+use crate::ConversionError;
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
-use turnleaf_domain::size::Size;
 
 /// `PK\5\6`, 22 bytes and a comment of up to 65,535.
 const END: &[u8] = b"PK\x05\x06";
@@ -19,7 +19,7 @@ const ENCRYPTED: u16 = 1;
 
 /// One entry of the list at the archive's end.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct ZipDirectoryEntry<'a> {
     pub name: &'a [u8],
     pub packed: u64,
     pub unpacked: u64,
@@ -30,13 +30,13 @@ pub struct Entry<'a> {
 ///
 /// # Errors
 /// There is no such list, or it is cut.
-pub fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, Refused> {
-    let damaged = || Refused::Damaged("its list of parts is missing".into());
+pub fn entries(bytes: &[u8]) -> Result<Vec<ZipDirectoryEntry<'_>>, ConversionError> {
+    let damaged = || ConversionError::Damaged("its list of parts is missing".into());
     let from = bytes.len().saturating_sub(END_BYTES + COMMENT_BYTES);
     let tail = bytes.get(from..).unwrap_or_default();
     let end = from + tail.windows(END.len()).rposition(|window| window == END).ok_or_else(damaged)?;
-    let length = u64::from(long(bytes, end + 12).ok_or_else(damaged)?);
-    let offset = u64::from(long(bytes, end + 16).ok_or_else(damaged)?);
+    let length = u64::from(read_u32(bytes, end + 12).ok_or_else(damaged)?);
+    let offset = u64::from(read_u32(bytes, end + 16).ok_or_else(damaged)?);
     // What stands before the archive moves all of it.
     let moved = (end as u64).checked_sub(length);
     let mut at = [Some(offset), moved]
@@ -54,24 +54,24 @@ pub fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, Refused> {
     Ok(found)
 }
 
-fn entry(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
-    let is_encrypted = short(bytes, at + 8)? & ENCRYPTED != 0;
-    let (packed, unpacked) = (long(bytes, at + 20)?, long(bytes, at + 24)?);
-    let name_end = at + ENTRY_BYTES + usize::from(short(bytes, at + 28)?);
-    let extra_end = name_end + usize::from(short(bytes, at + 30)?);
-    let next = extra_end + usize::from(short(bytes, at + 32)?);
+fn entry(bytes: &[u8], at: usize) -> Option<(ZipDirectoryEntry<'_>, usize)> {
+    let is_encrypted = read_u16(bytes, at + 8)? & ENCRYPTED != 0;
+    let (packed, unpacked) = (read_u32(bytes, at + 20)?, read_u32(bytes, at + 24)?);
+    let name_end = at + ENTRY_BYTES + usize::from(read_u16(bytes, at + 28)?);
+    let extra_end = name_end + usize::from(read_u16(bytes, at + 30)?);
+    let next = extra_end + usize::from(read_u16(bytes, at + 32)?);
     let name = bytes.get(at + ENTRY_BYTES..name_end)?;
     let mut wide = zip64(bytes.get(name_end..extra_end)?);
     // The extra field has only those that do not stand in the entry, unpacked before packed.
     let mut size = |plain: u32| if plain == IN_EXTRA { wide.next() } else { Some(plain.into()) };
     let unpacked = size(unpacked)?;
     let packed = size(packed)?;
-    Some((Entry { name, packed, unpacked, is_encrypted }, next))
+    Some((ZipDirectoryEntry { name, packed, unpacked, is_encrypted }, next))
 }
 
 fn zip64(mut extra: &[u8]) -> impl Iterator<Item = u64> {
     let mut found: &[u8] = &[];
-    while let (Some(id), Some(length)) = (short(extra, 0), short(extra, 2)) {
+    while let (Some(id), Some(length)) = (read_u16(extra, 0), read_u16(extra, 2)) {
         let end = 4 + usize::from(length);
         let field = extra.get(4..end).unwrap_or_default();
         if id == EXTRA_ZIP64 {
@@ -82,11 +82,11 @@ fn zip64(mut extra: &[u8]) -> impl Iterator<Item = u64> {
     found.chunks_exact(8).map(|eight| eight.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-fn short(bytes: &[u8], at: usize) -> Option<u16> {
+fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..at + 2).and_then(|two| two.try_into().ok()).map(u16::from_le_bytes)
 }
 
-fn long(bytes: &[u8], at: usize) -> Option<u32> {
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_le_bytes)
 }
 
@@ -95,26 +95,28 @@ fn long(bytes: &[u8], at: usize) -> Option<u32> {
 /// # Errors
 /// [`Refused::Bomb`] for too many parts, parts that share their bytes, and sizes beyond the bounds of `limits`;
 /// [`Refused::Unsupported`] for parts with a password; [`Refused::Damaged`] as [`entries`].
-pub fn check(bytes: &[u8]) -> Result<(), Refused> {
+pub fn check(bytes: &[u8]) -> Result<(), ConversionError> {
     let entries = entries(bytes)?;
     if entries.len() > limits::UNPACKED_ENTRIES {
-        return Err(Refused::Bomb(format!("{} parts", limits::UNPACKED_ENTRIES)));
+        return Err(ConversionError::Bomb(format!("{} parts", limits::UNPACKED_ENTRIES)));
     }
     if entries.iter().any(|entry| entry.is_encrypted) {
-        return Err(Refused::Unsupported("a document with a password".into()));
+        return Err(ConversionError::Unsupported("a document with a password".into()));
     }
-    let sum = |size: fn(&Entry<'_>) -> u64| entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(size(entry)));
-    let is_too_dense = |entry: &Entry<'_>| {
+    let sum = |size: fn(&ZipDirectoryEntry<'_>) -> u64| {
+        entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(size(entry)))
+    };
+    let is_too_dense = |entry: &ZipDirectoryEntry<'_>| {
         entry.unpacked > limits::UNPACKED_GRACE && entry.unpacked > entry.packed.saturating_mul(limits::UNPACKED_RATIO)
     };
     if sum(|entry| entry.unpacked) > limits::UNPACKED_BYTES {
-        return Err(Refused::Bomb(Size(limits::UNPACKED_BYTES).to_string()));
+        return Err(ConversionError::Bomb(ByteSize(limits::UNPACKED_BYTES).to_string()));
     }
     if entries.iter().any(is_too_dense) {
-        return Err(Refused::Bomb(format!("{} times its size", limits::UNPACKED_RATIO)));
+        return Err(ConversionError::Bomb(format!("{} times its size", limits::UNPACKED_RATIO)));
     }
     if sum(|entry| entry.packed) > bytes.len() as u64 {
-        return Err(Refused::Bomb("it has, because its parts lie on one another".into()));
+        return Err(ConversionError::Bomb("it has, because its parts lie on one another".into()));
     }
     Ok(())
 }
@@ -123,7 +125,7 @@ pub fn check(bytes: &[u8]) -> Result<(), Refused> {
 mod tests {
     use super::*;
 
-    fn listed(parts: &[(&str, u32, u32, u16, &[u8])], padding: usize) -> Vec<u8> {
+    fn zip_with(parts: &[(&str, u32, u32, u16, &[u8])], padding: usize) -> Vec<u8> {
         let mut bytes = vec![0; padding];
         let start = bytes.len();
         for (name, packed, unpacked, flags, extra) in parts {
@@ -148,35 +150,35 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_read_and_its_sizes_are_held_to_their_bounds() {
-        let fine = listed(&[("a", 10, 20, 0, &[]), ("word/b", 5, 99 << 10, 0, &[])], 100);
+    fn directory_is_read_and_sizes_are_bounded() {
+        let fine = zip_with(&[("a", 10, 20, 0, &[]), ("word/b", 5, 99 << 10, 0, &[])], 100);
         assert_eq!(entries(&fine).unwrap()[1].name, b"word/b");
         assert_eq!(check(&fine), Ok(()));
-        let is_bomb = |bytes: &[u8]| matches!(check(bytes), Err(Refused::Bomb(_)));
-        assert!(is_bomb(&listed(&[("a", 10, 1 << 20, 0, &[])], 100)), "a hundred thousand times");
-        assert!(is_bomb(&listed(&[("a", 1 << 30, u32::MAX - 1, 0, &[])], 100)), "4 GiB");
-        assert!(is_bomb(&listed(&[("a", 80, 90, 0, &[]), ("b", 80, 90, 0, &[])], 20)), "more than there is");
+        let is_bomb = |bytes: &[u8]| matches!(check(bytes), Err(ConversionError::Bomb(_)));
+        assert!(is_bomb(&zip_with(&[("a", 10, 1 << 20, 0, &[])], 100)), "a hundred thousand times");
+        assert!(is_bomb(&zip_with(&[("a", 1 << 30, u32::MAX - 1, 0, &[])], 100)), "4 GiB");
+        assert!(is_bomb(&zip_with(&[("a", 80, 90, 0, &[]), ("b", 80, 90, 0, &[])], 20)), "more than there is");
         let many = vec![("a", 0, 0, 0, &[][..]); limits::UNPACKED_ENTRIES + 1];
-        assert!(is_bomb(&listed(&many, 0)));
+        assert!(is_bomb(&zip_with(&many, 0)));
         let mut wide = vec![1, 0, 16, 0];
         wide.extend((1_u64 << 40).to_le_bytes());
         wide.extend(50_u64.to_le_bytes());
-        let wide = listed(&[("a", IN_EXTRA, IN_EXTRA, 0, &wide)], 100);
+        let wide = zip_with(&[("a", IN_EXTRA, IN_EXTRA, 0, &wide)], 100);
         assert_eq!(
             entries(&wide).unwrap()[0],
-            Entry { name: b"a", packed: 50, unpacked: 1 << 40, is_encrypted: false }
+            ZipDirectoryEntry { name: b"a", packed: 50, unpacked: 1 << 40, is_encrypted: false }
         );
         assert!(is_bomb(&wide));
-        assert!(matches!(check(&listed(&[("a", 1, 1, 1, &[])], 9)), Err(Refused::Unsupported(_))));
+        assert!(matches!(check(&zip_with(&[("a", 1, 1, 1, &[])], 9)), Err(ConversionError::Unsupported(_))));
     }
 
     #[test]
-    fn lists_that_are_cut_are_damaged() {
-        let fine = listed(&[("a", 10, 20, 0, &[])], 100);
+    fn truncated_directory_is_damaged() {
+        let fine = zip_with(&[("a", 10, 20, 0, &[])], 100);
         for end in 0..fine.len() - 2 {
-            assert!(matches!(check(&fine[..end]), Err(Refused::Damaged(_))), "{end}");
+            assert!(matches!(check(&fine[..end]), Err(ConversionError::Damaged(_))), "{end}");
         }
-        let absent = listed(&[("a", IN_EXTRA, 5, 0, &[1, 0, 200, 0])], 100);
-        assert!(matches!(check(&absent), Err(Refused::Damaged(_))));
+        let absent = zip_with(&[("a", IN_EXTRA, 5, 0, &[1, 0, 200, 0])], 100);
+        assert!(matches!(check(&absent), Err(ConversionError::Damaged(_))));
     }
 }

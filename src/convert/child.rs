@@ -10,8 +10,11 @@ use std::process::ExitCode;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::wire::{self, Answer, Request};
-use crate::{Article, Converted, Kind, Refused, archive, office, page, pdf, picture, sandbox, sheets, tidy};
+use crate::wire::{self, ConvertRequest, ConvertResponse};
+use crate::{
+    Article, ConversionError, ConvertedText, FileKind, archive, office, page, pdf, picture, sandbox, sheets,
+    text_cleanup,
+};
 use turnleaf_domain::limits;
 
 /// Standard input, output and error, the answer's own, and some to spare.
@@ -30,41 +33,41 @@ pub fn run() -> ExitCode {
 }
 
 fn answer() -> io::Result<()> {
-    bind()?;
-    let mut output = output_of_its_own()?;
+    limit_resources()?;
+    let mut output = take_stdout()?;
     let sandbox = sandbox::enter();
     let mut asked = Vec::new();
     let most = 4 + limits::CONVERT_HEAD_BYTES + limits::UPLOAD_BYTES;
     io::stdin().lock().take(most as u64).read_to_end(&mut asked)?;
-    let (request, file) = wire::request(&asked).ok_or_else(|| io::Error::other("there is no request"))?;
+    let (request, file) = wire::parse_request(&asked).ok_or_else(|| io::Error::other("there is no request"))?;
     if request.is_markup() {
-        bind_to(Resource::Cpu, limits::MARKUP_CPU.as_secs())?;
+        limit_resource(Resource::Cpu, limits::MARKUP_CPU.as_secs())?;
     }
     // A library's panic is an answer; nobody reads its words.
     std::panic::set_hook(Box::new(|_| {}));
     let read = catch_unwind(AssertUnwindSafe(|| match request {
-        Request::File(kind) => read(kind, file),
-        Request::Page { url } => {
-            let article = page::article(markup(file)?, &url)?;
-            tidy::bounded(article.text).map(|text| Answer::Page(Article { text, ..article }))
+        ConvertRequest::File(kind) => read(kind, file),
+        ConvertRequest::Page { url } => {
+            let article = page::extract_article(markup(file)?, &url)?;
+            text_cleanup::check_length(article.text).map(|text| ConvertResponse::Page(Article { text, ..article }))
         }
-        Request::Sandbox => Ok(Answer::Sandbox(sandbox)),
+        ConvertRequest::Sandbox => Ok(ConvertResponse::Sandbox(sandbox)),
     }));
-    output.write_all(&wire::answer(read.unwrap_or_else(|panic| Err(broken(&*panic)))))
+    output.write_all(&wire::encode_answer(read.unwrap_or_else(|panic| Err(panic_error(&*panic)))))
 }
 
-fn broken(_: &(dyn Any + Send)) -> Refused {
-    Refused::Damaged("its reader came upon something that it does not know".into())
+fn panic_error(_: &(dyn Any + Send)) -> ConversionError {
+    ConversionError::Damaged("its reader came upon something that it does not know".into())
 }
 
 /// Whatever a library prints goes where errors go, not into the answer.
-fn output_of_its_own() -> io::Result<File> {
+fn take_stdout() -> io::Result<File> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(io::stderr())?;
     Ok(output.into())
 }
 
-fn bind() -> io::Result<()> {
+fn limit_resources() -> io::Result<()> {
     for (resource, most) in [
         (Resource::As, limits::CONVERT_MEMORY),
         (Resource::Cpu, limits::CONVERT_CPU.as_secs()),
@@ -73,12 +76,12 @@ fn bind() -> io::Result<()> {
         (Resource::Core, 0),
         (Resource::Nproc, 0),
     ] {
-        bind_to(resource, most)?;
+        limit_resource(resource, most)?;
     }
     Ok(())
 }
 
-fn bind_to(resource: Resource, most: u64) -> io::Result<()> {
+fn limit_resource(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most));
     match setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }) {
         // Elsewhere a system may not have every one of them.
@@ -87,28 +90,32 @@ fn bind_to(resource: Resource, most: u64) -> io::Result<()> {
     }
 }
 
-fn read(kind: Kind, file: &[u8]) -> Result<Answer, Refused> {
+fn read(kind: FileKind, file: &[u8]) -> Result<ConvertResponse, ConversionError> {
     let converted = match kind {
-        Kind::Png | Kind::Jpeg | Kind::Gif | Kind::WebP => return picture::read(kind, file).map(Answer::Picture),
-        Kind::Pdf => pdf::read(file)?,
-        Kind::Docx | Kind::Pptx => {
+        FileKind::Png | FileKind::Jpeg | FileKind::Gif | FileKind::WebP => {
+            return picture::read(kind, file).map(ConvertResponse::Picture);
+        }
+        FileKind::Pdf => pdf::read(file)?,
+        FileKind::Docx | FileKind::Pptx => {
             archive::check(file)?;
             office::read(kind, file)?
         }
-        Kind::Xlsx => {
+        FileKind::Xlsx => {
             archive::check(file)?;
             sheets::read(file)?
         }
-        Kind::Html => Converted { text: page::whole(markup(file)?)?, notes: Vec::new() },
-        Kind::Markdown | Kind::Csv | Kind::Text => return Err(Refused::Unsupported("plain text".into())),
+        FileKind::Html => ConvertedText { text: page::extract_all_text(markup(file)?)?, notes: Vec::new() },
+        FileKind::Markdown | FileKind::Csv | FileKind::Text => {
+            return Err(ConversionError::Unsupported("plain text".into()));
+        }
     };
-    let text = tidy::bounded(tidy::read_out(&converted.text))?;
+    let text = text_cleanup::check_length(text_cleanup::clean_extracted(&converted.text))?;
     match text.is_empty() {
-        true => Err(Refused::NoText),
-        false => Ok(Answer::Text(Converted { text, notes: converted.notes })),
+        true => Err(ConversionError::NoText),
+        false => Ok(ConvertResponse::Text(ConvertedText { text, notes: converted.notes })),
     }
 }
 
-fn markup(file: &[u8]) -> Result<&str, Refused> {
-    std::str::from_utf8(file).map_err(|_| Refused::Damaged("it is no UTF-8".into()))
+fn markup(file: &[u8]) -> Result<&str, ConversionError> {
+    std::str::from_utf8(file).map_err(|_| ConversionError::Damaged("it is no UTF-8".into()))
 }

@@ -14,8 +14,10 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::sandbox::Sandbox;
-use crate::wire::{Answer, PICTURE_ANSWER_BYTES, Request, TEXT_ANSWER_BYTES, answered, framed};
-use crate::{Article, Converted, Kind, Picture, Refused, encoding, tidy};
+use crate::wire::{
+    ConvertRequest, ConvertResponse, PICTURE_ANSWER_BYTES, TEXT_ANSWER_BYTES, encode_frame, parse_answer,
+};
+use crate::{Article, ConversionError, ConvertedPicture, ConvertedText, FileKind, encoding, text_cleanup};
 use turnleaf_domain::limits;
 use turnleaf_platform::tasks;
 
@@ -47,30 +49,35 @@ impl Converter {
     ///
     /// # Errors
     /// Every [`Refused`]; [`Refused::OutOfBounds`] also where the process could not be started.
-    pub async fn text(&self, kind: Kind, bytes: Bytes, encoding: Option<&str>) -> Result<Converted, Refused> {
+    pub async fn read_text(
+        &self,
+        kind: FileKind,
+        bytes: Bytes,
+        encoding: Option<&str>,
+    ) -> Result<ConvertedText, ConversionError> {
         if bytes.is_empty() {
-            return Err(Refused::Empty);
+            return Err(ConversionError::Empty);
         }
         if kind.is_image() {
-            return Err(Refused::Unsupported("a picture's text".into()));
+            return Err(ConversionError::Unsupported("a picture's text".into()));
         }
         let mut file = bytes;
         if kind.is_text() {
             let label = encoding.map(str::to_owned);
             // It takes a moment and never waits.
-            let read = tasks::spawn_blocking(move || encoding::text(kind, &file, label.as_deref())).await;
-            let text = read.unwrap_or_else(|_| Err(Refused::Damaged("it could not be decoded".into())))?;
-            if kind != Kind::Html {
-                return Ok(Converted { text: tidy::bounded(text)?, notes: Vec::new() });
+            let read = tasks::spawn_blocking(move || encoding::decode_text(kind, &file, label.as_deref())).await;
+            let text = read.unwrap_or_else(|_| Err(ConversionError::Damaged("it could not be decoded".into())))?;
+            if kind != FileKind::Html {
+                return Ok(ConvertedText { text: text_cleanup::check_length(text)?, notes: Vec::new() });
             }
             file = Bytes::from(text);
             if file.len() > limits::UPLOAD_BYTES {
-                return Err(tidy::too_long());
+                return Err(text_cleanup::too_long());
             }
         }
-        match self.ask(Request::File(kind), file, TEXT_ANSWER_BYTES).await? {
-            Answer::Text(text) => Ok(text),
-            _ => Err(Refused::OutOfBounds),
+        match self.ask(ConvertRequest::File(kind), file, TEXT_ANSWER_BYTES).await? {
+            ConvertResponse::Text(text) => Ok(text),
+            _ => Err(ConversionError::OutOfBounds),
         }
     }
 
@@ -78,10 +85,10 @@ impl Converter {
     ///
     /// # Errors
     /// [`Refused::OutOfBounds`] where it is too large or takes too long, or where the process could not be started.
-    pub async fn article(&self, html: Bytes, url: &str) -> Result<Article, Refused> {
-        match self.ask(Request::Page { url: url.to_owned() }, html, TEXT_ANSWER_BYTES).await? {
-            Answer::Page(article) => Ok(article),
-            _ => Err(Refused::OutOfBounds),
+    pub async fn read_article(&self, html: Bytes, url: &str) -> Result<Article, ConversionError> {
+        match self.ask(ConvertRequest::Page { url: url.to_owned() }, html, TEXT_ANSWER_BYTES).await? {
+            ConvertResponse::Page(article) => Ok(article),
+            _ => Err(ConversionError::OutOfBounds),
         }
     }
 
@@ -89,10 +96,10 @@ impl Converter {
     ///
     /// # Errors
     /// [`Refused::OutOfBounds`] where the process could not be started.
-    pub async fn sandbox(&self) -> Result<Sandbox, Refused> {
-        match self.ask(Request::Sandbox, Bytes::new(), TEXT_ANSWER_BYTES).await? {
-            Answer::Sandbox(sandbox) => Ok(sandbox),
-            _ => Err(Refused::OutOfBounds),
+    pub async fn probe_sandbox(&self) -> Result<Sandbox, ConversionError> {
+        match self.ask(ConvertRequest::Sandbox, Bytes::new(), TEXT_ANSWER_BYTES).await? {
+            ConvertResponse::Sandbox(sandbox) => Ok(sandbox),
+            _ => Err(ConversionError::OutOfBounds),
         }
     }
 
@@ -100,27 +107,27 @@ impl Converter {
     ///
     /// # Errors
     /// Every [`Refused`]; [`Refused::OutOfBounds`] also where the process could not be started.
-    pub async fn picture(&self, kind: Kind, bytes: Bytes) -> Result<Picture, Refused> {
+    pub async fn read_picture(&self, kind: FileKind, bytes: Bytes) -> Result<ConvertedPicture, ConversionError> {
         if bytes.is_empty() {
-            return Err(Refused::Empty);
+            return Err(ConversionError::Empty);
         }
         if !kind.is_image() {
-            return Err(Refused::Unsupported("what is no picture".into()));
+            return Err(ConversionError::Unsupported("what is no picture".into()));
         }
-        match self.ask(Request::File(kind), bytes, PICTURE_ANSWER_BYTES).await? {
-            Answer::Picture(picture) => Ok(picture),
-            _ => Err(Refused::OutOfBounds),
+        match self.ask(ConvertRequest::File(kind), bytes, PICTURE_ANSWER_BYTES).await? {
+            ConvertResponse::Picture(picture) => Ok(picture),
+            _ => Err(ConversionError::OutOfBounds),
         }
     }
 
-    async fn ask(&self, request: Request, file: Bytes, most: usize) -> Result<Answer, Refused> {
-        let places = if matches!(request, Request::Page { .. }) { &self.page_places } else { &self.places };
+    async fn ask(&self, request: ConvertRequest, file: Bytes, most: usize) -> Result<ConvertResponse, ConversionError> {
+        let places = if matches!(request, ConvertRequest::Page { .. }) { &self.page_places } else { &self.places };
         let Ok(Ok(_place)) = timeout(limits::CONVERT_WAIT, places.acquire()).await else {
             tracing::warn!(file = request.name(), "a file was not read: too many others were");
-            return Err(Refused::OutOfBounds);
+            return Err(ConversionError::OutOfBounds);
         };
-        let why = match timeout(limits::CONVERT_TIME, self.spoken(&request, file, most)).await {
-            Ok(Ok(frame)) => match answered(frame.into()) {
+        let why = match timeout(limits::CONVERT_TIME, self.exchange(&request, file, most)).await {
+            Ok(Ok(frame)) => match parse_answer(frame.into()) {
                 Some(answer) => return answer,
                 None => "no answer could be read".to_owned(),
             },
@@ -128,19 +135,19 @@ impl Converter {
             Err(_) => format!("it took longer than {} s", limits::CONVERT_TIME.as_secs()),
         };
         tracing::warn!(file = request.name(), why, "a file was not read");
-        Err(Refused::OutOfBounds)
+        Err(ConversionError::OutOfBounds)
     }
 
     /// What the process says to a file, if it ends well. It is gone when this is over or dropped.
-    async fn spoken(&self, request: &Request, file: Bytes, most: usize) -> io::Result<Vec<u8>> {
+    async fn exchange(&self, request: &ConvertRequest, file: Bytes, most: usize) -> io::Result<Vec<u8>> {
         let mut command = Command::new(&*self.program);
         command.arg("convert").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut reader = Reader(command.spawn()?);
+        let mut reader = ReaderProcess(command.spawn()?);
         let (Some(mut input), Some(output)) = (reader.0.stdin.take(), reader.0.stdout.take()) else {
             return Err(io::Error::other("it has no pipes"));
         };
-        let head = framed(request);
+        let head = encode_frame(request);
         let write = async move {
             // One that does not want all of it has its reasons in its answer.
             let _ = input.write_all(&head).await;
@@ -171,9 +178,9 @@ impl Converter {
 }
 
 /// Dropping it kills it and all that came of it.
-struct Reader(Child);
+struct ReaderProcess(Child);
 
-impl Drop for Reader {
+impl Drop for ReaderProcess {
     fn drop(&mut self) {
         // While it is not collected its number, which is its group's, is nobody else's.
         if let Some(group) = self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {

@@ -1,13 +1,13 @@
 //! Bytes that are text, as the text that they are. UTF-8 and what has a mark (a BOM) is sure; in everything else somebody
 //! has to say the encoding, because a wrong guess is text that nobody wrote.
 
-mod likely;
+mod guess;
 
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8};
 
-use crate::{Kind, Refused, tidy};
+use crate::{ConversionError, FileKind, text_cleanup};
 use turnleaf_domain::limits;
 
 /// Bytes at a page's beginning in which it may say its encoding (the HTML standard's prescan).
@@ -22,7 +22,7 @@ pub fn looks_like_text(bytes: &[u8]) -> bool {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return encoding == UTF_8 && !bytes.contains(&0) || encoding != UTF_8 && !bytes.starts_with(UTF_32LE);
     }
-    if likely::unmarked_utf_16(bytes).is_some() {
+    if guess::unmarked_utf_16(bytes).is_some() {
         return true;
     }
     let sample = &bytes[..bytes.len().min(limits::ENCODING_SAMPLE)];
@@ -32,7 +32,7 @@ pub fn looks_like_text(bytes: &[u8]) -> bool {
 }
 
 /// The beginning of a text, as far as it can be told without knowing its encoding.
-pub fn head(bytes: &[u8], most: usize) -> Cow<'_, str> {
+pub fn text_head(bytes: &[u8], most: usize) -> Cow<'_, str> {
     let head = &bytes[..bytes.len().min(most)];
     let encoding = Encoding::for_bom(bytes).map_or(UTF_8, |(encoding, _)| encoding);
     encoding.decode(head).0
@@ -43,43 +43,43 @@ pub fn head(bytes: &[u8], most: usize) -> Cow<'_, str> {
 /// # Errors
 /// [`Refused::Empty`], [`Refused::Encoding`] where it is not sure or the chosen one does not fit, [`Refused::Unsupported`]
 /// for text with NUL in it, [`Refused::TooLong`].
-pub fn text(kind: Kind, bytes: &[u8], label: Option<&str>) -> Result<String, Refused> {
+pub fn decode_text(kind: FileKind, bytes: &[u8], label: Option<&str>) -> Result<String, ConversionError> {
     let decoded = match (Encoding::for_bom(bytes), label) {
-        (Some((encoding, mark)), _) => in_encoding(encoding, &bytes[mark..]),
+        (Some((encoding, mark)), _) => decode_strictly(encoding, &bytes[mark..]),
         (None, Some(label)) => Encoding::for_label_no_replacement(label.trim().as_bytes())
-            .and_then(|encoding| in_encoding(encoding, bytes)),
-        (None, None) => sure(kind, bytes),
+            .and_then(|encoding| decode_strictly(encoding, bytes)),
+        (None, None) => decode_certain(kind, bytes),
     };
-    let text = decoded.ok_or_else(|| Refused::Encoding(likely::encodings(bytes)))?;
+    let text = decoded.ok_or_else(|| ConversionError::Encoding(guess::likely_encodings(bytes)))?;
     if text.is_empty() {
-        return Err(Refused::Empty);
+        return Err(ConversionError::Empty);
     }
     if text.contains('\0') {
-        return Err(Refused::Unsupported("text with NUL in it".into()));
+        return Err(ConversionError::Unsupported("text with NUL in it".into()));
     }
-    match text.len() > limits::DOCUMENT_BYTES && kind != Kind::Html {
-        true => Err(tidy::too_long()),
-        false => Ok(tidy::line_ends(text.into_owned())),
+    match text.len() > limits::DOCUMENT_BYTES && kind != FileKind::Html {
+        true => Err(text_cleanup::too_long()),
+        false => Ok(text_cleanup::normalize_line_ends(text.into_owned())),
     }
 }
 
 /// The text, if the bytes leave no doubt: UTF-8, or a page that says its encoding and is in it.
-fn sure(kind: Kind, bytes: &[u8]) -> Option<Cow<'_, str>> {
-    if likely::unmarked_utf_16(bytes).is_some() || likely::switches(bytes) {
+fn decode_certain(kind: FileKind, bytes: &[u8]) -> Option<Cow<'_, str>> {
+    if guess::unmarked_utf_16(bytes).is_some() || guess::has_iso_2022_jp_escapes(bytes) {
         return None;
     }
-    let utf_8 = || in_encoding(UTF_8, bytes);
-    let declared = || in_encoding(declared(bytes).filter(|_| kind == Kind::Html)?, bytes);
+    let utf_8 = || decode_strictly(UTF_8, bytes);
+    let declared = || decode_strictly(declared_encoding(bytes).filter(|_| kind == FileKind::Html)?, bytes);
     utf_8().or_else(declared)
 }
 
 /// None if they are not in it.
-fn in_encoding<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Option<Cow<'a, str>> {
+fn decode_strictly<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Option<Cow<'a, str>> {
     encoding.decode_without_bom_handling_and_without_replacement(bytes)
 }
 
 /// What a page says that it is in. One that could say it in ASCII is not in UTF-16.
-fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
+fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
     let said = head.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
     let label = said.split(|c: char| !c.is_ascii_alphanumeric() && !"-_:.+".contains(c)).next()?;
@@ -100,14 +100,14 @@ mod tests {
     const GERMAN: &str = "Größere Übungen für müde Köche – schön!";
 
     fn choices(bytes: &[u8]) -> Vec<String> {
-        match text(Kind::Text, bytes, None) {
-            Err(Refused::Encoding(choices)) => choices,
+        match decode_text(FileKind::Text, bytes, None) {
+            Err(ConversionError::Encoding(choices)) => choices,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn what_is_sure_is_read() {
+    fn certain_encoding_is_decoded() {
         let utf_16 = |mark: &[u8], unit: fn(u16) -> [u8; 2]| {
             [mark, &"a\r\n好😀".encode_utf16().flat_map(unit).collect::<Vec<_>>()].concat()
         };
@@ -118,16 +118,16 @@ mod tests {
             "\u{feff}a\n好😀".into(),
         ] {
             assert!(looks_like_text(&bytes));
-            assert_eq!(text(Kind::Text, &bytes, None).unwrap(), "a\n好😀");
-            assert_eq!(head(&bytes, 3 << 10).replace("\r\n", "\n"), "a\n好😀");
+            assert_eq!(decode_text(FileKind::Text, &bytes, None).unwrap(), "a\n好😀");
+            assert_eq!(text_head(&bytes, 3 << 10).replace("\r\n", "\n"), "a\n好😀");
         }
         let page = [b"<meta charset=\"gb2312\"><p>".as_slice(), &GBK.encode(CHINESE).0].concat();
-        assert!(text(Kind::Html, &page, None).unwrap().ends_with(CHINESE));
-        assert!(matches!(text(Kind::Text, &page, None), Err(Refused::Encoding(_))), "only of pages");
+        assert!(decode_text(FileKind::Html, &page, None).unwrap().ends_with(CHINESE));
+        assert!(matches!(decode_text(FileKind::Text, &page, None), Err(ConversionError::Encoding(_))), "only of pages");
     }
 
     #[test]
-    fn what_is_not_sure_is_asked_with_the_right_answer_first() {
+    fn uncertain_encoding_offers_right_choice_first() {
         for (encoding, words) in [
             (GBK, CHINESE),
             (BIG5, TAIWAN),
@@ -143,30 +143,36 @@ mod tests {
             let choices = choices(&bytes);
             assert_eq!(choices[0], encoding.name(), "{words}: {choices:?}");
             assert!(choices.len() <= limits::ENCODING_CHOICES);
-            assert_eq!(text(Kind::Text, &bytes, Some(&choices[0])).unwrap(), words);
+            assert_eq!(decode_text(FileKind::Text, &bytes, Some(&choices[0])).unwrap(), words);
         }
         let units: Vec<u8> = "plain text".encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert!(looks_like_text(&units));
         assert_eq!(choices(&units), ["UTF-16LE"]);
-        assert_eq!(text(Kind::Text, &units, Some("utf-16")).unwrap(), "plain text");
+        assert_eq!(decode_text(FileKind::Text, &units, Some("utf-16")).unwrap(), "plain text");
         let iso = b"\x1b$B$3$l\x1b(B";
         assert_eq!(choices(iso)[0], "ISO-2022-JP");
-        assert_eq!(text(Kind::Text, iso, Some("iso-2022-jp")).unwrap(), "これ");
+        assert_eq!(decode_text(FileKind::Text, iso, Some("iso-2022-jp")).unwrap(), "これ");
     }
 
     #[test]
-    fn a_choice_that_does_not_fit_is_asked_again() {
+    fn chosen_encoding_that_does_not_fit_is_rejected() {
         let bytes = GBK.encode(CHINESE).0.into_owned();
         for label in ["utf-8", "shift_jis", "no such encoding", "", "replacement"] {
-            assert!(matches!(text(Kind::Text, &bytes, Some(label)), Err(Refused::Encoding(_))), "{label}");
+            assert!(
+                matches!(decode_text(FileKind::Text, &bytes, Some(label)), Err(ConversionError::Encoding(_))),
+                "{label}"
+            );
         }
-        assert_eq!(text(Kind::Text, b"\xef\xbb\xbf", None), Err(Refused::Empty));
-        assert!(matches!(text(Kind::Text, b"\xff\xfea\0\0\0", None), Err(Refused::Unsupported(_))));
-        assert_eq!(text(Kind::Text, &vec![b'a'; limits::DOCUMENT_BYTES + 1], None), Err(tidy::too_long()));
+        assert_eq!(decode_text(FileKind::Text, b"\xef\xbb\xbf", None), Err(ConversionError::Empty));
+        assert!(matches!(decode_text(FileKind::Text, b"\xff\xfea\0\0\0", None), Err(ConversionError::Unsupported(_))));
+        assert_eq!(
+            decode_text(FileKind::Text, &vec![b'a'; limits::DOCUMENT_BYTES + 1], None),
+            Err(text_cleanup::too_long())
+        );
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_told() {
+    fn binary_bytes_are_detected() {
         for bytes in [&b"a\0b"[..], b"\xff\xfe\0\0a\0\0\0", b"\x01\x02\x03\x04abc", b"\xef\xbb\xbfa\0"] {
             assert!(!looks_like_text(bytes), "{bytes:?}");
         }

@@ -14,20 +14,20 @@ mod reader;
 pub mod sandbox;
 mod sheets;
 mod sniff;
-mod tidy;
+mod text_cleanup;
 mod wire;
 
 use bytes::Bytes;
 use thiserror::Error;
 
 pub use converter::Converter;
-pub use reader::{PlainReader, Reader};
+pub use reader::{FileReader, PlainReader};
 pub use sniff::sniff;
 
 /// What a file is, told by its own bytes first and by its name only among kinds of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FileKind {
     Png,
     Jpeg,
     Gif,
@@ -43,7 +43,7 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl FileKind {
     pub fn is_image(self) -> bool {
         matches!(self, Self::Png | Self::Jpeg | Self::Gif | Self::WebP)
     }
@@ -74,7 +74,7 @@ impl Kind {
 
 /// The text of a file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Converted {
+pub struct ConvertedText {
     /// Line ends are `\n`; no NUL; at most `limits::DOCUMENT_BYTES`.
     pub text: String,
     /// What there is to say of it, for people: pages without text, sheets that were cut.
@@ -92,18 +92,18 @@ pub struct Article {
 
 /// A picture without anything hidden in it, upright, with its other forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picture {
+pub struct ConvertedPicture {
     /// What is kept and shown.
-    pub image: Form,
+    pub image: EncodedImage,
     /// At most `limits::THUMBNAIL_PIXELS` wide and high; none where the image itself is that small.
-    pub thumbnail: Option<Form>,
+    pub thumbnail: Option<EncodedImage>,
     /// What models are sent, where the image itself is larger than they take.
-    pub for_models: Option<Form>,
+    pub for_models: Option<EncodedImage>,
 }
 
 /// One form of a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Form {
+pub struct EncodedImage {
     pub mime: &'static str,
     pub width: u32,
     pub height: u32,
@@ -112,7 +112,7 @@ pub struct Form {
 
 /// Why a file was not taken. The words are for people.
 #[derive(Debug, Clone, PartialEq, Eq, Error, serde::Serialize, serde::Deserialize)]
-pub enum Refused {
+pub enum ConversionError {
     #[error("the file is empty")]
     Empty,
     /// 415: neither text nor a kind that can be read.

@@ -5,13 +5,13 @@ use undoc::pptx::PptxParser;
 use undoc::render::{RenderOptions, to_markdown};
 use undoc::{Error, ErrorKind, Resource, ResourceType};
 
-use crate::{Converted, Kind, Refused};
+use crate::{ConversionError, ConvertedText, FileKind};
 
 /// # Errors
 /// [`Refused::Damaged`], [`Refused::Unsupported`] where it has a password.
-pub fn read(kind: Kind, file: &[u8]) -> Result<Converted, Refused> {
+pub fn read(kind: FileKind, file: &[u8]) -> Result<ConvertedText, ConversionError> {
     let document = match kind {
-        Kind::Pptx => PptxParser::from_bytes(file.to_vec()).and_then(|mut parser| parser.parse()),
+        FileKind::Pptx => PptxParser::from_bytes(file.to_vec()).and_then(|mut parser| parser.parse()),
         _ => DocxParser::from_bytes(file.to_vec()).and_then(|mut parser| parser.parse()),
     }
     .map_err(|error| refused(&error))?;
@@ -22,13 +22,13 @@ pub fn read(kind: Kind, file: &[u8]) -> Result<Converted, Refused> {
         1 => vec!["A picture in it was left out.".to_owned()],
         count => vec![format!("{count} pictures in it were left out.")],
     };
-    Ok(Converted { text, notes })
+    Ok(ConvertedText { text, notes })
 }
 
-fn refused(error: &Error) -> Refused {
+fn refused(error: &Error) -> ConversionError {
     match error.kind() {
-        ErrorKind::Encrypted => Refused::Unsupported("a document with a password".into()),
-        ErrorKind::MissingComponent => Refused::Damaged("a part of it is missing".into()),
-        _ => Refused::Damaged("its parts cannot be read".into()),
+        ErrorKind::Encrypted => ConversionError::Unsupported("a document with a password".into()),
+        ErrorKind::MissingComponent => ConversionError::Damaged("a part of it is missing".into()),
+        _ => ConversionError::Damaged("its parts cannot be read".into()),
     }
 }

@@ -6,7 +6,7 @@ pub mod tree;
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
 
-use crate::{Article, Refused};
+use crate::{Article, ConversionError};
 use turnleaf_domain::limits;
 
 /// Elements that have no text for people.
@@ -17,7 +17,7 @@ const NO_TEXT: [&str; 8] = ["script", "style", "meta", "head", "noscript", "temp
 ///
 /// # Errors
 /// [`Refused::OutOfBounds`] where it is too large.
-pub fn article(html: &str, url: &str) -> Result<Article, Refused> {
+pub fn extract_article(html: &str, url: &str) -> Result<Article, ConversionError> {
     let article = reader(tree::parse(html)?, Some(url)).and_then(|mut page| page.parse().ok());
     match article {
         Some(article) if !article.text_content.trim().is_empty() => {
@@ -32,7 +32,7 @@ pub fn article(html: &str, url: &str) -> Result<Article, Refused> {
 ///
 /// # Errors
 /// [`Refused::OutOfBounds`] where it is too large.
-pub fn whole(html: &str) -> Result<String, Refused> {
+pub fn extract_all_text(html: &str) -> Result<String, ConversionError> {
     let document = tree::parse(html)?;
     let elements = document.root().descendants_it().filter(|node| node.is_element()).count();
     let Article { title, text: body } = match elements > limits::FETCH_ELEMENTS {
@@ -84,10 +84,11 @@ mod tests {
     #[test]
     fn deep_and_wide_pages_are_read() {
         let read = |html: &str| {
-            let Article { title, text } = article(html, "https://example.com/a").expect("it is within the bounds");
+            let Article { title, text } =
+                extract_article(html, "https://example.com/a").expect("it is within the bounds");
             (title, text.trim().to_owned())
         };
-        let whole = |html: &str| whole(html).expect("it is within the bounds");
+        let whole = |html: &str| extract_all_text(html).expect("it is within the bounds");
         let deep = format!("<title>Deep</title>{}here{}", "<div>".repeat(40_000), "</x>".repeat(40_000));
         assert_eq!(read(&deep), ("Deep".into(), "here".into()));
         assert_eq!(whole(&deep), "# Deep\n\nhere");
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_a_main_text_is_all_of_its_text() {
+    fn page_without_main_text_keeps_all_text() {
         let html = "<!DOCTYPE html><TITLE>A &amp; B</TITLE><h1 title='>'>One</h1><!-- <p>no</p> --><p>two <b>bold</b>\n  \
                     three<br>four &lt;x&gt; &#8364; 1 < 2</p><script>if (a < b) {}</script><svg><text>no</text></svg>";
         let Article { title, text } = plain_text(&tree::parse(html).expect("it is within the bounds"));
@@ -111,8 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn a_file_keeps_all_of_its_text() {
-        let whole = |html: &str| whole(html).expect("it is within the bounds");
+    fn html_file_keeps_all_text() {
+        let whole = |html: &str| extract_all_text(html).expect("it is within the bounds");
         let html = "<html><head><title>Leaves  of\ngrass</title><style>p{}</style></head><body><nav><a href='/x'>Menu</a></nav>\
                     <h2>One</h2><p>two <b>bold</b></p><ul><li>a<li>b</ul><table><tr><th>h</th></tr><tr><td>1</td></tr></table>\
                     <script>alert(1)</script><img alt=big src='data:image/png;base64,AAAA'><footer>End</footer></body></html>";

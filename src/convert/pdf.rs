@@ -10,17 +10,17 @@ use pdf_extract::{
 };
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{Converted, Refused, tidy};
+use crate::{ConversionError, ConvertedText, text_cleanup};
 use turnleaf_domain::limits;
 
 /// # Errors
 /// [`Refused::NoText`] where its pages are pictures, [`Refused::Unsupported`] where it has a password,
 /// [`Refused::TooLong`], [`Refused::Damaged`].
-pub fn read(file: &[u8]) -> Result<Converted, Refused> {
-    let damaged = || Refused::Damaged("it is no whole PDF".into());
+pub fn read(file: &[u8]) -> Result<ConvertedText, ConversionError> {
+    let damaged = || ConversionError::Damaged("it is no whole PDF".into());
     let mut document = Document::load_mem(file).map_err(|_| damaged())?;
     if document.is_encrypted() && document.decrypt("").is_err() {
-        return Err(Refused::Unsupported("a PDF with a password".into()));
+        return Err(ConversionError::Unsupported("a PDF with a password".into()));
     }
     let numbers: Vec<u32> = document.get_pages().into_keys().collect();
     if numbers.is_empty() {
@@ -28,72 +28,72 @@ pub fn read(file: &[u8]) -> Result<Converted, Refused> {
     }
     let pages = texts(&document, &numbers)?;
     if pages.iter().all(|page| page.as_ref().is_ok_and(String::is_empty)) {
-        return Err(Refused::NoText);
+        return Err(ConversionError::NoText);
     }
     if pages.iter().all(Result::is_err) {
-        return Err(Refused::Damaged("none of its pages can be read".into()));
+        return Err(ConversionError::Damaged("none of its pages can be read".into()));
     }
-    Ok(Converted { text: joined(&numbers, &pages)?, notes: notes(&numbers, &pages) })
+    Ok(ConvertedText { text: join_pages(&numbers, &pages)?, notes: notes(&numbers, &pages) })
 }
 
 /// A page that could not be read.
 #[derive(Debug, Clone, Copy)]
-struct Unread;
+struct UnreadablePage;
 
 /// The texts of all pages. The first attempt reads them in one go; behind a page that breaks it each is read on its own,
 /// which takes longer.
-fn texts(document: &Document, numbers: &[u32]) -> Result<Vec<Result<String, Unread>>, Refused> {
-    let begun = Pages::default();
+fn texts(document: &Document, numbers: &[u32]) -> Result<Vec<Result<String, UnreadablePage>>, ConversionError> {
+    let begun = PageTexts::default();
     let all = attempt(|| output_doc(document, &mut begun.clone()));
-    let mut pages: Vec<Result<String, Unread>> = begun.texts().into_iter().map(Ok).collect();
+    let mut pages: Vec<Result<String, UnreadablePage>> = begun.texts().into_iter().map(Ok).collect();
     pages.truncate(numbers.len());
     if begun.is_over() {
-        return Err(tidy::too_long());
+        return Err(text_cleanup::too_long());
     }
     if all.is_err() && !pages.is_empty() {
         // The last one was begun and not ended.
         let last = pages.len() - 1;
-        pages[last] = Err(Unread);
+        pages[last] = Err(UnreadablePage);
     }
     let mut bytes: usize = pages.iter().flatten().map(String::len).sum();
     for number in &numbers[pages.len()..] {
-        let page = Pages::default();
+        let page = PageTexts::default();
         let read = attempt(|| output_doc_page(document, &mut page.clone(), *number));
         let text = page.texts().concat();
         bytes += text.len();
         if page.is_over() || bytes > limits::DOCUMENT_BYTES {
-            return Err(tidy::too_long());
+            return Err(text_cleanup::too_long());
         }
         pages.push(read.map(|()| text));
     }
-    Ok(pages.into_iter().map(|page| page.map(|text| tidied(&text))).collect())
+    Ok(pages.into_iter().map(|page| page.map(|text| clean_page_text(&text))).collect())
 }
 
-fn attempt(read: impl FnOnce() -> Result<(), OutputError>) -> Result<(), Unread> {
+fn attempt(read: impl FnOnce() -> Result<(), OutputError>) -> Result<(), UnreadablePage> {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(_)) | Err(_) => Err(Unread),
+        Ok(Err(_)) | Err(_) => Err(UnreadablePage),
     }
 }
 
 /// Letters that are drawn as one (`ﬁ`) as the letters that they are.
-fn tidied(text: &str) -> String {
+fn clean_page_text(text: &str) -> String {
     let is_joined = |c: char| ('\u{fb00}'..='\u{fb06}').contains(&c);
-    let text = tidy::read_out(text);
+    let text = text_cleanup::clean_extracted(text);
     match text.contains(is_joined) {
-        true => text.split_inclusive(is_joined).flat_map(apart).collect(),
+        true => text.split_inclusive(is_joined).flat_map(split_ligature).collect(),
         false => text,
     }
 }
 
-fn apart(piece: &str) -> Vec<char> {
+fn split_ligature(piece: &str) -> Vec<char> {
     let last = piece.chars().next_back().filter(|c| ('\u{fb00}'..='\u{fb06}').contains(c));
     let head = &piece[..piece.len() - last.map_or(0, char::len_utf8)];
     head.chars().chain(last.into_iter().nfkc()).collect()
 }
 
 /// With a line over each page that has text, where there are several, so that a page can be named.
-fn joined(numbers: &[u32], pages: &[Result<String, Unread>]) -> Result<String, Refused> {
+fn join_pages(numbers: &[u32], pages: &[Result<String, UnreadablePage>]) -> Result<String, ConversionError> {
     let mut text = String::new();
     for (number, page) in numbers.iter().zip(pages) {
         let page = page.as_deref().unwrap_or_default();
@@ -106,11 +106,11 @@ fn joined(numbers: &[u32], pages: &[Result<String, Unread>]) -> Result<String, R
         text.push_str(page);
         text.push_str("\n\n");
     }
-    tidy::bounded(text)
+    text_cleanup::check_length(text)
 }
 
-fn notes(numbers: &[u32], pages: &[Result<String, Unread>]) -> Vec<String> {
-    let of = |is: fn(&Result<String, Unread>) -> bool| {
+fn notes(numbers: &[u32], pages: &[Result<String, UnreadablePage>]) -> Vec<String> {
+    let of = |is: fn(&Result<String, UnreadablePage>) -> bool| {
         let found = numbers.iter().zip(pages).filter(|(_, page)| is(page)).map(|(number, _)| *number);
         spans(&found.collect::<Vec<_>>())
     };
@@ -147,21 +147,21 @@ fn spans(numbers: &[u32]) -> (usize, String) {
 
 /// Takes what the reader gives, one text for each page. Copies are one.
 #[derive(Clone, Default)]
-struct Pages {
-    kept: Rc<RefCell<Kept>>,
-    placed: Option<Rc<RefCell<PlainTextOutput<Words>>>>,
+struct PageTexts {
+    kept: Rc<RefCell<CollectedPages>>,
+    placed: Option<Rc<RefCell<PlainTextOutput<WordSink>>>>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct CollectedPages {
     pages: Vec<String>,
     bytes: usize,
 }
 
 /// Where the places of letters have become words.
-struct Words(Rc<RefCell<Kept>>);
+struct WordSink(Rc<RefCell<CollectedPages>>);
 
-impl fmt::Write for Words {
+impl fmt::Write for WordSink {
     fn write_str(&mut self, words: &str) -> fmt::Result {
         let mut kept = self.0.borrow_mut();
         kept.bytes += words.len();
@@ -175,7 +175,7 @@ impl fmt::Write for Words {
     }
 }
 
-impl ConvertToFmt for Words {
+impl ConvertToFmt for WordSink {
     type Writer = Self;
 
     fn convert(self) -> Self {
@@ -183,7 +183,7 @@ impl ConvertToFmt for Words {
     }
 }
 
-impl Pages {
+impl PageTexts {
     fn texts(&self) -> Vec<String> {
         std::mem::take(&mut self.kept.borrow_mut().pages)
     }
@@ -192,15 +192,15 @@ impl Pages {
         self.kept.borrow().bytes > limits::DOCUMENT_BYTES
     }
 
-    fn placed(
+    fn with_layout(
         &self,
-        with: impl FnOnce(&mut PlainTextOutput<Words>) -> Result<(), OutputError>,
+        with: impl FnOnce(&mut PlainTextOutput<WordSink>) -> Result<(), OutputError>,
     ) -> Result<(), OutputError> {
         self.placed.as_ref().map_or(Ok(()), |placed| with(&mut placed.borrow_mut()))
     }
 }
 
-impl OutputDev for Pages {
+impl OutputDev for PageTexts {
     fn begin_page(
         &mut self,
         number: u32,
@@ -208,12 +208,12 @@ impl OutputDev for Pages {
         art: Option<(f64, f64, f64, f64)>,
     ) -> Result<(), OutputError> {
         self.kept.borrow_mut().pages.push(String::new());
-        self.placed = Some(Rc::new(RefCell::new(PlainTextOutput::new(Words(self.kept.clone())))));
-        self.placed(|placed| placed.begin_page(number, media, art))
+        self.placed = Some(Rc::new(RefCell::new(PlainTextOutput::new(WordSink(self.kept.clone())))));
+        self.with_layout(|placed| placed.begin_page(number, media, art))
     }
 
     fn end_page(&mut self) -> Result<(), OutputError> {
-        self.placed(PlainTextOutput::end_page)
+        self.with_layout(PlainTextOutput::end_page)
     }
 
     fn output_character(
@@ -224,19 +224,19 @@ impl OutputDev for Pages {
         size: f64,
         letter: &str,
     ) -> Result<(), OutputError> {
-        self.placed(|placed| placed.output_character(at, width, spacing, size, letter))
+        self.with_layout(|placed| placed.output_character(at, width, spacing, size, letter))
     }
 
     fn begin_word(&mut self) -> Result<(), OutputError> {
-        self.placed(PlainTextOutput::begin_word)
+        self.with_layout(PlainTextOutput::begin_word)
     }
 
     fn end_word(&mut self) -> Result<(), OutputError> {
-        self.placed(PlainTextOutput::end_word)
+        self.with_layout(PlainTextOutput::end_word)
     }
 
     fn end_line(&mut self) -> Result<(), OutputError> {
-        self.placed(PlainTextOutput::end_line)
+        self.with_layout(PlainTextOutput::end_line)
     }
 }
 
@@ -245,12 +245,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_named_and_letters_taken_apart() {
-        let pages = [Ok("one".into()), Ok(String::new()), Err(Unread), Ok("two".into()), Ok(String::new())];
+    fn pages_are_labelled_and_ligatures_split() {
+        let pages = [Ok("one".into()), Ok(String::new()), Err(UnreadablePage), Ok("two".into()), Ok(String::new())];
         let numbers = [1, 2, 3, 4, 5];
-        assert_eq!(joined(&numbers, &pages).unwrap(), "[Page 1]\n\none\n\n[Page 4]\n\ntwo\n\n");
+        assert_eq!(join_pages(&numbers, &pages).unwrap(), "[Page 1]\n\none\n\n[Page 4]\n\ntwo\n\n");
         assert_eq!(notes(&numbers, &pages), ["Pages 2, 5 without text.", "Page 3 could not be read."]);
         assert_eq!(spans(&[1, 2, 3, 7, 9, 10]), (6, "1–3, 7, 9–10".into()));
-        assert_eq!(tidied("e\u{fb03}cient \u{fb01}ﬂ x"), "efficient fifl x");
+        assert_eq!(clean_page_text("e\u{fb03}cient \u{fb01}ﬂ x"), "efficient fifl x");
     }
 }

@@ -8,47 +8,49 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 
-use crate::{Kind, Picture, Refused};
-use encode::Style;
+use crate::{ConversionError, ConvertedPicture, FileKind};
+use encode::PictureStyle;
 use turnleaf_domain::limits;
 
 /// # Errors
 /// [`Refused::ImageTooLarge`], before anything is decoded where its head says so; [`Refused::Damaged`].
-pub fn read(kind: Kind, file: &[u8]) -> Result<Picture, Refused> {
+pub fn read(kind: FileKind, file: &[u8]) -> Result<ConvertedPicture, ConversionError> {
     let format = match kind {
-        Kind::Png => ImageFormat::Png,
-        Kind::Jpeg => ImageFormat::Jpeg,
-        Kind::Gif => ImageFormat::Gif,
+        FileKind::Png => ImageFormat::Png,
+        FileKind::Jpeg => ImageFormat::Jpeg,
+        FileKind::Gif => ImageFormat::Gif,
         _ => ImageFormat::WebP,
     };
     let pixels = decoded(format, file)?;
     let style = match kind {
-        Kind::Jpeg => Style::Photo,
-        Kind::WebP if is_lossy(file) => Style::Photo,
-        Kind::WebP => Style::WebP,
-        _ => Style::Drawing,
+        FileKind::Jpeg => PictureStyle::Photo,
+        FileKind::WebP if is_lossy(file) => PictureStyle::Photo,
+        FileKind::WebP => PictureStyle::WebP,
+        _ => PictureStyle::Drawing,
     };
-    let animation = if kind == Kind::Gif { animation::read(file, bounds()) } else { None };
+    let animation = if kind == FileKind::Gif { animation::read(file, bounds()) } else { None };
     let is_animated = animation.is_some();
     let image = match animation {
         Some(form) => form,
         // Made of it once more, a photo would lose a little each time that it goes from one server to another.
-        None if style == Style::Photo && encode::is_own_photo(file, &pixels) => encode::as_it_is(file, &pixels),
-        None => encode::kept(&pixels, style)?,
+        None if style == PictureStyle::Photo && encode::is_own_jpeg(file, &pixels) => {
+            encode::unchanged_photo(file, &pixels)
+        }
+        None => encode::encode_for_storage(&pixels, style)?,
     };
     let is_fit = image.width.max(image.height) <= limits::MODEL_IMAGE_PIXELS
         && image.bytes.len() <= limits::MODEL_IMAGE_BYTES
         && !is_animated;
-    Ok(Picture {
-        thumbnail: encode::thumbnail(&pixels)?,
+    Ok(ConvertedPicture {
+        thumbnail: encode::encode_thumbnail(&pixels)?,
         // Not every model takes what moves.
-        for_models: (!is_fit).then(|| encode::for_models(&pixels, style)).transpose()?,
+        for_models: (!is_fit).then(|| encode::encode_for_models(&pixels, style)).transpose()?,
         image,
     })
 }
 
 /// The pixels, upright, of eight bits each.
-fn decoded(format: ImageFormat, file: &[u8]) -> Result<DynamicImage, Refused> {
+fn decoded(format: ImageFormat, file: &[u8]) -> Result<DynamicImage, ConversionError> {
     let mut reader = ImageReader::with_format(Cursor::new(file), format);
     reader.limits(bounds());
     let mut decoder = reader.into_decoder().map_err(|error| refused(&error))?;
@@ -61,7 +63,7 @@ fn decoded(format: ImageFormat, file: &[u8]) -> Result<DynamicImage, Refused> {
     // A turn that cannot be read is none.
     let turn = decoder.orientation().ok();
     let decoded = DynamicImage::from_decoder(decoder).map_err(|error| refused(&error))?;
-    let mut image = encode::of_eight_bits(decoded);
+    let mut image = encode::to_eight_bits(decoded);
     if let Some(turn) = turn {
         image.apply_orientation(turn);
     }
@@ -76,16 +78,16 @@ fn bounds() -> Limits {
     bounds
 }
 
-fn refused(error: &ImageError) -> Refused {
+fn refused(error: &ImageError) -> ConversionError {
     match error {
         ImageError::Limits(_) => too_large(),
-        _ => Refused::Damaged("it is no whole picture".into()),
+        _ => ConversionError::Damaged("it is no whole picture".into()),
     }
 }
 
-fn too_large() -> Refused {
+fn too_large() -> ConversionError {
     let (pixels, side) = (limits::IMAGE_PIXELS / 1_000_000, limits::IMAGE_SIDE);
-    Refused::ImageTooLarge(format!("{pixels} megapixels, {side} pixels a side"))
+    ConversionError::ImageTooLarge(format!("{pixels} megapixels, {side} pixels a side"))
 }
 
 /// Whether a WebP is a photo's: its pixels are not the ones that it was made of.
@@ -110,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_photo_of_webp_is_told_by_its_chunks() {
+    fn lossy_webp_is_detected_by_its_chunks() {
         let chunk = |name: &[u8; 4], body: &[u8]| [name, &(body.len() as u32).to_le_bytes()[..], body].concat();
         let webp = |chunks: &[Vec<u8>]| [b"RIFF\0\0\0\0WEBP".as_slice(), &chunks.concat()].concat();
         assert!(is_lossy(&webp(&[chunk(b"VP8X", &[0; 10]), chunk(b"ALPH", b"abc\0"), chunk(b"VP8 ", b"")])));

@@ -3,45 +3,45 @@
 use bytes::Bytes;
 use futures::future::BoxFuture;
 
-use super::{Article, Converted, Converter, Kind, Picture, Refused};
+use super::{Article, ConversionError, ConvertedPicture, ConvertedText, Converter, FileKind};
 
 /// What reads files and web pages. `Converter` is the real one.
-pub trait Reader: Send + Sync {
+pub trait FileReader: Send + Sync {
     /// What a file is.
-    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused>;
+    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError>;
     /// Its text; `encoding` is what a person chose.
-    fn text<'a>(
+    fn read_text<'a>(
         &'a self,
-        kind: Kind,
+        kind: FileKind,
         bytes: Bytes,
         encoding: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Converted, Refused>>;
+    ) -> BoxFuture<'a, Result<ConvertedText, ConversionError>>;
     /// What a web page from this address is about.
-    fn article<'a>(&'a self, html: Bytes, url: &'a str) -> BoxFuture<'a, Result<Article, Refused>>;
+    fn read_article<'a>(&'a self, html: Bytes, url: &'a str) -> BoxFuture<'a, Result<Article, ConversionError>>;
     /// A picture without anything hidden in it.
-    fn picture(&self, kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>>;
+    fn read_picture(&self, kind: FileKind, bytes: Bytes) -> BoxFuture<'_, Result<ConvertedPicture, ConversionError>>;
 }
 
-impl Reader for Converter {
-    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+impl FileReader for Converter {
+    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
         super::sniff(name, bytes)
     }
 
-    fn text<'a>(
+    fn read_text<'a>(
         &'a self,
-        kind: Kind,
+        kind: FileKind,
         bytes: Bytes,
         encoding: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Converted, Refused>> {
-        Box::pin(self.text(kind, bytes, encoding))
+    ) -> BoxFuture<'a, Result<ConvertedText, ConversionError>> {
+        Box::pin(self.read_text(kind, bytes, encoding))
     }
 
-    fn article<'a>(&'a self, html: Bytes, url: &'a str) -> BoxFuture<'a, Result<Article, Refused>> {
-        Box::pin(self.article(html, url))
+    fn read_article<'a>(&'a self, html: Bytes, url: &'a str) -> BoxFuture<'a, Result<Article, ConversionError>> {
+        Box::pin(self.read_article(html, url))
     }
 
-    fn picture(&self, kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {
-        Box::pin(self.picture(kind, bytes))
+    fn read_picture(&self, kind: FileKind, bytes: Bytes) -> BoxFuture<'_, Result<ConvertedPicture, ConversionError>> {
+        Box::pin(self.read_picture(kind, bytes))
     }
 }
 
@@ -49,35 +49,35 @@ impl Reader for Converter {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainReader;
 
-impl Reader for PlainReader {
-    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+impl FileReader for PlainReader {
+    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
         if bytes.is_empty() {
-            return Err(Refused::Empty);
+            return Err(ConversionError::Empty);
         }
         let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.contains('\0'));
         if !is_text {
-            return Err(Refused::Unsupported(format!("`{name}`")));
+            return Err(ConversionError::Unsupported(format!("`{name}`")));
         }
-        Ok(if name.ends_with(".md") { Kind::Markdown } else { Kind::Text })
+        Ok(if name.ends_with(".md") { FileKind::Markdown } else { FileKind::Text })
     }
 
-    fn text<'a>(
+    fn read_text<'a>(
         &'a self,
-        _kind: Kind,
+        _kind: FileKind,
         bytes: Bytes,
         _encoding: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Converted, Refused>> {
+    ) -> BoxFuture<'a, Result<ConvertedText, ConversionError>> {
         Box::pin(async move {
-            let text = String::from_utf8(bytes.into()).map_err(|_| Refused::Encoding(Vec::new()))?;
-            Ok(Converted { text: text.replace("\r\n", "\n"), notes: Vec::new() })
+            let text = String::from_utf8(bytes.into()).map_err(|_| ConversionError::Encoding(Vec::new()))?;
+            Ok(ConvertedText { text: text.replace("\r\n", "\n"), notes: Vec::new() })
         })
     }
 
-    fn article<'a>(&'a self, _html: Bytes, _url: &'a str) -> BoxFuture<'a, Result<Article, Refused>> {
-        Box::pin(async { Err(Refused::Unsupported("a web page".into())) })
+    fn read_article<'a>(&'a self, _html: Bytes, _url: &'a str) -> BoxFuture<'a, Result<Article, ConversionError>> {
+        Box::pin(async { Err(ConversionError::Unsupported("a web page".into())) })
     }
 
-    fn picture(&self, _kind: Kind, _bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {
-        Box::pin(async { Err(Refused::Unsupported("an image".into())) })
+    fn read_picture(&self, _kind: FileKind, _bytes: Bytes) -> BoxFuture<'_, Result<ConvertedPicture, ConversionError>> {
+        Box::pin(async { Err(ConversionError::Unsupported("an image".into())) })
     }
 }

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use calamine::{DataRef, ExcelDateTime, Reader, SheetType, SheetVisible, Xlsx, XlsxError, open_workbook_from_rs};
 
-use crate::{Converted, Refused};
+use crate::{ConversionError, ConvertedText};
 use turnleaf_domain::limits;
 
 /// Excel shows so many digits of a number.
@@ -14,7 +14,7 @@ const DIGITS: usize = 15;
 /// # Errors
 /// [`Refused::Damaged`], [`Refused::Unsupported`] where it has a password. Sheets that cannot be read, and those that are
 /// too long, are said in the notes.
-pub fn read(file: &[u8]) -> Result<Converted, Refused> {
+pub fn read(file: &[u8]) -> Result<ConvertedText, ConversionError> {
     let mut book: Xlsx<_> = open_workbook_from_rs(Cursor::new(file)).map_err(|error| refused(&error))?;
     let sheets = book.sheets_metadata().to_vec();
     let (mut text, mut notes) = (String::new(), Vec::new());
@@ -41,19 +41,19 @@ pub fn read(file: &[u8]) -> Result<Converted, Refused> {
         text.push_str(&format!("## {}{hidden}\n\n{}\n", cell_text(&sheet.name), table.text));
     }
     if unread > 0 && unread == of_cells.len() {
-        return Err(Refused::Damaged("its sheets cannot be read".into()));
+        return Err(ConversionError::Damaged("its sheets cannot be read".into()));
     }
     if notes.len() > limits::CONVERT_NOTES {
         notes.truncate(limits::CONVERT_NOTES - 1);
         notes.push("And more of this kind.".into());
     }
-    Ok(Converted { text, notes })
+    Ok(ConvertedText { text, notes })
 }
 
-fn refused(error: &XlsxError) -> Refused {
+fn refused(error: &XlsxError) -> ConversionError {
     match error {
-        XlsxError::Password => Refused::Unsupported("a workbook with a password".into()),
-        _ => Refused::Damaged("its workbook cannot be read".into()),
+        XlsxError::Password => ConversionError::Unsupported("a workbook with a password".into()),
+        _ => ConversionError::Damaged("its workbook cannot be read".into()),
     }
 }
 
@@ -75,7 +75,7 @@ fn table(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, room: usize) -> Result<Tabl
     let (mut at, mut taken) = (None, 0);
     while let Some(cell) = cells.next_cell()? {
         let (row, column) = cell.get_position();
-        let text = shown(cell.get_value());
+        let text = cell_value(cell.get_value());
         if text.is_empty() {
             continue;
         }
@@ -134,7 +134,7 @@ impl Table {
     }
 }
 
-fn shown(value: &DataRef<'_>) -> String {
+fn cell_value(value: &DataRef<'_>) -> String {
     match value {
         DataRef::Empty => String::new(),
         DataRef::Int(number) => number.to_string(),
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_begin_where_their_cells_do_and_end_where_there_is_no_room() {
+    fn tables_start_at_first_cell_and_stop_at_size_limit() {
         let cell = |column, text: &str| (column, text.to_owned());
         let rows = [vec![cell(2, "h")], vec![cell(1, "a"), cell(3, "b")], vec![cell(3, "c"), cell(3, "d")]];
         let mut table = Table::default();

@@ -2,7 +2,7 @@
 
 use infer::MatcherType;
 
-use crate::{Kind, Refused, archive, encoding};
+use crate::{ConversionError, FileKind, archive, encoding};
 
 /// Bytes that kinds are told by.
 const HEAD: usize = 8 << 10;
@@ -16,33 +16,33 @@ const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 ///
 /// # Errors
 /// [`Refused::Empty`]; [`Refused::Unsupported`] with what it is; [`Refused::Damaged`] for a packed file that is cut.
-pub fn sniff(name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+pub fn sniff(name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
     if bytes.is_empty() {
-        return Err(Refused::Empty);
+        return Err(ConversionError::Empty);
     }
     match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => return Ok(Kind::Png),
-        [0xff, 0xd8, 0xff, ..] => return Ok(Kind::Jpeg),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => return Ok(Kind::Gif),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => return Ok(Kind::WebP),
-        _ if bytes.starts_with(PDF) => return Ok(Kind::Pdf),
-        _ if bytes.starts_with(ZIP) => return packed(bytes),
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => return Ok(FileKind::Png),
+        [0xff, 0xd8, 0xff, ..] => return Ok(FileKind::Jpeg),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => return Ok(FileKind::Gif),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => return Ok(FileKind::WebP),
+        _ if bytes.starts_with(PDF) => return Ok(FileKind::Pdf),
+        _ if bytes.starts_with(ZIP) => return office_kind(bytes),
         _ if bytes.starts_with(RTF) => return unsupported("an RTF document"),
         _ if bytes.starts_with(OLE) => return unsupported("an Office document that is old or has a password"),
         _ => {}
     }
     match encoding::looks_like_text(bytes) {
         true => text_kind(name, bytes),
-        false => unsupported(&named(bytes)),
+        false => unsupported(&describe_binary(bytes)),
     }
 }
 
-fn unsupported(what: &str) -> Result<Kind, Refused> {
-    Err(Refused::Unsupported(what.to_owned()))
+fn unsupported(what: &str) -> Result<FileKind, ConversionError> {
+    Err(ConversionError::Unsupported(what.to_owned()))
 }
 
 /// Office's kinds, by the parts that they are made of.
-fn packed(bytes: &[u8]) -> Result<Kind, Refused> {
+fn office_kind(bytes: &[u8]) -> Result<FileKind, ConversionError> {
     let parts = archive::entries(bytes)?;
     let has = |name: &str| parts.iter().any(|part| part.name == name.as_bytes());
     let has_in = |folder: &str| parts.iter().any(|part| part.name.starts_with(folder.as_bytes()));
@@ -53,25 +53,25 @@ fn packed(bytes: &[u8]) -> Result<Kind, Refused> {
         return unsupported("a binary workbook (XLSB)");
     }
     match () {
-        () if has_in("word/") => Ok(Kind::Docx),
-        () if has_in("ppt/") => Ok(Kind::Pptx),
-        () if has_in("xl/") => Ok(Kind::Xlsx),
+        () if has_in("word/") => Ok(FileKind::Docx),
+        () if has_in("ppt/") => Ok(FileKind::Pptx),
+        () if has_in("xl/") => Ok(FileKind::Xlsx),
         () => unsupported("an archive"),
     }
 }
 
-fn text_kind(name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+fn text_kind(name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.trim().to_ascii_lowercase());
-    let head = encoding::head(bytes, HEAD);
+    let head = encoding::text_head(bytes, HEAD);
     if matches!(extension.as_deref(), Some("svg" | "svgz")) || first_element(&head) == Some("svg") {
         return unsupported("an SVG image");
     }
     Ok(match extension.as_deref() {
-        Some("html" | "htm" | "xhtml") => Kind::Html,
-        Some("md" | "markdown" | "mdown" | "mkd") => Kind::Markdown,
-        Some("csv" | "tsv") => Kind::Csv,
-        None if first_element(&head) == Some("html") => Kind::Html,
-        _ => Kind::Text,
+        Some("html" | "htm" | "xhtml") => FileKind::Html,
+        Some("md" | "markdown" | "mdown" | "mkd") => FileKind::Markdown,
+        Some("csv" | "tsv") => FileKind::Csv,
+        None if first_element(&head) == Some("html") => FileKind::Html,
+        _ => FileKind::Text,
     })
 }
 
@@ -95,7 +95,7 @@ fn first_element(text: &str) -> Option<&'static str> {
 }
 
 /// What people call a file that is no text, as far as it is known.
-fn named(bytes: &[u8]) -> String {
+fn describe_binary(bytes: &[u8]) -> String {
     let Some(known) = infer::get(&bytes[..bytes.len().min(HEAD)]) else { return "a binary file".into() };
     let extension = known.extension().to_ascii_uppercase();
     match known.matcher_type() {
@@ -116,30 +116,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_of_text_are_told_by_their_names() {
+    fn text_kinds_are_detected_by_file_name() {
         for (name, text, kind) in [
-            ("a.md", "# a", Kind::Markdown),
-            ("A.CSV", "a;b", Kind::Csv),
-            ("a.tsv", "a\tb", Kind::Csv),
-            ("a.html", "no markup", Kind::Html),
-            ("a.rs", "fn main() {}", Kind::Text),
-            ("a.txt", "<html>", Kind::Text),
-            ("", "<!-- x --> <!DOCTYPE html><p>", Kind::Html),
-            ("paste", "<?xml version='1.0'?>\n<HTML lang=de>", Kind::Html),
-            ("paste", "text", Kind::Text),
-            ("a.png", "text", Kind::Text),
-            ("a.sh", "#!/bin/sh\n", Kind::Text),
-            ("a.xml", "<?xml version='1.0'?><feed/>", Kind::Text),
-            ("MZ.txt", "MZ is text here, and so is \u{1b}[1mbold", Kind::Text),
-            ("名.md", "\u{feff}名", Kind::Markdown),
-            ("a.", "a", Kind::Text),
+            ("a.md", "# a", FileKind::Markdown),
+            ("A.CSV", "a;b", FileKind::Csv),
+            ("a.tsv", "a\tb", FileKind::Csv),
+            ("a.html", "no markup", FileKind::Html),
+            ("a.rs", "fn main() {}", FileKind::Text),
+            ("a.txt", "<html>", FileKind::Text),
+            ("", "<!-- x --> <!DOCTYPE html><p>", FileKind::Html),
+            ("paste", "<?xml version='1.0'?>\n<HTML lang=de>", FileKind::Html),
+            ("paste", "text", FileKind::Text),
+            ("a.png", "text", FileKind::Text),
+            ("a.sh", "#!/bin/sh\n", FileKind::Text),
+            ("a.xml", "<?xml version='1.0'?><feed/>", FileKind::Text),
+            ("MZ.txt", "MZ is text here, and so is \u{1b}[1mbold", FileKind::Text),
+            ("名.md", "\u{feff}名", FileKind::Markdown),
+            ("a.", "a", FileKind::Text),
         ] {
             assert_eq!(sniff(name, text.as_bytes()), Ok(kind), "{name}: {text}");
         }
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn unsupported_file_is_named() {
         let zip = |names: &[&str]| {
             let mut bytes = b"PK\x03\x04".to_vec();
             let start = bytes.len() as u32;
@@ -156,9 +156,9 @@ mod tests {
             bytes.extend([0, 0]);
             bytes
         };
-        assert_eq!(sniff("x.zip", &zip(&["[Content_Types].xml", "word/document.xml"])), Ok(Kind::Docx));
-        assert_eq!(sniff("x", &zip(&["ppt/presentation.xml", "[Content_Types].xml"])), Ok(Kind::Pptx));
-        assert_eq!(sniff("x.docx", &zip(&["[Content_Types].xml", "xl/workbook.xml"])), Ok(Kind::Xlsx));
+        assert_eq!(sniff("x.zip", &zip(&["[Content_Types].xml", "word/document.xml"])), Ok(FileKind::Docx));
+        assert_eq!(sniff("x", &zip(&["ppt/presentation.xml", "[Content_Types].xml"])), Ok(FileKind::Pptx));
+        assert_eq!(sniff("x.docx", &zip(&["[Content_Types].xml", "xl/workbook.xml"])), Ok(FileKind::Xlsx));
         for (name, bytes, word) in [
             ("a.docx", zip(&["word/document.xml"]), "archive"),
             ("a.xlsb", zip(&["[Content_Types].xml", "xl/workbook.bin"]), "XLSB"),
@@ -174,16 +174,19 @@ mod tests {
             ("a.bmp", [b"BM".as_slice(), &[0; 60]].concat(), "BMP"),
         ] {
             let refused = sniff(name, &bytes).unwrap_err();
-            assert!(matches!(&refused, Refused::Unsupported(what) if what.contains(word)), "{name}: {refused:?}");
+            assert!(
+                matches!(&refused, ConversionError::Unsupported(what) if what.contains(word)),
+                "{name}: {refused:?}"
+            );
         }
-        assert_eq!(sniff("a", b""), Err(Refused::Empty));
-        assert!(matches!(sniff("a.docx", b"PK\x03\x04"), Err(Refused::Damaged(_))));
+        assert_eq!(sniff("a", b""), Err(ConversionError::Empty));
+        assert!(matches!(sniff("a.docx", b"PK\x03\x04"), Err(ConversionError::Damaged(_))));
     }
 
     #[test]
-    fn a_file_that_is_two_things_is_what_it_begins_with() {
-        assert_eq!(sniff("x.html", b"GIF89a/*<script>XSS</script>*/"), Ok(Kind::Gif));
-        assert_eq!(sniff("x.html", b"%PDF-1.4<html>"), Ok(Kind::Pdf));
-        assert_eq!(sniff("x.png", b"<html>%PDF-1.4"), Ok(Kind::Text));
+    fn polyglot_file_is_what_it_starts_with() {
+        assert_eq!(sniff("x.html", b"GIF89a/*<script>XSS</script>*/"), Ok(FileKind::Gif));
+        assert_eq!(sniff("x.html", b"%PDF-1.4<html>"), Ok(FileKind::Pdf));
+        assert_eq!(sniff("x.png", b"<html>%PDF-1.4"), Ok(FileKind::Text));
     }
 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox::Sandbox;
-use crate::{Article, Converted, Form, Kind, Picture, Refused};
+use crate::{Article, ConversionError, ConvertedPicture, ConvertedText, EncodedImage, FileKind};
 use turnleaf_domain::limits;
 
 /// The most bytes of an answer: a text, or a picture with its forms (a thumbnail is never larger than its pixels are).
@@ -17,18 +17,18 @@ const THUMBNAIL_BYTES: usize = (limits::THUMBNAIL_PIXELS as usize + 16).pow(2) *
 /// The bytes behind it are the file's; text is UTF-8 already.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
+pub enum ConvertRequest {
     /// A file of this kind: its text, or the picture.
-    File(Kind),
+    File(FileKind),
     /// A web page from this address: what it is about.
     Page { url: String },
     /// No file: what the process that would read one is bound by.
     Sandbox,
 }
 
-impl Request {
+impl ConvertRequest {
     pub fn is_markup(&self) -> bool {
-        matches!(self, Self::File(Kind::Html) | Self::Page { .. })
+        matches!(self, Self::File(FileKind::Html) | Self::Page { .. })
     }
 
     /// What is read, for the log: an address may hold a secret.
@@ -43,17 +43,17 @@ impl Request {
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Head {
+enum ResponseHead {
     Text { notes: Vec<String> },
     Page { title: String },
     Sandbox(Sandbox),
-    Picture { image: Shape, thumbnail: Option<Shape>, for_models: Option<Shape> },
-    Refused(Refused),
+    Picture { image: ImageHeader, thumbnail: Option<ImageHeader>, for_models: Option<ImageHeader> },
+    Refused(ConversionError),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Shape {
-    kind: Kind,
+struct ImageHeader {
+    kind: FileKind,
     width: u32,
     height: u32,
     bytes: usize,
@@ -61,14 +61,14 @@ struct Shape {
 
 /// What became of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Answer {
-    Text(Converted),
+pub enum ConvertResponse {
+    Text(ConvertedText),
     Page(Article),
-    Picture(Picture),
+    Picture(ConvertedPicture),
     Sandbox(Sandbox),
 }
 
-pub fn framed<T: Serialize>(head: &T) -> Vec<u8> {
+pub fn encode_frame<T: Serialize>(head: &T) -> Vec<u8> {
     let head = serde_json::to_vec(head).unwrap_or_default();
     let mut frame = u32::try_from(head.len()).unwrap_or_default().to_le_bytes().to_vec();
     frame.extend(head);
@@ -76,35 +76,35 @@ pub fn framed<T: Serialize>(head: &T) -> Vec<u8> {
 }
 
 /// The head and where the bytes behind it begin.
-fn opened<'a, T: Deserialize<'a>>(frame: &'a [u8]) -> Option<(T, usize)> {
+fn parse_frame<'a, T: Deserialize<'a>>(frame: &'a [u8]) -> Option<(T, usize)> {
     let length = frame.get(..4)?.try_into().ok().map(u32::from_le_bytes)?;
     let end = usize::try_from(length).ok().filter(|length| *length <= limits::CONVERT_HEAD_BYTES)? + 4;
     Some((serde_json::from_slice(frame.get(4..end)?).ok()?, end))
 }
 
 /// A request and the file's bytes.
-pub fn request(frame: &[u8]) -> Option<(Request, &[u8])> {
-    let (request, end) = opened(frame)?;
+pub fn parse_request(frame: &[u8]) -> Option<(ConvertRequest, &[u8])> {
+    let (request, end) = parse_frame(frame)?;
     Some((request, frame.get(end..)?))
 }
 
 /// The answer's bytes.
-pub fn answer(answer: Result<Answer, Refused>) -> Vec<u8> {
+pub fn encode_answer(answer: Result<ConvertResponse, ConversionError>) -> Vec<u8> {
     match answer {
-        Err(refused) => framed(&Head::Refused(refused)),
-        Ok(Answer::Text(Converted { text, notes })) => {
-            let mut frame = framed(&Head::Text { notes });
+        Err(refused) => encode_frame(&ResponseHead::Refused(refused)),
+        Ok(ConvertResponse::Text(ConvertedText { text, notes })) => {
+            let mut frame = encode_frame(&ResponseHead::Text { notes });
             frame.extend(text.as_bytes());
             frame
         }
-        Ok(Answer::Page(Article { title, text })) => {
-            let mut frame = framed(&Head::Page { title });
+        Ok(ConvertResponse::Page(Article { title, text })) => {
+            let mut frame = encode_frame(&ResponseHead::Page { title });
             frame.extend(text.as_bytes());
             frame
         }
-        Ok(Answer::Sandbox(sandbox)) => framed(&Head::Sandbox(sandbox)),
-        Ok(Answer::Picture(Picture { image, thumbnail, for_models })) => {
-            let mut frame = framed(&Head::Picture {
+        Ok(ConvertResponse::Sandbox(sandbox)) => encode_frame(&ResponseHead::Sandbox(sandbox)),
+        Ok(ConvertResponse::Picture(ConvertedPicture { image, thumbnail, for_models })) => {
+            let mut frame = encode_frame(&ResponseHead::Picture {
                 image: shape(&image),
                 thumbnail: thumbnail.as_ref().map(shape),
                 for_models: for_models.as_ref().map(shape),
@@ -117,33 +117,33 @@ pub fn answer(answer: Result<Answer, Refused>) -> Vec<u8> {
     }
 }
 
-fn shape(form: &Form) -> Shape {
-    let kinds = [Kind::Png, Kind::Jpeg, Kind::Gif, Kind::WebP];
-    let kind = kinds.into_iter().find(|kind| kind.mime() == form.mime).unwrap_or(Kind::Png);
-    Shape { kind, width: form.width, height: form.height, bytes: form.bytes.len() }
+fn shape(form: &EncodedImage) -> ImageHeader {
+    let kinds = [FileKind::Png, FileKind::Jpeg, FileKind::Gif, FileKind::WebP];
+    let kind = kinds.into_iter().find(|kind| kind.mime() == form.mime).unwrap_or(FileKind::Png);
+    ImageHeader { kind, width: form.width, height: form.height, bytes: form.bytes.len() }
 }
 
 /// What an answer says. `None` where it says nothing that could be one.
-pub fn answered(frame: Bytes) -> Option<Result<Answer, Refused>> {
-    let (head, end) = opened::<Head>(&frame)?;
+pub fn parse_answer(frame: Bytes) -> Option<Result<ConvertResponse, ConversionError>> {
+    let (head, end) = parse_frame::<ResponseHead>(&frame)?;
     let rest = frame.slice(end..);
     let answer = match head {
-        Head::Refused(refused) => return rest.is_empty().then_some(Err(refused)),
-        Head::Text { notes } => {
+        ResponseHead::Refused(refused) => return rest.is_empty().then_some(Err(refused)),
+        ResponseHead::Text { notes } => {
             let text = text(rest).filter(|_| notes.len() <= limits::CONVERT_NOTES)?;
-            Answer::Text(Converted { text, notes })
+            ConvertResponse::Text(ConvertedText { text, notes })
         }
-        Head::Page { title } => {
+        ResponseHead::Page { title } => {
             let is_title = title.chars().count() <= limits::TITLE_CHARS && !title.contains('\0');
-            Answer::Page(Article { title, text: text(rest).filter(|_| is_title)? })
+            ConvertResponse::Page(Article { title, text: text(rest).filter(|_| is_title)? })
         }
-        Head::Sandbox(sandbox) => rest.is_empty().then_some(Answer::Sandbox(sandbox))?,
-        Head::Picture { image, thumbnail, for_models } => {
-            let mut bytes = Forms(rest);
+        ResponseHead::Sandbox(sandbox) => rest.is_empty().then_some(ConvertResponse::Sandbox(sandbox))?,
+        ResponseHead::Picture { image, thumbnail, for_models } => {
+            let mut bytes = ImageBytes(rest);
             let image = bytes.next(image, limits::IMAGE_SIDE)?;
             let thumbnail = bytes.next_if(thumbnail, limits::THUMBNAIL_PIXELS)?;
             let for_models = bytes.next_if(for_models, limits::MODEL_IMAGE_PIXELS)?;
-            bytes.0.is_empty().then_some(Answer::Picture(Picture { image, thumbnail, for_models }))?
+            bytes.0.is_empty().then_some(ConvertResponse::Picture(ConvertedPicture { image, thumbnail, for_models }))?
         }
     };
     Some(Ok(answer))
@@ -155,17 +155,17 @@ fn text(bytes: Bytes) -> Option<String> {
 }
 
 /// The bytes of forms, one behind the other.
-struct Forms(Bytes);
+struct ImageBytes(Bytes);
 
-impl Forms {
-    fn next(&mut self, shape: Shape, side: u32) -> Option<Form> {
-        let Shape { kind, width, height, bytes } = shape;
+impl ImageBytes {
+    fn next(&mut self, shape: ImageHeader, side: u32) -> Option<EncodedImage> {
+        let ImageHeader { kind, width, height, bytes } = shape;
         let is_picture = kind.is_image() && (1..=side).contains(&width) && (1..=side).contains(&height);
         let is_there = is_picture && (1..=self.0.len()).contains(&bytes);
-        is_there.then(|| Form { mime: kind.mime(), width, height, bytes: self.0.split_to(bytes) })
+        is_there.then(|| EncodedImage { mime: kind.mime(), width, height, bytes: self.0.split_to(bytes) })
     }
 
-    fn next_if(&mut self, shape: Option<Shape>, side: u32) -> Option<Option<Form>> {
+    fn next_if(&mut self, shape: Option<ImageHeader>, side: u32) -> Option<Option<EncodedImage>> {
         match shape {
             Some(shape) => self.next(shape, side).map(Some),
             None => Some(None),
@@ -177,63 +177,67 @@ impl Forms {
 mod tests {
     use super::*;
 
-    fn form(kind: Kind, side: u32, bytes: &'static [u8]) -> Form {
-        Form { mime: kind.mime(), width: side, height: side, bytes: Bytes::from_static(bytes) }
+    fn form(kind: FileKind, side: u32, bytes: &'static [u8]) -> EncodedImage {
+        EncodedImage { mime: kind.mime(), width: side, height: side, bytes: Bytes::from_static(bytes) }
     }
 
     #[test]
-    fn what_is_sent_arrives() {
-        for sent in [Request::File(Kind::Pdf), Request::Page { url: "https://example.com/\"".into() }, Request::Sandbox]
-        {
-            let asked = [framed(&sent), b"%PDF".to_vec()].concat();
-            assert_eq!(request(&asked), Some((sent, &b"%PDF"[..])));
+    fn requests_and_answers_round_trip() {
+        for sent in [
+            ConvertRequest::File(FileKind::Pdf),
+            ConvertRequest::Page { url: "https://example.com/\"".into() },
+            ConvertRequest::Sandbox,
+        ] {
+            let asked = [encode_frame(&sent), b"%PDF".to_vec()].concat();
+            assert_eq!(parse_request(&asked), Some((sent, &b"%PDF"[..])));
         }
-        let text = || Converted { text: "a\nü".into(), notes: vec!["one".into()] };
+        let text = || ConvertedText { text: "a\nü".into(), notes: vec!["one".into()] };
         let page = || Article { title: "ü".into(), text: "a".into() };
-        let picture = || Picture {
-            image: form(Kind::Jpeg, 9_000, b"image"),
-            thumbnail: Some(form(Kind::Png, 512, b"small")),
+        let picture = || ConvertedPicture {
+            image: form(FileKind::Jpeg, 9_000, b"image"),
+            thumbnail: Some(form(FileKind::Png, 512, b"small")),
             for_models: None,
         };
         for (sent, got) in [
-            (Ok(Answer::Text(text())), Ok(Answer::Text(text()))),
-            (Ok(Answer::Page(page())), Ok(Answer::Page(page()))),
-            (Ok(Answer::Sandbox(Sandbox::default())), Ok(Answer::Sandbox(Sandbox::default()))),
-            (Ok(Answer::Picture(picture())), Ok(Answer::Picture(picture()))),
-            (Err(Refused::NoText), Err(Refused::NoText)),
+            (Ok(ConvertResponse::Text(text())), Ok(ConvertResponse::Text(text()))),
+            (Ok(ConvertResponse::Page(page())), Ok(ConvertResponse::Page(page()))),
+            (Ok(ConvertResponse::Sandbox(Sandbox::default())), Ok(ConvertResponse::Sandbox(Sandbox::default()))),
+            (Ok(ConvertResponse::Picture(picture())), Ok(ConvertResponse::Picture(picture()))),
+            (Err(ConversionError::NoText), Err(ConversionError::NoText)),
         ] {
-            assert_eq!(answered(answer(sent).into()), Some(got));
+            assert_eq!(parse_answer(encode_answer(sent).into()), Some(got));
         }
     }
 
     #[test]
-    fn what_could_be_no_answer_is_none() {
-        let picture = |shape: Shape, bytes: &[u8]| {
-            let head = framed(&Head::Picture { image: shape, thumbnail: None, for_models: None });
-            answered([&head[..], bytes].concat().into())
+    fn invalid_answer_is_rejected() {
+        let picture = |shape: ImageHeader, bytes: &[u8]| {
+            let head = encode_frame(&ResponseHead::Picture { image: shape, thumbnail: None, for_models: None });
+            parse_answer([&head[..], bytes].concat().into())
         };
-        let shape = Shape { kind: Kind::Png, width: 1, height: 1, bytes: 3 };
+        let shape = ImageHeader { kind: FileKind::Png, width: 1, height: 1, bytes: 3 };
         assert!(picture(shape, b"abc").is_some());
         for (odd, bytes) in [
             (shape, &b"abcd"[..]),
             (shape, b"ab"),
-            (Shape { kind: Kind::Html, ..shape }, b"abc"),
-            (Shape { width: 0, ..shape }, b"abc"),
-            (Shape { height: 1 << 20, ..shape }, b"abc"),
-            (Shape { bytes: usize::MAX, ..shape }, b"abc"),
-            (Shape { bytes: 0, ..shape }, b""),
+            (ImageHeader { kind: FileKind::Html, ..shape }, b"abc"),
+            (ImageHeader { width: 0, ..shape }, b"abc"),
+            (ImageHeader { height: 1 << 20, ..shape }, b"abc"),
+            (ImageHeader { bytes: usize::MAX, ..shape }, b"abc"),
+            (ImageHeader { bytes: 0, ..shape }, b""),
         ] {
             assert!(picture(odd, bytes).is_none(), "{odd:?}");
         }
-        let text = |bytes: &[u8]| answered([&framed(&Head::Text { notes: vec![] }), bytes].concat().into());
+        let text =
+            |bytes: &[u8]| parse_answer([&encode_frame(&ResponseHead::Text { notes: vec![] }), bytes].concat().into());
         assert!(text(b"a").is_some() && text(b"a\0").is_none() && text(b"\xff").is_none());
         assert!(text(&vec![b'a'; limits::DOCUMENT_BYTES + 1]).is_none());
-        let page = |title: &str| answered(framed(&Head::Page { title: title.to_owned() }).into());
+        let page = |title: &str| parse_answer(encode_frame(&ResponseHead::Page { title: title.to_owned() }).into());
         assert!(page("a").is_some() && page("\0").is_none());
         assert!(page(&"a".repeat(limits::TITLE_CHARS + 1)).is_none());
         for odd in [&b""[..], b"\x05", b"\xff\xff\xff\xff{}", b"\x02\0\0\0{}", b"\x09\0\0\0{}"] {
-            assert!(answered(Bytes::copy_from_slice(odd)).is_none(), "{odd:?}");
-            assert!(request(odd).is_none(), "{odd:?}");
+            assert!(parse_answer(Bytes::copy_from_slice(odd)).is_none(), "{odd:?}");
+            assert!(parse_request(odd).is_none(), "{odd:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ pub const KEY: &str = "approval";
 
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Ask {
+pub struct ApprovalRequest {
     /// The server's id; empty for what Turnleaf runs itself.
     pub server: String,
     pub tool: String,
@@ -29,9 +29,9 @@ pub struct Ask {
     pub note: Option<String>,
 }
 
-impl Ask {
+impl ApprovalRequest {
     /// What a call asks, while it waits for the answer.
-    pub fn of(block: &Block) -> Option<Self> {
+    pub fn from_block(block: &Block) -> Option<Self> {
         let waits = matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
         if waits { serde_json::from_value(block.block_metadata.get(KEY)?.clone()).ok() } else { None }
     }
@@ -45,7 +45,7 @@ impl Ask {
 /// What a person answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub enum ApprovalDecision {
     /// This call.
     Allow,
     /// This tool, as long as its schema stays, in this chat.
@@ -55,7 +55,7 @@ pub enum Decision {
     Deny,
 }
 
-impl Decision {
+impl ApprovalDecision {
     pub fn allows(self) -> bool {
         self != Self::Deny
     }
@@ -64,7 +64,7 @@ impl Decision {
 /// What was said about a tool once and for all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Policy {
+pub enum ToolApprovalPolicy {
     #[default]
     Ask,
     Allow,
@@ -78,11 +78,11 @@ fn is_zero(count: &u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
-    fn a_call_asks_only_while_it_waits_for_the_answer() {
-        let ask = Ask {
+    fn call_has_request_only_while_awaiting_approval() {
+        let ask = ApprovalRequest {
             server: "files".into(),
             tool: "write".into(),
             title: "Write".into(),
@@ -91,12 +91,12 @@ mod tests {
             hidden_characters: 3,
             note: None,
         };
-        let call = sample::tool_use("c", "files__write", json!({}), ToolStatus::AwaitingApproval);
-        let mut block = sample::block(2, 0, call);
-        assert_eq!(Ask::of(&block), None, "nothing is written down");
+        let call = fixtures::tool_use("c", "files__write", json!({}), ToolStatus::AwaitingApproval);
+        let mut block = fixtures::block(2, 0, call);
+        assert_eq!(ApprovalRequest::from_block(&block), None, "nothing is written down");
         block.block_metadata = ask.as_metadata();
-        assert_eq!(Ask::of(&block), Some(ask));
-        block.content = sample::tool_use("c", "files__write", json!({}), ToolStatus::Running);
-        assert_eq!(Ask::of(&block), None, "it was answered");
+        assert_eq!(ApprovalRequest::from_block(&block), Some(ask));
+        block.content = fixtures::tool_use("c", "files__write", json!({}), ToolStatus::Running);
+        assert_eq!(ApprovalRequest::from_block(&block), None, "it was answered");
     }
 }

@@ -6,19 +6,19 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::block::{Block, Content};
 use crate::id::BlockId;
-use crate::reader::{self, apart};
+use crate::json_reader::{self, deserialize_members};
 use crate::selection;
 use crate::tokens::approx_tokens;
 
 /// The key of a [`Card`] in `block_metadata`.
-pub const CARD: &str = "card";
+pub const CARD_KEY: &str = "card";
 /// The only `ref_type` there is so far.
-pub const DOCUMENT: &str = "document";
+pub const DOCUMENT_REF_TYPE: &str = "document";
 
 /// What a chip or a picture says, as it was when the message was written. Kept with the block: the same live, after a
 /// reload, without script and in exports.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Card {
+pub struct AttachmentCard {
     /// The document's title, the image's name.
     pub title: String,
     /// Of a selection: its first and last line, from 1.
@@ -42,7 +42,7 @@ pub struct Card {
 pub const WRAPPING_TOKENS: u64 = 25;
 
 /// How much of a selection its card has.
-pub const QUOTE_CHARS: usize = 600;
+pub const CARD_QUOTE_CHARS: usize = 600;
 
 /// What an image costs a model, roughly: vendors take about a token for 750 pixels, and make larger ones smaller.
 pub fn image_tokens(size: Option<(u32, u32)>) -> u64 {
@@ -56,14 +56,14 @@ pub fn is_reference(content: &Content) -> bool {
     matches!(content, Content::Reference { .. } | Content::PartialReference { .. })
 }
 
-impl Card {
+impl AttachmentCard {
     /// The card of a selection of this text, and what is selected; nothing where it does not lie within it.
-    pub fn of_selection(title: String, text: &str, (start, end): (u64, u64)) -> Option<(Self, &str)> {
+    pub fn from_selection(title: String, text: &str, (start, end): (u64, u64)) -> Option<(Self, &str)> {
         let selected = selection::slice(text, start, end)?;
         let card = Self {
             title,
-            lines: Some(selection::lines(text, start, end)),
-            quote: Some(selected.chars().take(QUOTE_CHARS).collect()),
+            lines: Some(selection::line_range(text, start, end)),
+            quote: Some(selected.chars().take(CARD_QUOTE_CHARS).collect()),
             tokens: approx_tokens(selected) + WRAPPING_TOKENS,
             ..Self::default()
         };
@@ -71,15 +71,15 @@ impl Card {
     }
 
     /// The card of a block, where it has one.
-    pub fn of(block: &Block) -> Option<Self> {
-        reader::read(block.block_metadata.get(CARD)?).ok()
+    pub fn from_block(block: &Block) -> Option<Self> {
+        json_reader::from_value(block.block_metadata.get(CARD_KEY)?).ok()
     }
 }
 
 /// How what is named stands now, where it is not as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum ReferenceStatus {
     /// The document has a newer version.
     Older,
     /// The document, or the image, is not there any more.
@@ -91,12 +91,14 @@ pub enum Standing {
 pub struct Attachment {
     #[serde(flatten)]
     pub content: Content,
-    pub card: Card,
+    pub card: AttachmentCard,
 }
 
 impl<'de> Deserialize<'de> for Attachment {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        apart(from, |members| Ok(Self { content: members.whole()?, card: members.get_or_default(CARD)? }))
+        deserialize_members(from, |members| {
+            Ok(Self { content: members.read_all()?, card: members.get_or_default(CARD_KEY)? })
+        })
     }
 }
 
@@ -109,45 +111,55 @@ impl Attachment {
         size: Option<(u32, u32)>,
         thumbnail: Option<String>,
     ) -> Self {
-        let card = Card { title: name.clone(), size, tokens: image_tokens(size), thumbnail, ..Card::default() };
+        let card = AttachmentCard {
+            title: name.clone(),
+            size,
+            tokens: image_tokens(size),
+            thumbnail,
+            ..AttachmentCard::default()
+        };
         Self { content: Content::Image { blob, mime, alt: name }, card }
     }
 
     /// The newest version of a document, all of it.
     pub fn document(id: String, title: String, version: DateTime<Utc>, bytes: u64) -> Self {
         let content =
-            Content::Reference { ref_id: id, ref_type: DOCUMENT.to_owned(), version_timestamp: Some(version) };
-        Self { content, card: Card { title, tokens: bytes.div_ceil(4) + WRAPPING_TOKENS, ..Card::default() } }
+            Content::Reference { ref_id: id, ref_type: DOCUMENT_REF_TYPE.to_owned(), version_timestamp: Some(version) };
+        Self {
+            content,
+            card: AttachmentCard { title, tokens: bytes.div_ceil(4) + WRAPPING_TOKENS, ..AttachmentCard::default() },
+        }
     }
 
     /// These lines of a document at a version with this text, from 1. Nothing where there is nothing on them.
-    pub fn of_lines(
+    pub fn from_lines(
         id: String,
         title: String,
         version: DateTime<Utc>,
         text: &str,
         (first, last): (u64, u64),
     ) -> Option<Self> {
-        let (start, end) = selection::of_lines(text, first, last)?;
+        let (start, end) = selection::select_lines(text, first, last)?;
         let content = Content::PartialReference {
             ref_id: id,
-            ref_type: DOCUMENT.to_owned(),
+            ref_type: DOCUMENT_REF_TYPE.to_owned(),
             version_timestamp: Some(version),
             selection_start: start,
             selection_end: end,
         };
-        let (card, _) = Card::of_selection(title, text, (start, end))?;
+        let (card, _) = AttachmentCard::from_selection(title, text, (start, end))?;
         Some(Self { content, card })
     }
 
     /// What a block of a message has attached; nothing of any other.
-    pub fn of(block: &Block) -> Option<Self> {
+    pub fn from_block(block: &Block) -> Option<Self> {
         let content = &block.content;
-        is_attached(content).then(|| Self { content: content.clone(), card: Card::of(block).unwrap_or_default() })
+        is_attached(content)
+            .then(|| Self { content: content.clone(), card: AttachmentCard::from_block(block).unwrap_or_default() })
     }
 
     /// What it is told apart by among those of one message.
-    pub fn key(&self) -> String {
+    pub fn dedup_key(&self) -> String {
         match &self.content {
             Content::Image { blob, .. } => blob.clone(),
             Content::Reference { ref_id, .. } => ref_id.clone(),
@@ -177,7 +189,7 @@ pub struct ShownAttachment {
     /// Unicode scalar values, half open; all of the version where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<(u64, u64)>,
-    pub shown_as: ShownAs,
+    pub shown_as: AttachmentRendering,
     /// Of the text or the image that was shown, hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -187,7 +199,7 @@ pub struct ShownAttachment {
 /// What became of an attachment on its way to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ShownAs {
+pub enum AttachmentRendering {
     /// The text of the version or of the selection.
     Text,
     Image,

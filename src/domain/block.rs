@@ -8,7 +8,7 @@ use serde_json::{Error, Map, Value};
 
 use crate::id::{BlockId, GenerationId};
 use crate::json_bounds;
-use crate::reader::{Members, unknown};
+use crate::json_reader::{JsonMembers, unknown_variant};
 
 mod schema;
 
@@ -162,24 +162,24 @@ impl Content {
     }
 
     /// Holds the values in it to the bounds of what can be stored and read again.
-    pub fn bound(&mut self) {
+    pub fn enforce_bounds(&mut self) {
         match self {
             Self::ToolUse { arguments, .. } => {
-                json_bounds::bound(arguments);
+                json_bounds::enforce(arguments);
             }
             Self::ToolResult { result, metadata, .. } => {
-                json_bounds::bound(result);
-                json_bounds::bound(metadata);
+                json_bounds::enforce(result);
+                json_bounds::enforce(metadata);
             }
             Self::Other(members) => {
-                json_bounds::bound_members(members, |name| MEMBERS_OF_BLOCK.contains(&name));
+                json_bounds::enforce_members(members, |name| MEMBERS_OF_BLOCK.contains(&name));
             }
             _ => {}
         }
     }
 
     /// The growing string of a block while it streams: text, reasoning, or raw tool arguments.
-    pub fn growing_mut(&mut self) -> Option<&mut String> {
+    pub fn streaming_text_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Text { text, .. } => Some(text),
             Self::Thinking { thinking, .. } => Some(thinking),
@@ -189,7 +189,7 @@ impl Content {
     }
 
     /// The text that grows, as it is.
-    pub fn growing(&self) -> Option<&str> {
+    pub fn streaming_text(&self) -> Option<&str> {
         match self {
             Self::Text { text, .. } => Some(text),
             Self::Thinking { thinking, .. } => Some(thinking),
@@ -200,8 +200,8 @@ impl Content {
 }
 
 /// Content of a type that this version knows, in the shape that it knows.
-fn known(content: &Members<'_>) -> Result<Content, Error> {
-    Ok(match content.word("type")? {
+fn parse_known_content(content: &JsonMembers<'_>) -> Result<Content, Error> {
+    Ok(match content.tag("type")? {
         "text" => Content::Text { text: content.get("text")?, is_error: content.get_or_default("is_error")? },
         "thinking" => Content::Thinking {
             thinking: content.get("thinking")?,
@@ -243,14 +243,14 @@ fn known(content: &Members<'_>) -> Result<Content, Error> {
             selection_start: content.get("selection_start")?,
             selection_end: content.get("selection_end")?,
         },
-        other => return Err(unknown(other)),
+        other => return Err(unknown_variant(other)),
     })
 }
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(from)?;
-        match (known(&Members(&value)), value) {
+        match (parse_known_content(&JsonMembers(&value)), value) {
             (Ok(content), _) => Ok(content),
             (Err(_), Value::Object(map)) => Ok(Self::Other(map)),
             (Err(error), _) => Err(D::Error::custom(error)),
@@ -302,7 +302,7 @@ impl Block {
 
     /// Since when it goes on by itself: a thought that is being written, a call that runs. Nothing of what is over, and of
     /// what waits for a person or for its place.
-    pub fn goes_on_since(&self) -> Option<DateTime<Utc>> {
+    pub fn running_since(&self) -> Option<DateTime<Utc>> {
         match (&self.content, self.state) {
             (Content::Thinking { .. }, BlockState::Open) => Some(self.created_at),
             (Content::ToolUse { status: ToolStatus::Running, .. }, BlockState::Done) => Some(self.began_at()),
@@ -346,7 +346,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_of_a_newer_version_survives_load_and_save() {
+    fn type_of_newer_version_survives_load_and_save() {
         for newer in [
             json!({"type": "x:citation", "url": "https://example.org", "span": [0, 4]}),
             json!({"type": "hologram", "data": {"deep": [1, 2, {"k": null}]}}),
@@ -359,14 +359,14 @@ mod tests {
     }
 
     #[test]
-    fn content_of_a_newer_version_is_read_back_whatever_its_members_are_called() {
+    fn content_of_newer_version_round_trips_with_reserved_member_names() {
         let names = MEMBERS_OF_BLOCK.into_iter().chain(["$serde_json::private::RawValue"]);
         for name in names {
             let members = [("type", "x:newer"), (name, "mine")];
             let members = members.map(|(name, text)| (name.to_owned(), Value::from(text)));
             let mut content = Content::Other(members.into_iter().collect());
-            content.bound();
-            let block = crate::sample::block(2, 0, content.clone());
+            content.enforce_bounds();
+            let block = crate::fixtures::block(2, 0, content.clone());
             let stored = serde_json::to_string(&block).unwrap();
             assert_eq!(serde_json::from_str::<Block>(&stored).unwrap(), block, "{stored}");
             let stored = serde_json::to_string(&content).unwrap();
@@ -384,11 +384,11 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_a_person_does_not_go_on() {
+    fn block_awaiting_approval_is_not_running() {
         let at = |seconds: i64| DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds);
         let began = json!({ RUNS_SINCE: at(300) });
         let call = |status, took| {
-            let mut call = crate::sample::tool_use("c", "f", json!({}), status);
+            let mut call = crate::fixtures::tool_use("c", "f", json!({}), status);
             if let Content::ToolUse { duration_ms, .. } = &mut call {
                 *duration_ms = took;
             }
@@ -397,24 +397,24 @@ mod tests {
         let block = |content, metadata| Block {
             created_at: at(0),
             block_metadata: metadata,
-            ..crate::sample::block(2, 0, content)
+            ..crate::fixtures::block(2, 0, content)
         };
         let asked = block(call(ToolStatus::AwaitingApproval, None), Value::Null);
-        assert_eq!((asked.goes_on_since(), asked.ended_at()), (None, None));
+        assert_eq!((asked.running_since(), asked.ended_at()), (None, None));
         let running = block(call(ToolStatus::Running, None), began.clone());
-        assert_eq!((running.goes_on_since(), running.ended_at()), (Some(at(300)), None));
+        assert_eq!((running.running_since(), running.ended_at()), (Some(at(300)), None));
         let of_before = block(call(ToolStatus::Running, None), Value::Null);
-        assert_eq!(of_before.goes_on_since(), Some(at(0)), "who does not say so began when it was written");
+        assert_eq!(of_before.running_since(), Some(at(0)), "who does not say so began when it was written");
         let over = block(call(ToolStatus::Done, Some(800)), began);
-        assert_eq!((over.goes_on_since(), over.ended_at()), (None, Some(at(300) + TimeDelta::milliseconds(800))));
+        assert_eq!((over.running_since(), over.ended_at()), (None, Some(at(300) + TimeDelta::milliseconds(800))));
         let mut thought = block(Content::thinking("hm"), Value::Null);
         thought.state = BlockState::Open;
-        assert_eq!((thought.goes_on_since(), thought.ended_at()), (Some(at(0)), None));
+        assert_eq!((thought.running_since(), thought.ended_at()), (Some(at(0)), None));
         thought.state = BlockState::Done;
         if let Content::Thinking { duration_ms, .. } = &mut thought.content {
             *duration_ms = Some(45_000);
         }
-        assert_eq!((thought.goes_on_since(), thought.ended_at()), (None, Some(at(45))));
+        assert_eq!((thought.running_since(), thought.ended_at()), (None, Some(at(45))));
         assert_eq!(block(Content::text("Hi"), Value::Null).ended_at(), None, "nobody knows");
     }
 }

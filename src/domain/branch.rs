@@ -9,7 +9,7 @@ use crate::tool::OfferedTool;
 /// Why a branch exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum BranchOrigin {
     Root,
     Fork,
     Edit,
@@ -21,12 +21,12 @@ pub enum Origin {
 
 /// The provider and model that a branch keeps for life.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Lock {
+pub struct ModelLock {
     pub provider: String,
     pub model: String,
 }
 
-impl Lock {
+impl ModelLock {
     pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
         Self { provider: provider.into(), model: model.into() }
     }
@@ -50,7 +50,7 @@ pub enum ContextPolicy {
 /// What a branch says to its model in every request the same way, byte for byte (providers.md 3.7). Fixed with the
 /// branch's first turn.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Frozen {
+pub struct PromptPrefix {
     /// Empty means none.
     pub system_prompt: String,
     /// `None` on branches older than this rule: the provider's own tools.
@@ -64,11 +64,11 @@ pub struct Branch {
     pub chat_id: ChatId,
     pub name: String,
     #[serde(flatten)]
-    pub lock: Lock,
+    pub lock: ModelLock,
     pub parent_branch_id: Option<BranchId>,
     pub fork_turn_id: Option<TurnId>,
     pub head_turn_id: Option<TurnId>,
-    pub origin: Origin,
+    pub origin: BranchOrigin,
     pub label: Option<String>,
     pub pinned: bool,
     #[serde(default)]
@@ -83,19 +83,19 @@ pub struct Branch {
 pub fn resolve_lock(
     provider: Option<&str>,
     model: Option<&str>,
-    source: Option<&Lock>,
+    source: Option<&ModelLock>,
     provider_default: impl Fn(&str) -> Option<String>,
-    configured: &Lock,
-) -> Option<Lock> {
+    configured: &ModelLock,
+) -> Option<ModelLock> {
     match (provider, model) {
-        (Some(provider), Some(model)) => Some(Lock::new(provider, model)),
+        (Some(provider), Some(model)) => Some(ModelLock::new(provider, model)),
         (Some(provider), None) => match source {
             Some(source) if source.provider == provider => Some(source.clone()),
-            _ => provider_default(provider).map(|model| Lock::new(provider, model)),
+            _ => provider_default(provider).map(|model| ModelLock::new(provider, model)),
         },
         (None, Some(model)) => {
             let base = source.unwrap_or(configured);
-            Some(Lock::new(base.provider.clone(), model))
+            Some(ModelLock::new(base.provider.clone(), model))
         }
         (None, None) => Some(source.unwrap_or(configured).clone()),
     }

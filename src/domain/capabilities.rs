@@ -7,18 +7,18 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::exchange::Thinking;
-use crate::provider::Reasoning;
+use crate::provider::ReasoningSupport;
 
 /// The values that are taken, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct Range<T> {
+pub struct ValueRange<T> {
     pub least: T,
     /// Absent where no upper bound is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<T>,
 }
 
-impl<T> Range<T> {
+impl<T> ValueRange<T> {
     pub const fn new(least: T, most: T) -> Self {
         Self { least, most: Some(most) }
     }
@@ -28,13 +28,13 @@ impl<T> Range<T> {
     }
 }
 
-impl<T: PartialOrd> Range<T> {
+impl<T: PartialOrd> ValueRange<T> {
     pub fn contains(&self, value: &T) -> bool {
         *value >= self.least && self.most.as_ref().is_none_or(|most| value <= most)
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Range<T> {
+impl<T: fmt::Display> fmt::Display for ValueRange<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.most {
             Some(most) => write!(f, "between {} and {most}", self.least),
@@ -45,18 +45,18 @@ impl<T: fmt::Display> fmt::Display for Range<T> {
 
 /// A parameter's bounds by whether the model thinks. Absent means: not taken then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct Takes<T> {
+pub struct ParamSupport<T> {
     pub plain: Option<T>,
     pub thinking: Option<T>,
 }
 
-impl<T: Copy> Takes<T> {
+impl<T: Copy> ParamSupport<T> {
     pub const fn always(bounds: T) -> Self {
         Self { plain: Some(bounds), thinking: Some(bounds) }
     }
 
     /// Only while the model does not think.
-    pub const fn plain(bounds: T) -> Self {
+    pub const fn only_plain(bounds: T) -> Self {
         Self { plain: Some(bounds), thinking: None }
     }
 
@@ -65,11 +65,11 @@ impl<T: Copy> Takes<T> {
     }
 
     /// The same at the same times, with other bounds.
-    pub fn map<U>(self, change: impl Fn(T) -> U) -> Takes<U> {
-        Takes { plain: self.plain.map(&change), thinking: self.thinking.map(&change) }
+    pub fn map<U>(self, change: impl Fn(T) -> U) -> ParamSupport<U> {
+        ParamSupport { plain: self.plain.map(&change), thinking: self.thinking.map(&change) }
     }
 
-    pub fn now(&self, thinks: bool) -> Option<T> {
+    pub fn bounds(&self, thinks: bool) -> Option<T> {
         if thinks { self.thinking } else { self.plain }
     }
 }
@@ -106,23 +106,23 @@ impl Default for ImageBounds {
 /// What a model takes.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Capabilities {
-    pub reasoning: Reasoning,
+    pub reasoning: ReasoningSupport,
     /// The levels that make a difference, from the least; `Off` only where thinking can be switched off. Empty where
     /// nothing can be asked, or nobody knows how.
     pub thinking_levels: Vec<Thinking>,
     /// The budgets of reasoning that are taken, in tokens; `max_tokens` counts them too.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub thinking_budget: Option<Range<u32>>,
+    pub thinking_budget: Option<ValueRange<u32>>,
     /// Levels are asked for as budgets too, so they need as much room in `max_tokens`.
     pub levels_are_budgets: bool,
-    pub temperature: Takes<Range<f64>>,
-    pub top_p: Takes<Range<f64>>,
+    pub temperature: ParamSupport<ValueRange<f64>>,
+    pub top_p: ParamSupport<ValueRange<f64>>,
     /// Takes one of `temperature` and `top_p`, not both.
     pub temperature_or_top_p: bool,
-    pub top_k: Takes<Range<u32>>,
-    pub max_tokens: Range<u32>,
+    pub top_k: ParamSupport<ValueRange<u32>>,
+    pub max_tokens: ValueRange<u32>,
     /// How many.
-    pub stop_sequences: Takes<u32>,
+    pub stop_sequences: ParamSupport<u32>,
     pub blank_stop_sequences: bool,
     /// How many tokens of context it has.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,16 +140,16 @@ pub struct Capabilities {
 impl Default for Capabilities {
     fn default() -> Self {
         Self {
-            reasoning: Reasoning::Optional,
+            reasoning: ReasoningSupport::Optional,
             thinking_levels: Vec::new(),
             thinking_budget: None,
             levels_are_budgets: false,
-            temperature: Takes::always(Range::new(0.0, 2.0)),
-            top_p: Takes::always(Range::new(0.0, 1.0)),
+            temperature: ParamSupport::always(ValueRange::new(0.0, 2.0)),
+            top_p: ParamSupport::always(ValueRange::new(0.0, 1.0)),
             temperature_or_top_p: false,
-            top_k: Takes::never(),
-            max_tokens: Range::at_least(1),
-            stop_sequences: Takes::always(4),
+            top_k: ParamSupport::never(),
+            max_tokens: ValueRange::at_least(1),
+            stop_sequences: ParamSupport::always(4),
             blank_stop_sequences: true,
             context_tokens: None,
             images: None,
@@ -161,19 +161,19 @@ impl Default for Capabilities {
 
 impl Capabilities {
     /// Its reasoning, and the levels that it can be asked for.
-    pub fn thinking(self, reasoning: Reasoning, levels: &[Thinking]) -> Self {
+    pub fn with_thinking(self, reasoning: ReasoningSupport, levels: &[Thinking]) -> Self {
         Self { reasoning, thinking_levels: levels.to_vec(), ..self }
     }
 
     /// It turned out to have no reasoning, whatever its name said.
     pub fn without_thinking(self) -> Self {
-        Self { thinking_budget: None, levels_are_budgets: false, ..self.thinking(Reasoning::Never, &[]) }
+        Self { thinking_budget: None, levels_are_budgets: false, ..self.with_thinking(ReasoningSupport::Never, &[]) }
     }
 
     /// No sampling parameters and no stop sequences, ever or only while it thinks.
     pub fn without_sampling(self, only_while_thinking: bool) -> Self {
-        fn cut<T: Copy>(takes: Takes<T>, only_while_thinking: bool) -> Takes<T> {
-            Takes { plain: takes.plain.filter(|_| only_while_thinking), thinking: None }
+        fn cut<T: Copy>(takes: ParamSupport<T>, only_while_thinking: bool) -> ParamSupport<T> {
+            ParamSupport { plain: takes.plain.filter(|_| only_while_thinking), thinking: None }
         }
         Self {
             temperature: cut(self.temperature, only_while_thinking),
@@ -185,8 +185,8 @@ impl Capabilities {
     }
 
     /// With the most that a reply may have, where a list says so.
-    pub fn with_most_tokens(self, most: Option<u64>) -> Self {
+    pub fn with_max_tokens(self, most: Option<u64>) -> Self {
         let most = most.and_then(|most| u32::try_from(most).ok()).filter(|most| *most > 0);
-        Self { max_tokens: Range { most: most.or(self.max_tokens.most), ..self.max_tokens }, ..self }
+        Self { max_tokens: ValueRange { most: most.or(self.max_tokens.most), ..self.max_tokens }, ..self }
     }
 }

@@ -6,12 +6,12 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::excerpt::first_line;
-use crate::exchange::Params;
-use crate::failure::Invalid;
+use crate::exchange::ModelParams;
+use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, TurnId, UserId};
 use crate::limits;
 
-pub use heading::Heading;
+pub use heading::ChatListHeading;
 
 /// A chat without its turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -50,26 +50,26 @@ fn nobody() -> UserId {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ChatSettings {
     #[serde(default)]
-    pub params: Params,
+    pub params: ModelParams,
     /// Whether a person gave the title; then nothing automatic changes it (reliability.md F55).
     #[serde(default)]
     pub titled_by_user: bool,
 }
 
 /// Checks a title that a person wrote: trimmed, not longer than the bound, without control characters.
-pub fn check_title(title: &str) -> Result<String, Invalid> {
+pub fn check_title(title: &str) -> Result<String, InvalidField> {
     let title = title.trim();
     if title.chars().count() > limits::TITLE_CHARS {
-        return Err(Invalid::new("title", format!("at most {} characters", limits::TITLE_CHARS)));
+        return Err(InvalidField::new("title", format!("at most {} characters", limits::TITLE_CHARS)));
     }
     if title.chars().any(char::is_control) {
-        return Err(Invalid::new("title", "must not contain control characters"));
+        return Err(InvalidField::new("title", "must not contain control characters"));
     }
     Ok(title.to_owned())
 }
 
 /// The title a first message gives its chat: its first line that says something, cut at a word.
-pub fn title_from(text: &str) -> String {
+pub fn derive_title(text: &str) -> String {
     first_line(text, 60)
 }
 

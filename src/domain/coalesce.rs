@@ -5,7 +5,7 @@ use crate::event::Event;
 
 /// Adds `next` to the end of `pending`, into the last event if both are growth of the same block. Text and reasoning
 /// never join, because they are different blocks.
-pub fn push(pending: &mut Vec<Event>, next: Event) {
+pub fn push_coalesced(pending: &mut Vec<Event>, next: Event) {
     if let Event::BlockDelta { block_id, text } = &next
         && let Some(Event::BlockDelta { block_id: last_id, text: last_text }) = pending.last_mut()
         && last_id == block_id
@@ -19,18 +19,18 @@ pub fn push(pending: &mut Vec<Event>, next: Event) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::block_id;
+    use crate::fixtures::block_id;
 
     fn delta(id: u64, text: &str) -> Event {
         Event::BlockDelta { block_id: block_id(id), text: text.into() }
     }
 
     #[test]
-    fn growth_of_one_block_joins_and_everything_else_stays_apart() {
+    fn deltas_of_one_block_join_and_other_events_stay_separate() {
         let stop = Event::ModelReturned { model: "m".into() };
         let mut pending = Vec::new();
         for event in [delta(1, "a"), delta(1, "b"), delta(2, "c"), delta(1, "d"), stop.clone(), delta(1, "e")] {
-            push(&mut pending, event);
+            push_coalesced(&mut pending, event);
         }
         assert_eq!(pending, [delta(1, "ab"), delta(2, "c"), delta(1, "d"), stop, delta(1, "e")]);
     }

@@ -80,12 +80,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
-    fn types_say_who_wrote_and_content_is_theirs() {
-        let turn = sample::rich_reply(2);
-        let user = sample::user_turn(1, "Weather?");
+    fn block_types_name_author_and_keep_content() {
+        let turn = fixtures::rich_reply(2);
+        let user = fixtures::user_turn(1, "Weather?");
         let mut blocks: Vec<Value> = Vec::new();
         for turn in [&user, &turn] {
             blocks.extend(turn.blocks.iter().map(|b| json!(ContentBlock::new(turn.chat_id, turn.id, b))));
@@ -106,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn a_system_prompt_and_a_growing_text_are_told_apart() {
-        let mut block = sample::block(2, 0, Content::text("Be brief."));
+    fn system_prompt_and_streaming_text_are_distinguished() {
+        let mut block = fixtures::block(2, 0, Content::text("Be brief."));
         block.author = Author::System;
         assert_eq!(block_type(&block), "system");
         block.author = Author::Assistant;
         block.state = BlockState::Open;
-        let turn = sample::reply(2, []);
+        let turn = fixtures::reply(2, []);
         assert_eq!(json!(ContentBlock::new(turn.chat_id, turn.id, &block))["metadata"], json!({"streaming": true}));
     }
 }

@@ -32,14 +32,14 @@ pub struct Charge {
     /// Millionths of a US dollar.
     pub micros: u64,
     pub basis: CostBasis,
-    /// The name and version of the price list; only for `Listed`.
+    /// The name and version of the price list; only for `ListedModel`.
     pub price_version: Option<String>,
 }
 
 impl Cost {
     /// The sum of a turn's calls. `None` where there is none, or where any of them is unknown: a part must not pass for
     /// the whole.
-    pub fn of_turn<'a>(charges: impl IntoIterator<Item = Option<&'a Charge>>) -> Option<Self> {
+    pub fn from_charges<'a>(charges: impl IntoIterator<Item = Option<&'a Charge>>) -> Option<Self> {
         charges.into_iter().map(|charge| charge.map(Self::from)).reduce(|a, b| Some(a?.and(b?))).flatten()
     }
 
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_costs_what_its_calls_cost_if_all_of_them_are_known() {
+    fn turn_cost_is_sum_of_its_calls_if_all_are_known() {
         let (said, computed) = (charge(3, CostBasis::Reported), charge(4, CostBasis::Listed));
         let refused = charge(0, CostBasis::Refused);
         let cost = |micros, is_estimated| Some(Cost { micros, is_estimated });
@@ -77,9 +77,9 @@ mod tests {
             (vec![Some(&said), None, Some(&computed)], None),
             (vec![None, Some(&said)], None),
         ] {
-            assert_eq!(Cost::of_turn(parts.clone()), sum, "{parts:?}");
+            assert_eq!(Cost::from_charges(parts.clone()), sum, "{parts:?}");
         }
         let most = charge(u64::MAX, CostBasis::Configured);
-        assert_eq!(Cost::of_turn([Some(&most), Some(&said)]), cost(u64::MAX, true));
+        assert_eq!(Cost::from_charges([Some(&most), Some(&said)]), cost(u64::MAX, true));
     }
 }

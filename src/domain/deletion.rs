@@ -22,7 +22,7 @@ pub enum DeletionKind {
 
 /// What a deletion took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Deleted {
+pub struct DeletionSummary {
     pub deletion_id: DeletionId,
     pub chat_id: ChatId,
     pub turns: u64,
@@ -35,7 +35,7 @@ pub struct Deleted {
 
 /// What a restored deletion brought back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Restored {
+pub struct RestoreSummary {
     pub chat_id: ChatId,
     pub turns: u64,
     pub branches: u64,

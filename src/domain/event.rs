@@ -11,8 +11,8 @@ use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::id::{BlockId, GenerationId};
 use crate::json_bounds;
-use crate::reader::{Members, unknown};
-use crate::turn::{Attempt, TurnStatus};
+use crate::json_reader::{JsonMembers, unknown_variant};
+use crate::turn::{RetryAttempt, TurnStatus};
 use crate::usage::Usage;
 
 /// A fact about a running reply. Numbered from 1 without gaps within its turn.
@@ -31,7 +31,7 @@ pub enum Event {
     /// The provider named the model that really answers.
     ModelReturned { model: String },
     /// Before any content: the call failed and will be tried again.
-    Attempt(Attempt),
+    Attempt(RetryAttempt),
     /// A block exists. Streaming blocks start `open` and empty, others come whole.
     BlockStart { block: Block },
     /// An open block grew: text, reasoning, or raw tool arguments.
@@ -91,22 +91,22 @@ impl Event {
     ];
 
     /// A tool call moved on, and nothing else is said of it.
-    pub fn tool_moved(block_id: BlockId, status: ToolStatus, duration_ms: Option<u64>) -> Self {
+    pub fn tool_update(block_id: BlockId, status: ToolStatus, duration_ms: Option<u64>) -> Self {
         Self::BlockUpdate { block_id, status, duration_ms, metadata: Value::Null }
     }
 
     /// Holds the values in it that come from outside to the bounds of what can be stored and read again.
-    pub fn bound(&mut self) {
+    pub fn enforce_bounds(&mut self) {
         match self {
             Self::BlockStart { block } => {
-                block.content.bound();
-                json_bounds::bound(&mut block.block_metadata);
+                block.content.enforce_bounds();
+                json_bounds::enforce(&mut block.block_metadata);
             }
             Self::BlockUpdate { metadata, .. } => {
-                json_bounds::bound(metadata);
+                json_bounds::enforce(metadata);
             }
-            Self::BlockEnd { content: Some(content), .. } => content.bound(),
-            Self::Unknown(members) => json_bounds::bound_members(members, |_| false),
+            Self::BlockEnd { content: Some(content), .. } => content.enforce_bounds(),
+            Self::Unknown(members) => json_bounds::enforce_members(members, |_| false),
             _ => {}
         }
     }
@@ -150,14 +150,14 @@ impl Event {
 
     /// Whether the event may be shown before it is stored. Only growth may: everything else changes what exists, and
     /// what exists is published after its commit (reliability.md 1.3 rule 5).
-    pub fn is_growth(&self) -> bool {
+    pub fn is_delta(&self) -> bool {
         matches!(self, Self::BlockDelta { .. })
     }
 }
 
 /// An event that this version knows, in the shape that it knows.
-fn known(event: &Members<'_>) -> Result<Event, Error> {
-    Ok(match event.word("type")? {
+fn parse_known_event(event: &JsonMembers<'_>) -> Result<Event, Error> {
+    Ok(match event.tag("type")? {
         "turn_status" => Event::TurnStatus { status: event.get("status")?, at: event.get_or_default("at")? },
         "generation_start" => Event::GenerationStart {
             generation_id: event.get("generation_id")?,
@@ -166,7 +166,7 @@ fn known(event: &Members<'_>) -> Result<Event, Error> {
             model: event.get("model")?,
         },
         "model_returned" => Event::ModelReturned { model: event.get("model")? },
-        "attempt" => Event::Attempt(event.whole()?),
+        "attempt" => Event::Attempt(event.read_all()?),
         "block_start" => Event::BlockStart { block: event.get("block")? },
         "block_delta" => Event::BlockDelta { block_id: event.get("block_id")?, text: event.get("text")? },
         "block_update" => Event::BlockUpdate {
@@ -181,14 +181,14 @@ fn known(event: &Members<'_>) -> Result<Event, Error> {
             content: event.get_or_default("content")?,
         },
         "usage" => Event::Usage { generation_id: event.get("generation_id")?, usage: event.get("usage")? },
-        "error" => Event::Error(event.whole()?),
+        "error" => Event::Error(event.read_all()?),
         "turn_end" => Event::TurnEnd {
             status: event.get("status")?,
             usage: event.get("usage")?,
             cost: event.get_or_default("cost")?,
             at: event.get_or_default("at")?,
         },
-        other => return Err(unknown(other)),
+        other => return Err(unknown_variant(other)),
     })
 }
 
@@ -196,7 +196,7 @@ impl TryFrom<Value> for Event {
     type Error = Error;
 
     fn try_from(value: Value) -> Result<Self, Error> {
-        match (known(&Members(&value)), value) {
+        match (parse_known_event(&JsonMembers(&value)), value) {
             (Ok(event), _) => Ok(event),
             (Err(_), Value::Object(map)) => Ok(Self::Unknown(map)),
             (Err(error), _) => Err(error),

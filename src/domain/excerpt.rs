@@ -6,19 +6,19 @@ use std::iter;
 /// The first words of a text, of at most `chars` characters. A longer text is cut at a word where one ends in the second
 /// half, and ends with "…". Signs that only say how a line or a word looks are left out, unless there is nothing else.
 pub fn first_words(text: &str, chars: usize) -> String {
-    let words = joined(text.lines().map(plain), chars);
-    if words.is_empty() { joined(iter::once(text.into()), chars) } else { words }
+    let words = join_words(text.lines().map(strip_line_markers), chars);
+    if words.is_empty() { join_words(iter::once(text.into()), chars) } else { words }
 }
 
 /// The same of the first line alone that says something.
 pub fn first_line(text: &str, chars: usize) -> String {
-    let of_one = |line: Cow<'_, str>| Some(joined(iter::once(line), chars)).filter(|words| !words.is_empty());
-    let signless = text.lines().find_map(|line| of_one(plain(line)));
+    let of_one = |line: Cow<'_, str>| Some(join_words(iter::once(line), chars)).filter(|words| !words.is_empty());
+    let signless = text.lines().find_map(|line| of_one(strip_line_markers(line)));
     signless.or_else(|| text.lines().find_map(|line| of_one(line.into()))).unwrap_or_default()
 }
 
 /// A text that begins with a capital.
-pub fn capitalized(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     first + letters.as_str()
@@ -26,7 +26,7 @@ pub fn capitalized(text: &str) -> String {
 
 /// A text of Markdown as its reader sees it, line by line: what was found in it is shown without the signs that make it a
 /// heading, a table, a link. Code stays as it is.
-pub fn without_signs(text: &str) -> String {
+pub fn strip_markdown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut is_code = false;
     for line in text.lines() {
@@ -36,7 +36,7 @@ pub fn without_signs(text: &str) -> String {
         }
         let line = match is_code {
             true => line.into(),
-            false => unlinked(unticked(self::plain(untabled(line)))),
+            false => strip_links(strip_code_ticks(self::strip_line_markers(strip_table_row(line)))),
         };
         if line.trim().is_empty() {
             continue;
@@ -50,7 +50,7 @@ pub fn without_signs(text: &str) -> String {
 }
 
 /// A row of a table without its edges; nothing of the line below its head.
-fn untabled(line: &str) -> &str {
+fn strip_table_row(line: &str) -> &str {
     let row = line.trim();
     match row.strip_prefix('|').and_then(|row| row.strip_suffix('|')) {
         Some(cells) if cells.chars().all(|c| matches!(c, '-' | ':' | '|' | ' ')) => "",
@@ -60,18 +60,18 @@ fn untabled(line: &str) -> &str {
 }
 
 /// A line without the ticks around its code, and without the stars of a lighter emphasis where it has no code.
-fn unticked(line: Cow<'_, str>) -> Cow<'_, str> {
+fn strip_code_ticks(line: Cow<'_, str>) -> Cow<'_, str> {
     match line.matches('`').count() {
-        0 => between(&line, "*").map_or(line, Into::into),
+        0 => strip_emphasis(&line, "*").map_or(line, Into::into),
         1 => line,
         _ => line.replace('`', "").into(),
     }
 }
 
 /// A line with the words of its links and pictures alone.
-fn unlinked(line: Cow<'_, str>) -> Cow<'_, str> {
+fn strip_links(line: Cow<'_, str>) -> Cow<'_, str> {
     let (mut plain, mut rest) = (String::new(), line.as_ref());
-    while let Some((before, words, after)) = link(rest) {
+    while let Some((before, words, after)) = split_at_link(rest) {
         plain += before.strip_suffix('!').unwrap_or(before);
         plain += words;
         rest = after;
@@ -80,7 +80,7 @@ fn unlinked(line: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// What stands before a line's first link, its words, and what stands behind it.
-fn link(line: &str) -> Option<(&str, &str, &str)> {
+fn split_at_link(line: &str) -> Option<(&str, &str, &str)> {
     let middle = line.find("](")?;
     let start = line[..middle].rfind('[')?;
     let end = middle + line[middle..].find(')')?;
@@ -88,11 +88,11 @@ fn link(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// The words of these lines with a blank between them, at most so many characters.
-fn joined<'a>(mut lines: impl Iterator<Item = Cow<'a, str>>, chars: usize) -> String {
+fn join_words<'a>(mut lines: impl Iterator<Item = Cow<'a, str>>, chars: usize) -> String {
     let mut words = String::new();
     let mut count = 0;
     while let Some(line) = lines.next().filter(|_| count <= chars) {
-        add(&line, chars, &mut words, &mut count);
+        push_words(&line, chars, &mut words, &mut count);
     }
     if count <= chars {
         return words;
@@ -106,7 +106,7 @@ fn joined<'a>(mut lines: impl Iterator<Item = Cow<'a, str>>, chars: usize) -> St
 }
 
 /// Adds the words of a line, up to one character more than there may be.
-fn add(line: &str, chars: usize, words: &mut String, count: &mut usize) {
+fn push_words(line: &str, chars: usize, words: &mut String, count: &mut usize) {
     for word in line.split_whitespace() {
         let mut gap = (*count > 0).then_some(' ');
         for c in word.chars().filter(|c| !c.is_control()) {
@@ -122,12 +122,12 @@ fn add(line: &str, chars: usize, words: &mut String, count: &mut usize) {
 }
 
 /// A line without the signs of Markdown.
-fn plain(line: &str) -> Cow<'_, str> {
-    unmarked(unsigned(line))
+fn strip_line_markers(line: &str) -> Cow<'_, str> {
+    strip_bold(strip_block_markers(line))
 }
 
 /// A line without what makes it a heading, an item, a quote or the edge of code.
-fn unsigned(line: &str) -> &str {
+fn strip_block_markers(line: &str) -> &str {
     let mut line = line.trim();
     let is_rule = |sign: u8| line.len() > 2 && line.bytes().all(|byte| byte == sign);
     if is_fence(line) || [b'-', b'*', b'_'].into_iter().any(is_rule) {
@@ -152,14 +152,14 @@ fn is_fence(line: &str) -> bool {
 }
 
 /// A line without the stars around its bold words.
-fn unmarked(line: &str) -> Cow<'_, str> {
-    between(line, "**").map_or(line.into(), Into::into)
+fn strip_bold(line: &str) -> Cow<'_, str> {
+    strip_emphasis(line, "**").map_or(line.into(), Into::into)
 }
 
 /// A line without these signs around some of its words; nothing where there are none.
-fn between(line: &str, sign: &str) -> Option<String> {
+fn strip_emphasis(line: &str, sign: &str) -> Option<String> {
     let (mut plain, mut rest) = (String::new(), line);
-    while let Some((before, inside, after)) = marked(rest, sign) {
+    while let Some((before, inside, after)) = split_at_emphasis(rest, sign) {
         plain += before;
         plain += inside;
         rest = after;
@@ -168,7 +168,7 @@ fn between(line: &str, sign: &str) -> Option<String> {
 }
 
 /// What stands before, inside of and behind the first words of a line that have these signs around them.
-fn marked<'a>(line: &'a str, sign: &str) -> Option<(&'a str, &'a str, &'a str)> {
+fn split_at_emphasis<'a>(line: &'a str, sign: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let long = sign.len();
     let is_opener = |at: usize| {
         !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '*')

@@ -6,7 +6,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::failure::Invalid;
+use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::limits;
 
@@ -79,7 +79,7 @@ impl Thinking {
 /// What a request asks of the model. Absent means: the model's own default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
-pub struct Params {
+pub struct ModelParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 2)]
     pub temperature: Option<f64>,
@@ -99,26 +99,26 @@ pub struct Params {
     pub thinking: Option<Thinking>,
 }
 
-impl Serialize for Params {
+impl Serialize for ModelParams {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Self::serialize(self, serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Params {
+impl<'de> Deserialize<'de> for ModelParams {
     /// From an object alone: what is derived would read a list as the fields in their order.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Fields;
 
         impl<'de> Visitor<'de> for Fields {
-            type Value = Params;
+            type Value = ModelParams;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object of parameters")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Params, A::Error> {
-                Params::deserialize(MapAccessDeserializer::new(map))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ModelParams, A::Error> {
+                ModelParams::deserialize(MapAccessDeserializer::new(map))
             }
         }
 
@@ -126,37 +126,37 @@ impl<'de> Deserialize<'de> for Params {
     }
 }
 
-impl Params {
+impl ModelParams {
     /// Refuses values outside what any provider takes, naming the field. What one model takes is [`crate::settle`]'s.
-    pub fn validate(&self) -> Result<(), Invalid> {
+    pub fn validate(&self) -> Result<(), InvalidField> {
         let within = |field: &str, value: Option<f64>, low: f64, high: f64| match value {
             Some(value) if !(low..=high).contains(&value) => {
-                Err(Invalid::not_between(format!("params.{field}"), &(low..=high)))
+                Err(InvalidField::out_of_range(format!("params.{field}"), &(low..=high)))
             }
             _ => Ok(()),
         };
         within("temperature", self.temperature, 0.0, 2.0)?;
         within("top_p", self.top_p, 0.0, 1.0)?;
         if self.top_k == Some(0) {
-            return Err(Invalid::new("params.top_k", "must be at least 1"));
+            return Err(InvalidField::new("params.top_k", "must be at least 1"));
         }
         if self.max_tokens == Some(0) {
-            return Err(Invalid::new("params.max_tokens", "must be at least 1"));
+            return Err(InvalidField::new("params.max_tokens", "must be at least 1"));
         }
         if self.stop_sequences.len() > limits::STOP_SEQUENCES {
-            return Err(Invalid::new("params.stop_sequences", format!("at most {}", limits::STOP_SEQUENCES)));
+            return Err(InvalidField::new("params.stop_sequences", format!("at most {}", limits::STOP_SEQUENCES)));
         }
         if self.stop_sequences.iter().any(String::is_empty) {
-            return Err(Invalid::new("params.stop_sequences", "must not be empty strings"));
+            return Err(InvalidField::new("params.stop_sequences", "must not be empty strings"));
         }
         if self.thinking == Some(Thinking::Budget(0)) {
-            return Err(Invalid::new("params.thinking", "a budget is at least 1 token; use \"off\" for none"));
+            return Err(InvalidField::new("params.thinking", "a budget is at least 1 token; use \"off\" for none"));
         }
         Ok(())
     }
 
     /// These parameters, with `base`'s where these are silent.
-    pub fn or(self, base: &Self) -> Self {
+    pub fn with_defaults(self, base: &Self) -> Self {
         Self {
             temperature: self.temperature.or(base.temperature),
             top_p: self.top_p.or(base.top_p),
@@ -174,14 +174,14 @@ impl Params {
 
 /// Something that was asked for and is not sent, or not as it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct NotSent {
-    /// As in [`Params`].
+pub struct DroppedParam {
+    /// As in [`ModelParams`].
     pub param: String,
     /// Why, as the end of a sentence without its stop.
     pub reason: String,
 }
 
-impl NotSent {
+impl DroppedParam {
     /// It as a sentence for people.
     pub fn sentence(&self) -> String {
         let as_asked = if self.param == "thinking" { " as asked" } else { "" };
@@ -199,10 +199,10 @@ pub struct Exchange {
     pub kind: ExchangeKind,
     pub is_thinking_mode: bool,
     /// As asked for, by the turn and by the chat's defaults.
-    pub params: Params,
+    pub params: ModelParams,
     /// What of it did not go out, decided when the exchange was made.
     #[serde(default)]
-    pub not_sent: Vec<NotSent>,
+    pub not_sent: Vec<DroppedParam>,
     pub client_request_id: Option<String>,
     pub created_at: DateTime<Utc>,
 }

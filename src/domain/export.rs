@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How much is written of reasoning or of tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum ExportDetail {
     /// All of it, below a line that a reader opens.
     #[default]
     Folded,
@@ -15,7 +15,7 @@ pub enum Part {
 
 /// How much of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Parts {
-    pub reasoning: Part,
-    pub tools: Part,
+pub struct ExportOptions {
+    pub reasoning: ExportDetail,
+    pub tools: ExportDetail,
 }

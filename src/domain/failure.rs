@@ -89,7 +89,7 @@ impl FailureKind {
     }
 
     /// Whether the request may be sent again by itself while no content has come (reliability.md 1.3 rule 9).
-    pub fn retries_by_itself(self) -> bool {
+    pub fn is_auto_retryable(self) -> bool {
         matches!(
             self,
             Self::ProviderUnreachable | Self::ProviderRateLimited | Self::ProviderOverloaded | Self::ProviderError
@@ -180,7 +180,7 @@ impl Failure {
     }
 
     /// Nothing came of a provider for so many seconds.
-    pub fn silent_for(seconds: u64, provider: &str) -> Self {
+    pub fn stalled(seconds: u64, provider: &str) -> Self {
         let message = format!("{provider} sent nothing for {seconds} s.");
         Self { message, ..Self::new(FailureKind::ProviderStalled, provider) }
     }
@@ -196,14 +196,14 @@ impl Failure {
 /// What is wrong with one field of an input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{field}: {reason}")]
-pub struct Invalid {
+pub struct InvalidField {
     /// The field as the caller named it (`params.temperature`).
     pub field: String,
     /// What it should be, as a sentence.
     pub reason: String,
 }
 
-impl Invalid {
+impl InvalidField {
     pub const IS_EMPTY: &str = "must not be empty";
     pub const HAS_NUL: &str = "must not contain NUL";
 
@@ -212,7 +212,7 @@ impl Invalid {
     }
 
     /// A number outside of its bounds, both of which it may be.
-    pub fn not_between(field: impl Into<String>, bounds: &RangeInclusive<impl Display>) -> Self {
+    pub fn out_of_range(field: impl Into<String>, bounds: &RangeInclusive<impl Display>) -> Self {
         Self::new(field, format!("must be between {} and {}", bounds.start(), bounds.end()))
     }
 
@@ -222,17 +222,13 @@ impl Invalid {
     }
 
     /// A name that is empty, too long, or more than a line.
-    pub fn no_name(field: impl Into<String>, most: usize) -> Self {
+    pub fn invalid_name(field: impl Into<String>, most: usize) -> Self {
         Self::new(field, format!("must be 1 to {most} characters on one line"))
     }
 
     /// The number where it is within its bounds.
-    pub fn check_between<T: PartialOrd + Display>(
-        field: &str,
-        number: T,
-        bounds: RangeInclusive<T>,
-    ) -> Result<T, Self> {
-        if bounds.contains(&number) { Ok(number) } else { Err(Self::not_between(field, &bounds)) }
+    pub fn check_range<T: PartialOrd + Display>(field: &str, number: T, bounds: RangeInclusive<T>) -> Result<T, Self> {
+        if bounds.contains(&number) { Ok(number) } else { Err(Self::out_of_range(field, &bounds)) }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Names of files that people bring: shown, never opened. What is kept is the last part of a path without anything that
 //! acts on a terminal, a header or a file system (badinputs.md S-UP-01, S-UN-01).
 
-use crate::failure::Invalid;
-use crate::{limits, percent};
+use crate::failure::InvalidField;
+use crate::{limits, url_encoding};
 
 /// What a file without a name is called.
 pub const UNNAMED: &str = "unnamed";
@@ -11,19 +11,19 @@ pub const UNNAMED: &str = "unnamed";
 ///
 /// # Errors
 /// A name with NUL, which no system makes (badinputs.md S-UP-02).
-pub fn displayed(given: &str) -> Result<String, Invalid> {
+pub fn sanitize(given: &str) -> Result<String, InvalidField> {
     if given.contains('\0') {
-        return Err(Invalid::new("name", "a name has no NUL"));
+        return Err(InvalidField::new("name", "a name has no NUL"));
     }
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     // A drive, or a stream of a file.
     let last = last.rsplit(':').next().unwrap_or_default();
     let visible: String = last.chars().filter(|c| !c.is_control()).collect();
     let name = visible.trim_end().trim_start_matches(|c: char| c == '.' || c.is_whitespace());
-    Ok(if name.is_empty() { UNNAMED.to_owned() } else { shortened(name) })
+    Ok(if name.is_empty() { UNNAMED.to_owned() } else { shorten(name) })
 }
 
-fn shortened(name: &str) -> String {
+fn shorten(name: &str) -> String {
     let count = name.chars().count();
     if count <= limits::TITLE_CHARS {
         return name.to_owned();
@@ -39,7 +39,7 @@ fn shortened(name: &str) -> String {
 pub fn content_disposition(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
     let ascii: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
-    let exact = percent::encoded(name);
+    let exact = url_encoding::encode(name);
     format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_path_is_left() {
+    fn path_components_are_removed() {
         for (given, shown) in [
             ("../../../../etc/cron.d/x", "x"),
             ("..\\..\\x", "x"),
@@ -65,21 +65,21 @@ mod tests {
             ("a\tb\u{7f}.md", "ab.md"),
             ("报告.pdf", "报告.pdf"),
         ] {
-            assert_eq!(displayed(given).unwrap(), shown, "{given:?}");
+            assert_eq!(sanitize(given).unwrap(), shown, "{given:?}");
         }
-        assert!(displayed("x\0.png").is_err());
+        assert!(sanitize("x\0.png").is_err());
     }
 
     #[test]
-    fn a_long_name_keeps_its_ending() {
-        let shown = displayed(&format!("{}.tar.gz", "n".repeat(300))).unwrap();
+    fn long_name_keeps_its_extension() {
+        let shown = sanitize(&format!("{}.tar.gz", "n".repeat(300))).unwrap();
         assert_eq!(shown.chars().count(), limits::TITLE_CHARS);
         assert!(shown.ends_with("….gz"), "{shown}");
-        assert_eq!(displayed(&"n".repeat(300)).unwrap().chars().count(), limits::TITLE_CHARS);
+        assert_eq!(sanitize(&"n".repeat(300)).unwrap().chars().count(), limits::TITLE_CHARS);
     }
 
     #[test]
-    fn a_name_is_one_header_whatever_is_in_it() {
+    fn any_name_stays_within_one_header() {
         for (name, kept) in [
             ("a b.txt", "attachment; filename=\"a b.txt\"; filename*=UTF-8''a%20b.txt"),
             ("a\"\r\nX: 1", "attachment; filename=\"a___X_ 1\"; filename*=UTF-8''a%22%0D%0AX%3A%201"),

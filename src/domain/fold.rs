@@ -11,11 +11,11 @@ use crate::usage::Usage;
 
 /// What `apply` did with an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Applied {
+pub enum ApplyOutcome {
     /// The turn changed and covers `seq` now.
-    Yes,
+    Changed,
     /// The turn already covered `seq`; nothing changed (the replay law).
-    Already,
+    AlreadyCovered,
     /// Events before this one are missing; nothing changed. The follower needs a snapshot.
     Gap,
     /// The event contradicts the turn (an unknown block, a delta after the end). It is skipped, but counts as covered,
@@ -25,11 +25,11 @@ pub enum Applied {
 
 /// The per-generation usages of a turn while it runs: a usage event replaces its generation's, the turn shows the sum.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Usages(Vec<(GenerationId, Usage)>);
+pub struct GenerationUsages(Vec<(GenerationId, Usage)>);
 
-impl Usages {
+impl GenerationUsages {
     /// Takes one generation's usage.
-    pub fn put(&mut self, generation: GenerationId, usage: Usage) {
+    pub fn set(&mut self, generation: GenerationId, usage: Usage) {
         match self.0.iter_mut().find(|(id, _)| *id == generation) {
             Some(entry) => entry.1 = usage,
             None => self.0.push((generation, usage)),
@@ -46,18 +46,18 @@ impl Usages {
 ///
 /// Laws (tested): folding a snapshot at k and then the events after k equals folding all of them; an event that the
 /// turn already covers changes nothing.
-pub fn apply(turn: &mut Turn, seq: u64, event: &Event) -> Applied {
+pub fn apply(turn: &mut Turn, seq: u64, event: &Event) -> ApplyOutcome {
     if seq <= turn.last_event_seq {
-        return Applied::Already;
+        return ApplyOutcome::AlreadyCovered;
     }
     // Greater than the covered number, so this cannot overflow, whatever a follower was told.
     if seq - turn.last_event_seq > 1 {
-        return Applied::Gap;
+        return ApplyOutcome::Gap;
     }
     turn.last_event_seq = seq;
-    match change(turn, event) {
-        Ok(()) => Applied::Yes,
-        Err(why) => Applied::Impossible(why),
+    match apply_event(turn, event) {
+        Ok(()) => ApplyOutcome::Changed,
+        Err(why) => ApplyOutcome::Impossible(why),
     }
 }
 
@@ -66,21 +66,21 @@ pub fn fold<'a>(turn: &mut Turn, events: impl IntoIterator<Item = (u64, &'a Even
     let mut impossible = Vec::new();
     for (seq, event) in events {
         match apply(turn, seq, event) {
-            Applied::Impossible(why) => impossible.push((seq, why)),
-            Applied::Gap => impossible.push((seq, "events before it are missing")),
-            Applied::Yes | Applied::Already => {}
+            ApplyOutcome::Impossible(why) => impossible.push((seq, why)),
+            ApplyOutcome::Gap => impossible.push((seq, "events before it are missing")),
+            ApplyOutcome::Changed | ApplyOutcome::AlreadyCovered => {}
         }
     }
     impossible
 }
 
-fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
+fn apply_event(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
     if turn.status.is_terminal() {
         return Err("the turn is over");
     }
     match event {
         Event::TurnStatus { status, at } => {
-            if status.is_terminal() || !(turn.status == *status || turn.status.may_become(*status)) {
+            if status.is_terminal() || !(turn.status == *status || turn.status.can_become(*status)) {
                 return Err("no such move");
             }
             turn.status = *status;
@@ -93,13 +93,13 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
         }
         Event::ModelReturned { model } => turn.model_used = Some(model.clone()),
         Event::Attempt(attempt) => turn.attempt = Some(attempt.clone()),
-        Event::BlockStart { block } => start(turn, block)?,
+        Event::BlockStart { block } => append_block(turn, block)?,
         Event::BlockDelta { block_id, text } => {
             let block = turn.block_mut(*block_id).ok_or("no such block")?;
             if block.state != BlockState::Open {
                 return Err("the block is finished");
             }
-            block.content.growing_mut().ok_or("the block does not grow")?.push_str(text);
+            block.content.streaming_text_mut().ok_or("the block does not grow")?.push_str(text);
         }
         Event::BlockUpdate { block_id, status, duration_ms, metadata } => {
             let block = turn.block_mut(*block_id).ok_or("no such block")?;
@@ -110,7 +110,7 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
             if duration_ms.is_some() {
                 *took = *duration_ms;
             }
-            merge(&mut block.block_metadata, metadata);
+            merge_metadata(&mut block.block_metadata, metadata);
         }
         Event::BlockEnd { block_id, state, content } => {
             let block = turn.block_mut(*block_id).ok_or("no such block")?;
@@ -147,7 +147,7 @@ fn change(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
 }
 
 /// What is said of a block beside its content changes key by key.
-fn merge(into: &mut Value, changes: &Value) {
+fn merge_metadata(into: &mut Value, changes: &Value) {
     let Value::Object(changes) = changes else { return };
     if !into.is_object() {
         *into = Value::Object(Map::new());
@@ -161,7 +161,7 @@ fn merge(into: &mut Value, changes: &Value) {
     }
 }
 
-fn start(turn: &mut Turn, block: &Block) -> Result<(), &'static str> {
+fn append_block(turn: &mut Turn, block: &Block) -> Result<(), &'static str> {
     // Places may be missing: blocks of a damaged turn that goes on stand behind what is left of it.
     if turn.blocks.last().is_some_and(|last| block.seq <= last.seq && last.seq < LAST_BLOCK_SEQ) {
         return Err("blocks are appended in order");

@@ -6,14 +6,14 @@ use serde_json::{Error, Value};
 
 use crate::event::Event;
 use crate::id::{BlockId, TurnId};
-use crate::reader::{Members, apart, read, unknown};
+use crate::json_reader::{JsonMembers, deserialize_members, from_value, unknown_variant};
 use crate::turn::Turn;
 
 /// One line of a turn's event stream. SSE carries `seq` as `id: <turn>:<seq>`, NDJSON inside the object.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "nearly every frame is an event, and a frame lives for one call")]
-pub enum Frame {
+pub enum StreamFrame {
     /// A fact of the journal.
     Event {
         turn_id: TurnId,
@@ -21,13 +21,13 @@ pub enum Frame {
         #[serde(flatten)]
         event: Event,
     },
-    Other(Signal),
+    Other(StreamSignal),
 }
 
 /// What is said outside the journal: it has no number and is not replayed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Signal {
+pub enum StreamSignal {
     /// The follower's cursor means nothing here; this replaces all it has.
     Snapshot {
         turn: Box<Turn>,
@@ -43,38 +43,40 @@ pub enum Signal {
 }
 
 /// An event is what belongs to a turn and has a number.
-fn frame(mut value: Value) -> Result<Frame, Error> {
+fn parse_frame(mut value: Value) -> Result<StreamFrame, Error> {
     let mut take = |name| value.as_object_mut().and_then(|members| members.shift_remove(name));
     match (take("turn_id"), take("seq")) {
-        (Some(turn_id), Some(seq)) => {
-            Ok(Frame::Event { turn_id: read(&turn_id)?, seq: read(&seq)?, event: Event::try_from(value)? })
-        }
-        _ => signal(&Members(&value)).map(Frame::Other),
+        (Some(turn_id), Some(seq)) => Ok(StreamFrame::Event {
+            turn_id: from_value(&turn_id)?,
+            seq: from_value(&seq)?,
+            event: Event::try_from(value)?,
+        }),
+        _ => parse_signal(&JsonMembers(&value)).map(StreamFrame::Other),
     }
 }
 
-impl<'de> Deserialize<'de> for Frame {
+impl<'de> Deserialize<'de> for StreamFrame {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        frame(Value::deserialize(from)?).map_err(D::Error::custom)
+        parse_frame(Value::deserialize(from)?).map_err(D::Error::custom)
     }
 }
 
-fn signal(signal: &Members<'_>) -> Result<Signal, Error> {
-    Ok(match signal.word("type")? {
-        "snapshot" => Signal::Snapshot { turn: signal.get("turn")? },
-        "markup" => Signal::Markup { block_id: signal.get("block_id")?, parts: signal.get("parts")? },
-        "heartbeat" => Signal::Heartbeat { now: signal.get("now")? },
-        other => return Err(unknown(other)),
+fn parse_signal(signal: &JsonMembers<'_>) -> Result<StreamSignal, Error> {
+    Ok(match signal.tag("type")? {
+        "snapshot" => StreamSignal::Snapshot { turn: signal.get("turn")? },
+        "markup" => StreamSignal::Markup { block_id: signal.get("block_id")?, parts: signal.get("parts")? },
+        "heartbeat" => StreamSignal::Heartbeat { now: signal.get("now")? },
+        other => return Err(unknown_variant(other)),
     })
 }
 
-impl<'de> Deserialize<'de> for Signal {
+impl<'de> Deserialize<'de> for StreamSignal {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        apart(from, signal)
+        deserialize_members(from, parse_signal)
     }
 }
 
-impl Frame {
+impl StreamFrame {
     /// The frame's name on the wire (SSE `event:`).
     pub fn name(&self) -> &str {
         match self {
@@ -84,7 +86,7 @@ impl Frame {
     }
 }
 
-impl Signal {
+impl StreamSignal {
     /// All names that `name` gives.
     pub const NAMES: [&str; 3] = ["snapshot", "markup", "heartbeat"];
 
@@ -113,7 +115,7 @@ pub fn parse_cursor(text: &str, turn: TurnId) -> Option<u64> {
 }
 
 /// The SSE id of an event.
-pub fn cursor(turn: TurnId, seq: u64) -> String {
+pub fn format_cursor(turn: TurnId, seq: u64) -> String {
     format!("{turn}:{seq}")
 }
 

@@ -11,21 +11,21 @@ use serde_json::Value;
 use crate::block::{Block, BlockState, Content, ToolStatus};
 use crate::content_block::ContentBlock;
 use crate::id::{BlockId, ExchangeId, TurnId};
-use crate::merge::{Part, Reasoning, merge};
-use crate::segment::{Item, Segment, segments_where};
+use crate::merge::{MessagePart, PartReasoning, merge_parts};
+use crate::segment::{RenderedItem, Segment, segments_by_mode};
 use crate::turn::{Role, Turn, TurnStatus};
 
 /// One group of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Group {
+pub enum MessageGroup {
     UserMessageGroup {
         exchange_id: ExchangeId,
-        user_message: Said,
+        user_message: GroupMessage,
     },
     SystemMessageGroup {
         exchange_id: ExchangeId,
-        system_message: Said,
+        system_message: GroupMessage,
     },
     AssistantMessageGroup {
         /// Of the first turn: the group's id.
@@ -39,13 +39,13 @@ pub enum Group {
         /// What is shown of it, in order.
         items: Vec<TimelineItem>,
         /// Which of the items are a reasoning block and which the reply, by their places in `items`.
-        segments: Vec<Placed>,
+        segments: Vec<TimelineSegment>,
     },
 }
 
 /// What a person or the system said.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
-pub struct Said {
+pub struct GroupMessage {
     pub turn_id: TurnId,
     /// All of its text.
     pub content: String,
@@ -61,13 +61,13 @@ pub struct TimelineItem {
     pub turn_id: TurnId,
     pub created_at: DateTime<Utc>,
     #[serde(flatten)]
-    pub what: What,
+    pub what: TimelineItemKind,
 }
 
 /// What a thing of the timeline is.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum What {
+pub enum TimelineItemKind {
     Think {
         /// Empty where the provider hides it.
         text: String,
@@ -109,32 +109,34 @@ pub struct ToolAnswer {
 /// Where items belong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Placed {
+pub enum TimelineSegment {
     ReasoningBlock { items: Vec<usize>, tool_calls: usize, title: Option<String>, duration: Option<u64> },
     Reply { item: usize },
 }
 
 /// Whether a turn goes into the group of the one before it.
-pub fn joins(before: Role, role: Role) -> bool {
+pub fn joins_previous_group(before: Role, role: Role) -> bool {
     before == Role::Assistant && role == Role::Assistant
 }
 
 /// The groups of a path. `is_thinking_mode` says of a turn what its exchange says.
-pub fn groups(mut path: Vec<Turn>, is_thinking_mode: impl Fn(TurnId) -> bool) -> Vec<Group> {
-    let runs = path.chunk_by_mut(|before, turn| joins(before.role, turn.role));
+pub fn message_groups(mut path: Vec<Turn>, is_thinking_mode: impl Fn(TurnId) -> bool) -> Vec<MessageGroup> {
+    let runs = path.chunk_by_mut(|before, turn| joins_previous_group(before.role, turn.role));
     runs.filter_map(|run| match run {
-        [said] if said.role == Role::User => {
-            Some(Group::UserMessageGroup { exchange_id: said.exchange_id, user_message: Said::from(&*said) })
-        }
-        [said] if said.role == Role::System => {
-            Some(Group::SystemMessageGroup { exchange_id: said.exchange_id, system_message: Said::from(&*said) })
-        }
-        run => replies(run, &is_thinking_mode),
+        [said] if said.role == Role::User => Some(MessageGroup::UserMessageGroup {
+            exchange_id: said.exchange_id,
+            user_message: GroupMessage::from(&*said),
+        }),
+        [said] if said.role == Role::System => Some(MessageGroup::SystemMessageGroup {
+            exchange_id: said.exchange_id,
+            system_message: GroupMessage::from(&*said),
+        }),
+        run => reply_group(run, &is_thinking_mode),
     })
     .collect()
 }
 
-impl From<&Turn> for Said {
+impl From<&Turn> for GroupMessage {
     fn from(turn: &Turn) -> Self {
         Self {
             turn_id: turn.id,
@@ -145,7 +147,7 @@ impl From<&Turn> for Said {
     }
 }
 
-fn replies(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> Option<Group> {
+fn reply_group(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> Option<MessageGroup> {
     let modes: Vec<bool> = run.iter().map(|turn| is_thinking_mode(turn.id)).collect();
     let (mut blocks, mut of): (Vec<Block>, Vec<usize>) = Default::default();
     for (at, turn) in run.iter_mut().enumerate() {
@@ -153,27 +155,27 @@ fn replies(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> Optio
         blocks.append(&mut turn.blocks);
     }
     let (first, last) = (run.first()?, run.last()?);
-    let shown = segments_where(&blocks, &|at| modes[of[at]]);
+    let shown = segments_by_mode(&blocks, &|at| modes[of[at]]);
     let (mut items, mut segments) = (Vec::new(), Vec::new());
-    let thoughts = thoughts(&blocks, &shown);
+    let thoughts = merged_thoughts(&blocks, &shown);
     let item = |segment: &Segment| {
-        let at = place(segment);
+        let at = first_block_index(segment);
         let (block, turn) = (&blocks[at], &run[of[at]]);
         TimelineItem {
             id: segment.key(),
             turn_id: turn.id,
             created_at: block.created_at,
-            what: what(segment, turn, &blocks, &thoughts),
+            what: item_kind(segment, turn, &blocks, &thoughts),
         }
     };
     for shown in &shown {
         match shown {
-            Item::Reply(segment) => {
-                segments.push(Placed::Reply { item: items.len() });
+            RenderedItem::Reply(segment) => {
+                segments.push(TimelineSegment::Reply { item: items.len() });
                 items.push(item(segment));
             }
-            Item::Reasoning(reasoning) => {
-                segments.push(Placed::ReasoningBlock {
+            RenderedItem::Reasoning(reasoning) => {
+                segments.push(TimelineSegment::ReasoningBlock {
                     items: (items.len()..items.len() + reasoning.members.len()).collect(),
                     tool_calls: reasoning.tool_calls,
                     title: reasoning.title.clone(),
@@ -183,7 +185,7 @@ fn replies(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> Optio
             }
         }
     }
-    Some(Group::AssistantMessageGroup {
+    Some(MessageGroup::AssistantMessageGroup {
         exchange_id: first.exchange_id,
         turn_ids: run.iter().map(|turn| turn.id).collect(),
         status: last.status,
@@ -194,7 +196,7 @@ fn replies(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> Optio
 }
 
 /// The place of a segment's first block.
-fn place(segment: &Segment) -> usize {
+fn first_block_index(segment: &Segment) -> usize {
     match segment {
         Segment::Think { blocks, .. } => blocks.first().copied().unwrap_or_default(),
         Segment::Tool { call, .. } => *call,
@@ -204,22 +206,22 @@ fn place(segment: &Segment) -> usize {
 
 /// The merged reasoning by the id of its first block: the rule of `merge` over everything that is shown, one part for
 /// each block.
-fn thoughts(blocks: &[Block], shown: &[Item]) -> HashMap<String, Part> {
+fn merged_thoughts(blocks: &[Block], shown: &[RenderedItem]) -> HashMap<String, MessagePart> {
     let segments = shown.iter().flat_map(|item| match item {
-        Item::Reasoning(reasoning) => reasoning.members.iter().collect(),
-        Item::Reply(segment) => vec![segment],
+        RenderedItem::Reasoning(reasoning) => reasoning.members.iter().collect(),
+        RenderedItem::Reply(segment) => vec![segment],
     });
     let parts = segments.flat_map(|segment| match segment {
-        Segment::Think { blocks: places, .. } => places.iter().map(|&at| part(&blocks[at])).collect(),
-        other => vec![part(&blocks[place(other)])],
+        Segment::Think { blocks: places, .. } => places.iter().map(|&at| reasoning_part(&blocks[at])).collect(),
+        other => vec![reasoning_part(&blocks[first_block_index(other)])],
     });
-    let merged = merge(parts.collect());
+    let merged = merge_parts(parts.collect());
     merged.into_iter().filter(|part| part.reasoning.is_some()).map(|part| (part.id.clone(), part)).collect()
 }
 
-fn part(block: &Block) -> Part {
+fn reasoning_part(block: &Block) -> MessagePart {
     let reasoning = match &block.content {
-        Content::Thinking { thinking, title, duration_ms, .. } => Some(Reasoning {
+        Content::Thinking { thinking, title, duration_ms, .. } => Some(PartReasoning {
             content: thinking.clone(),
             title: title.clone(),
             streaming: block.state == BlockState::Open,
@@ -228,16 +230,21 @@ fn part(block: &Block) -> Part {
         }),
         _ => None,
     };
-    Part { id: block.id.to_string(), reasoning, ..Part::default() }
+    MessagePart { id: block.id.to_string(), reasoning, ..MessagePart::default() }
 }
 
-fn what(segment: &Segment, turn: &Turn, blocks: &[Block], thoughts: &HashMap<String, Part>) -> What {
-    let block = &blocks[place(segment)];
+fn item_kind(
+    segment: &Segment,
+    turn: &Turn,
+    blocks: &[Block],
+    thoughts: &HashMap<String, MessagePart>,
+) -> TimelineItemKind {
+    let block = &blocks[first_block_index(segment)];
     match (segment, &block.content) {
         (Segment::Think { key, .. }, _) => {
             let part = thoughts.get(&key.to_string()).cloned().unwrap_or_default();
             let said = part.reasoning.unwrap_or_default();
-            What::Think {
+            TimelineItemKind::Think {
                 text: said.content,
                 title: said.title,
                 streaming: said.streaming,
@@ -246,20 +253,24 @@ fn what(segment: &Segment, turn: &Turn, blocks: &[Block], thoughts: &HashMap<Str
                 merged_ids: part.merged_ids,
             }
         }
-        (Segment::Tool { result, .. }, Content::ToolUse { tool_name, arguments, status, .. }) => What::Tool {
-            tool_name: tool_name.clone(),
-            arguments: arguments.clone(),
-            status: *status,
-            result: result.and_then(|at| answer(&blocks[at])),
-        },
-        (_, Content::Text { text, is_error }) => {
-            What::Text { text: text.clone(), is_error: *is_error, streaming: block.state == BlockState::Open }
+        (Segment::Tool { result, .. }, Content::ToolUse { tool_name, arguments, status, .. }) => {
+            TimelineItemKind::Tool {
+                tool_name: tool_name.clone(),
+                arguments: arguments.clone(),
+                status: *status,
+                result: result.and_then(|at| tool_answer(&blocks[at])),
+            }
         }
-        _ => What::Other { block: ContentBlock::new(turn.chat_id, turn.id, block) },
+        (_, Content::Text { text, is_error }) => TimelineItemKind::Text {
+            text: text.clone(),
+            is_error: *is_error,
+            streaming: block.state == BlockState::Open,
+        },
+        _ => TimelineItemKind::Other { block: ContentBlock::new(turn.chat_id, turn.id, block) },
     }
 }
 
-fn answer(block: &Block) -> Option<ToolAnswer> {
+fn tool_answer(block: &Block) -> Option<ToolAnswer> {
     match &block.content {
         Content::ToolResult { result, success, .. } => {
             Some(ToolAnswer { id: block.id, result: result.clone(), success: *success })

@@ -106,7 +106,7 @@ ids! {
     /// A lasting answer about a tool.
     ToolPolicyId;
     /// A graft: a path that is asked again on another branch.
-    GraftId;
+    RerunId;
     /// An import that runs or ran since the server started.
     ImportId;
     /// One deletion, shared by everything it took along (domain.md I13).
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_hyphenated_lower_case_form_is_an_id() {
+    fn only_hyphenated_lower_case_form_is_valid_id() {
         let good = "0190b5b4-7c1e-7abc-8def-0123456789ab";
         assert_eq!(good.parse::<TurnId>().unwrap().to_string(), good);
         for bad in [
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn json_takes_the_same_spelling_as_a_path() {
+    fn json_accepts_same_spelling_as_path() {
         assert!(serde_json::from_str::<TurnId>("\"0190B5B4-7C1E-7ABC-8DEF-0123456789AB\"").is_err());
         let json = "\"0190b5b4-7c1e-7abc-8def-0123456789ab\"";
         let id: TurnId = serde_json::from_str(json).unwrap();

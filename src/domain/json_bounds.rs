@@ -16,7 +16,7 @@ const RESERVED: &str = "$serde_json::private::";
 
 /// Any JSON value as its text has it. `Value`'s own reader follows its reserved names into the strings behind them,
 /// where a nesting begins anew that no bound has seen.
-pub struct Plain(pub Value);
+pub struct PlainJson(pub Value);
 
 /// Whether an object's name is one that `serde_json` keeps for itself.
 pub fn is_reserved(name: &str) -> bool {
@@ -28,14 +28,14 @@ pub fn is_reserved(name: &str) -> bool {
 /// # Errors
 /// It is not JSON, or nested deeper than `serde_json` goes.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str::<Plain>(text).map(|Plain(value)| value)
+    serde_json::from_str::<PlainJson>(text).map(|PlainJson(value)| value)
 }
 
 /// Reads bytes in the same manner, and says whether a name stands twice in one of the objects: the last one counts.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_with_repetition(text: &[u8]) -> serde_json::Result<(Value, bool)> {
+pub fn parse_detecting_duplicates(text: &[u8]) -> serde_json::Result<(Value, bool)> {
     let mut is_repeated = false;
     let mut from = serde_json::Deserializer::from_slice(text);
     let value = PlainSeed { is_repeated: &mut is_repeated }.deserialize(&mut from)?;
@@ -51,29 +51,29 @@ pub fn parse_bounded(text: &str) -> serde_json::Result<Value> {
     let value = parse(text)?;
     match excess(&value, limits::JSON_VALUE_DEPTH) {
         None => Ok(value),
-        Some(Excess::Depth) => {
+        Some(BoundsExcess::Depth) => {
             Err(serde_json::Error::custom(format_args!("nested deeper than {} levels", limits::JSON_VALUE_DEPTH)))
         }
-        Some(Excess::Name) => Err(serde_json::Error::custom(format_args!("a name begins with {RESERVED}"))),
+        Some(BoundsExcess::Name) => Err(serde_json::Error::custom(format_args!("a name begins with {RESERVED}"))),
     }
 }
 
 /// Holds a value to the bounds: what is nested deeper, or could not be read back, becomes a string of its own JSON.
 /// Gives whether anything did.
-pub fn bound(value: &mut Value) -> bool {
+pub fn enforce(value: &mut Value) -> bool {
     if excess(value, limits::JSON_VALUE_DEPTH).is_none() {
         return false;
     }
     let text = value.to_string();
-    *value = parse(&bounded(&text, limits::JSON_VALUE_DEPTH)).unwrap_or(Value::String(text));
+    *value = parse(&bounded_text(&text, limits::JSON_VALUE_DEPTH)).unwrap_or(Value::String(text));
     true
 }
 
 /// Holds the members of an object to the bounds. A name that the object around them takes for itself, or that `serde_json`
 /// keeps, would not be read back as this one: it is written with `x:` before it.
-pub fn bound_members(members: &mut Map<String, Value>, is_taken: impl Fn(&str) -> bool) {
+pub fn enforce_members(members: &mut Map<String, Value>, is_taken: impl Fn(&str) -> bool) {
     members.values_mut().for_each(|member| {
-        bound(member);
+        enforce(member);
     });
     if members.keys().any(|name| is_taken(name) || is_reserved(name)) {
         let named = std::mem::take(members).into_iter();
@@ -88,7 +88,7 @@ pub fn bound_members(members: &mut Map<String, Value>, is_taken: impl Fn(&str) -
 
 /// Holds a text of JSON to the bounds in the same manner, whatever its depth: without recursion, and without a copy
 /// where there is nothing to do. A text that is no JSON stays none.
-pub fn bounded(text: &str, depth: usize) -> Cow<'_, str> {
+pub fn bounded_text(text: &str, depth: usize) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut written = String::new();
     let (mut copied, mut at, mut level) = (0, 0, 0usize);
@@ -113,21 +113,21 @@ pub fn bounded(text: &str, depth: usize) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-enum Excess {
+enum BoundsExcess {
     Depth,
     Name,
 }
 
 /// How a value is beyond the bounds. Walks with a list of its own: the depth is what is in question.
-fn excess(value: &Value, depth: usize) -> Option<Excess> {
+fn excess(value: &Value, depth: usize) -> Option<BoundsExcess> {
     let mut open = vec![(value, 0)];
     while let Some((value, level)) = open.pop() {
         match value {
-            Value::Array(_) | Value::Object(_) if level == depth => return Some(Excess::Depth),
+            Value::Array(_) | Value::Object(_) if level == depth => return Some(BoundsExcess::Depth),
             Value::Array(items) => open.extend(items.iter().map(|item| (item, level + 1))),
             Value::Object(members) => {
                 if members.keys().next().is_some_and(|name| is_reserved(name)) {
-                    return Some(Excess::Name);
+                    return Some(BoundsExcess::Name);
                 }
                 open.extend(members.values().map(|member| (member, level + 1)));
             }
@@ -181,7 +181,7 @@ fn begins_reserved(text: &str, start: usize) -> bool {
     name.is_some_and(|name| is_reserved(&name))
 }
 
-impl<'de> Deserialize<'de> for Plain {
+impl<'de> Deserialize<'de> for PlainJson {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         PlainSeed { is_repeated: &mut false }.deserialize(from).map(Self)
     }

@@ -23,7 +23,7 @@ const TRADITIONAL: &str = "這們個來時說國對學為還會過麼開請問�
 
 /// What the characters of a text are, counted.
 #[derive(Debug, Default)]
-struct Count {
+struct CharCounts {
     han: usize,
     simplified: usize,
     traditional: usize,
@@ -61,25 +61,25 @@ const ALONE: [(std::ops::RangeInclusive<char>, &str); 12] = [
 ];
 
 /// The language of a whole text as BCP 47 names it; nothing where its letters do not say.
-pub fn of(text: &str) -> Option<&'static str> {
+pub fn detect(text: &str) -> Option<&'static str> {
     judge(&count(text.chars(), SAMPLE).0)
 }
 
 /// The language of a text that is still being written: that of what was there at the last look, so that it changes a few
 /// times at most, and early.
-pub fn so_far(text: &str) -> Option<&'static str> {
+pub fn detect_while_streaming(text: &str) -> Option<&'static str> {
     let (_, seen) = count(text.chars(), SAMPLE);
     let look = LOOKS.into_iter().rev().find(|look| *look <= seen)?;
     judge(&count(text.chars(), look).0)
 }
 
 /// Counts the first so many characters outside of code. Gives how many there were, too.
-fn count(text: impl Iterator<Item = char>, most: usize) -> (Count, usize) {
-    let mut count = Count::default();
+fn count(text: impl Iterator<Item = char>, most: usize) -> (CharCounts, usize) {
+    let mut count = CharCounts::default();
     let (mut seen, mut word) = (0, String::new());
-    let mut code = Code::default();
+    let mut code = CodeScanner::default();
     for letter in text.take(PASSED) {
-        if code.takes(letter) {
+        if code.consume(letter) {
             count.word(&mut word);
             continue;
         }
@@ -103,7 +103,7 @@ fn count(text: impl Iterator<Item = char>, most: usize) -> (Count, usize) {
     (count, seen)
 }
 
-impl Count {
+impl CharCounts {
     fn word(&mut self, word: &mut String) {
         if !word.is_empty() {
             self.latin += 1;
@@ -150,7 +150,7 @@ impl Count {
 }
 
 /// The language that has half of what was counted, where it is one.
-fn judge(count: &Count) -> Option<&'static str> {
+fn judge(count: &CharCounts) -> Option<&'static str> {
     let alone: usize = count.alone.iter().sum();
     let eastern = count.han + count.kana + count.hangul;
     let semitic = count.arabic + count.persian + count.hebrew;
@@ -187,7 +187,7 @@ fn judge(count: &Count) -> Option<&'static str> {
 
 /// Code in a text, which says nothing of its language: between fences, and between backticks.
 #[derive(Debug, Default)]
-struct Code {
+struct CodeScanner {
     /// Backticks at the place that is read, when the line has begun with nothing else.
     ticks: usize,
     is_at_start: bool,
@@ -196,9 +196,9 @@ struct Code {
     is_inline: bool,
 }
 
-impl Code {
+impl CodeScanner {
     /// Whether this character is code, or a mark of it.
-    fn takes(&mut self, letter: char) -> bool {
+    fn consume(&mut self, letter: char) -> bool {
         let is_at_start = self.is_at_start || !self.has_begun;
         self.has_begun = true;
         match letter {

@@ -8,7 +8,7 @@ mod search;
 pub use search::*;
 
 /// The largest count that is believed: of tokens, bytes, events, millionths of a dollar (`bounded_sum!` has it as well).
-pub const COUNT: u64 = 1_000_000_000_000;
+pub const PLAUSIBLE_COUNT: u64 = 1_000_000_000_000;
 /// A user message: bytes and characters.
 pub const MESSAGE_BYTES: usize = 1 << 20;
 pub const MESSAGE_CHARS: usize = 400_000;
@@ -106,9 +106,9 @@ pub const COMPARE_BYTES: u64 = 4 << 20;
 /// have no more lines than this. The time is that of docs/decisions.md.
 pub const COMPARE_WORDS: usize = 30_000;
 /// Messages that one graft asks again.
-pub const GRAFT_MESSAGES: usize = 200;
+pub const RERUN_MESSAGES: usize = 200;
 /// Grafts and branches that a page offers, the newest.
-pub const GRAFTS_LISTED: u32 = 50;
+pub const RERUNS_LISTED: u32 = 50;
 pub const BRANCHES_OFFERED: usize = 200;
 /// Branches on one page of their list, each with its forms.
 pub const BRANCHES_PAGE: usize = 30;
@@ -168,7 +168,7 @@ pub const TOOL_REPEATS: u32 = 3;
 /// A result: in its row, as a blob, what of it the model is told, what of it a page shows.
 pub const TOOL_RESULT_BYTES: usize = 1 << 20;
 pub const TOOL_BLOB_BYTES: usize = 32 << 20;
-pub const TOOL_TOLD_BYTES: usize = 64 << 10;
+pub const TOOL_OUTPUT_BYTES: usize = 64 << 10;
 pub const TOOL_SHOWN_BYTES: usize = 64 << 10;
 /// Of a page: the end of arguments that are being written, values of a tree of JSON, and how many finished tools in a row
 /// are shown one by one.

@@ -70,7 +70,7 @@ impl Lineages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{time, turn_id, uuid};
+    use crate::fixtures::{time, turn_id, uuid};
 
     fn branch_id(n: u64) -> BranchId {
         BranchId::from_uuid(uuid(n))
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_leaf_visited_last_is_gone_to() {
+    fn last_visited_leaf_is_chosen() {
         // 1: 0..=5, 2 leaves it behind 1, 3 leaves 2 behind 3, 4 leaves 1 behind 3.
         let rows = [
             row(1, None, 5, Some(1)),
@@ -108,19 +108,19 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_something_follows_is_no_leaf() {
+    fn followed_end_is_no_leaf() {
         let rows = [row(1, None, 1, Some(9)), row(2, Some((1, 1)), 3, Some(1))];
         assert_eq!(leaf(&rows, 1, 1), Some(turn_id(2)));
     }
 
     #[test]
-    fn of_ends_that_nobody_saw_the_newest_is_gone_to() {
+    fn newest_of_unvisited_leaves_is_chosen() {
         let rows = [row(1, None, 1, None), row(2, Some((1, 0)), 3, None), row(3, Some((1, 0)), 3, None)];
         assert_eq!(leaf(&rows, 1, 0), Some(turn_id(3)));
     }
 
     #[test]
-    fn a_circle_ends() {
+    fn cycle_terminates() {
         let rows = [row(1, Some((2, 1)), 5, None), row(2, Some((1, 1)), 6, None)];
         assert_eq!(leaf(&rows, 1, 0), Some(turn_id(2)));
     }

@@ -9,13 +9,13 @@ use serde_json::{Map, Value};
 
 /// One message part, before or after merging.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct MessagePart {
     pub id: String,
     /// The visible text; blank when there is none.
     #[serde(default)]
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<Reasoning>,
+    pub reasoning: Option<PartReasoning>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,7 +32,7 @@ pub struct Part {
 
 /// The reasoning of a part.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reasoning {
+pub struct PartReasoning {
     pub content: String,
     /// Null means the page's own word ("Thinking…").
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct Reasoning {
     pub total_duration: Option<u64>,
 }
 
-impl Part {
+impl MessagePart {
     fn has_text(&self) -> bool {
         !self.text.trim().is_empty()
     }
@@ -59,9 +59,9 @@ impl Part {
 
 /// Merges runs of parts with reasoning. A run also ends after a part that has visible text, because text ends a
 /// reasoning block and may not move. Linear in the size of the parts.
-pub fn merge(parts: Vec<Part>) -> Vec<Part> {
+pub fn merge_parts(parts: Vec<MessagePart>) -> Vec<MessagePart> {
     let mut merged = Vec::with_capacity(parts.len());
-    let mut run: Vec<Part> = Vec::new();
+    let mut run: Vec<MessagePart> = Vec::new();
     for part in parts {
         let has_text = part.has_text();
         if part.reasoning.is_some() {
@@ -79,14 +79,14 @@ pub fn merge(parts: Vec<Part>) -> Vec<Part> {
 }
 
 /// One part out of a run, of which only the last may have text.
-fn merge_run(mut run: Vec<Part>) -> Option<Part> {
+fn merge_run(mut run: Vec<MessagePart>) -> Option<MessagePart> {
     let merged_ids: Vec<String> = run.iter().flat_map(ids_of).collect();
     let last = run.last()?;
     let base_is_last = last.has_text() || last.has_attachments();
     let reasoning = merged_reasoning(&run);
     if run.len() == 1 {
         let only = run.pop()?;
-        return Some(Part { merged_ids, reasoning, ..only });
+        return Some(MessagePart { merged_ids, reasoning, ..only });
     }
     let sources = union(run.iter_mut().map(|part| std::mem::take(&mut part.sources)));
     let tasks = union(run.iter_mut().map(|part| std::mem::take(&mut part.tasks)));
@@ -99,18 +99,18 @@ fn merge_run(mut run: Vec<Part>) -> Option<Part> {
             metadata.entry(key).or_insert(value);
         }
     }
-    Some(Part { id: base.id, text: base.text, reasoning, sources, tasks, files, metadata, merged_ids })
+    Some(MessagePart { id: base.id, text: base.text, reasoning, sources, tasks, files, metadata, merged_ids })
 }
 
 /// The ids that a part stands for.
-fn ids_of(part: &Part) -> Vec<String> {
+fn ids_of(part: &MessagePart) -> Vec<String> {
     if part.merged_ids.is_empty() { vec![part.id.clone()] } else { part.merged_ids.clone() }
 }
 
-fn merged_reasoning(run: &[Part]) -> Option<Reasoning> {
+fn merged_reasoning(run: &[MessagePart]) -> Option<PartReasoning> {
     let all = || run.iter().filter_map(|part| part.reasoning.as_ref());
     let last = all().next_back()?;
-    Some(Reasoning {
+    Some(PartReasoning {
         content: join_reasoning(all().map(|reasoning| reasoning.content.as_str())),
         title: last.title.clone().filter(|title| !title.trim().is_empty()),
         streaming: last.streaming,

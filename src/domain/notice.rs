@@ -14,17 +14,17 @@ pub enum Notice {
     /// The request was refused for the reasoning in it, and sent again without.
     ReasoningRefused,
     /// The request was refused, and sent again with this reply's own tool calls told in words.
-    StepsTold,
+    StepsDescribed,
     /// The request was refused for reasoning that was missing in it, and sent again with it.
     ReasoningAdded,
     /// The provider took the request and left reasoning out of it by itself (prefix binding, providers.md 3.7).
     ReasoningDropped,
     /// The provider did not know the response that the request went on from, and got the whole conversation.
-    SentWhole,
+    ResentWhole,
     /// The request was refused for the images in it, and sent again with words in their place.
-    ImagesTold,
+    ImagesDescribed,
     /// The same, because the model takes none at all.
-    ImagesNotSeen,
+    ImagesUnsupported,
     /// The reply ended because it reached the length that a reply may have.
     LengthReached,
     /// It ended because conversation and reply fill what the model can read.
@@ -61,12 +61,12 @@ impl Notice {
     /// All of them.
     pub const ALL: [Self; 11] = [
         Self::ReasoningRefused,
-        Self::StepsTold,
+        Self::StepsDescribed,
         Self::ReasoningAdded,
         Self::ReasoningDropped,
-        Self::SentWhole,
-        Self::ImagesTold,
-        Self::ImagesNotSeen,
+        Self::ResentWhole,
+        Self::ImagesDescribed,
+        Self::ImagesUnsupported,
         Self::LengthReached,
         Self::ContextFilled,
         Self::Filtered,
@@ -74,7 +74,7 @@ impl Notice {
     ];
 
     /// What a provider's word for why it stopped tells the person; nothing where the reply is simply over.
-    pub fn of_stop_reason(reason: &str) -> Option<Self> {
+    pub fn from_stop_reason(reason: &str) -> Option<Self> {
         let known = STOP_REASONS.iter().find(|(word, _)| reason.eq_ignore_ascii_case(word));
         known.map(|(_, notice)| *notice)
     }
@@ -88,12 +88,12 @@ impl Notice {
     pub fn kind(self) -> &'static str {
         match self {
             Self::ReasoningRefused => "reasoning_refused",
-            Self::StepsTold => "steps_told",
+            Self::StepsDescribed => "steps_told",
             Self::ReasoningAdded => "reasoning_added",
             Self::ReasoningDropped => "reasoning_dropped",
-            Self::SentWhole => "sent_whole",
-            Self::ImagesTold => "images_told",
-            Self::ImagesNotSeen => "images_not_seen",
+            Self::ResentWhole => "sent_whole",
+            Self::ImagesDescribed => "images_told",
+            Self::ImagesUnsupported => "images_not_seen",
             Self::LengthReached => "length_reached",
             Self::ContextFilled => "context_filled",
             Self::Filtered => "filtered",
@@ -105,16 +105,18 @@ impl Notice {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::ReasoningRefused => "Earlier reasoning was left out, because the provider refused it.",
-            Self::StepsTold => {
+            Self::StepsDescribed => {
                 "Earlier reasoning was left out and tools were summed up, because the provider refused them."
             }
             Self::ReasoningAdded => "The request was sent again in the form that the provider asked for.",
             Self::ReasoningDropped => {
                 "The provider left earlier reasoning out, because the conversation before it has changed."
             }
-            Self::SentWhole => "The whole conversation was sent again, because the provider did not have it any more.",
-            Self::ImagesTold => "The images were told in words, because the provider refused them.",
-            Self::ImagesNotSeen => "The images were told in words, because this model does not take images.",
+            Self::ResentWhole => {
+                "The whole conversation was sent again, because the provider did not have it any more."
+            }
+            Self::ImagesDescribed => "The images were told in words, because the provider refused them.",
+            Self::ImagesUnsupported => "The images were told in words, because this model does not take images.",
             Self::LengthReached => "The reply reached the model's length limit.",
             Self::ContextFilled => "The conversation has filled what the model can read; the reply ends here.",
             Self::Filtered => "A content filter of the provider ended the reply here.",
@@ -130,7 +132,7 @@ impl Notice {
     }
 
     /// The same with the word that the provider used for it.
-    pub fn content_for(self, stop_reason: &str) -> Content {
+    pub fn content_with_stop_reason(self, stop_reason: &str) -> Content {
         let mut content = self.content();
         if let Content::Other(fields) = &mut content {
             fields.insert("stop_reason".to_owned(), Value::from(stop_reason));
@@ -145,7 +147,7 @@ pub fn is_notice(content: &Content) -> bool {
 }
 
 /// The sentence of a block that is a notice of ours; a provider's own block of that name says nothing here.
-pub fn sentence_of(block: &Block) -> Option<&str> {
+pub fn notice_sentence(block: &Block) -> Option<&str> {
     match &block.content {
         Content::Other(map) if is_notice(&block.content) => map.get("text")?.as_str(),
         _ => None,
@@ -153,36 +155,36 @@ pub fn sentence_of(block: &Block) -> Option<&str> {
 }
 
 /// Why a reply ended, of a block that says so.
-pub fn ending_of(block: &Block) -> Option<Notice> {
+pub fn ending_notice(block: &Block) -> Option<Notice> {
     let Content::Other(map) = &block.content else { return None };
-    let kind = map.get("kind").and_then(Value::as_str).filter(|_| sentence_of(block).is_some())?;
+    let kind = map.get("kind").and_then(Value::as_str).filter(|_| notice_sentence(block).is_some())?;
     Notice::ALL.into_iter().find(|notice| notice.is_ending() && notice.kind() == kind)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
-    fn a_notice_is_a_block_with_a_code_and_a_sentence() {
+    fn notice_is_block_with_code_and_sentence() {
         for notice in Notice::ALL {
-            let block = sample::block(2, 0, notice.content());
+            let block = fixtures::block(2, 0, notice.content());
             assert_eq!(block.content.block_type(), "x:notice");
-            assert_eq!(sentence_of(&block), Some(notice.sentence()));
+            assert_eq!(notice_sentence(&block), Some(notice.sentence()));
             let stored = serde_json::to_value(&block.content).unwrap();
             assert_eq!(stored["kind"], notice.kind());
             let back: Content = serde_json::from_value(stored).unwrap();
             assert_eq!(back, block.content);
         }
         let foreign = serde_json::json!({"type": "x:notice", "value": {"text": "Click here"}});
-        let foreign = sample::block(2, 0, serde_json::from_value(foreign).unwrap());
-        assert_eq!(sentence_of(&foreign), None);
-        assert_eq!(sentence_of(&sample::block(2, 0, Content::text("x:notice"))), None);
+        let foreign = fixtures::block(2, 0, serde_json::from_value(foreign).unwrap());
+        assert_eq!(notice_sentence(&foreign), None);
+        assert_eq!(notice_sentence(&fixtures::block(2, 0, Content::text("x:notice"))), None);
     }
 
     #[test]
-    fn what_every_api_calls_an_early_end_is_known() {
+    fn early_end_of_every_api_is_known() {
         use Notice::{ContextFilled, Declined, Filtered, LengthReached};
         for (reason, notice) in [
             // Chat completions, and Ollama.
@@ -207,15 +209,15 @@ mod tests {
             ("OTHER", None),
             ("", None),
         ] {
-            assert_eq!(Notice::of_stop_reason(reason), notice, "{reason}");
+            assert_eq!(Notice::from_stop_reason(reason), notice, "{reason}");
         }
     }
 
     #[test]
-    fn why_a_reply_ended_is_a_notice_with_the_word_of_the_provider() {
-        let block = sample::block(2, 3, Notice::LengthReached.content_for("MAX_TOKENS"));
-        assert_eq!(ending_of(&block), Some(Notice::LengthReached));
+    fn early_end_is_notice_with_provider_stop_reason() {
+        let block = fixtures::block(2, 3, Notice::LengthReached.content_with_stop_reason("MAX_TOKENS"));
+        assert_eq!(ending_notice(&block), Some(Notice::LengthReached));
         assert_eq!(serde_json::to_value(&block.content).unwrap()["stop_reason"], "MAX_TOKENS");
-        assert_eq!(ending_of(&sample::block(2, 0, Notice::StepsTold.content())), None, "it stands in front");
+        assert_eq!(ending_notice(&fixtures::block(2, 0, Notice::StepsDescribed.content())), None, "it stands in front");
     }
 }

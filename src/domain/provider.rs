@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::branch::Lock;
+use crate::branch::ModelLock;
 use crate::exchange::Thinking;
 
 /// Whether a model reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Reasoning {
+pub enum ReasoningSupport {
     /// It has no reasoning to ask for.
     Never,
     /// It reasons when asked.
@@ -21,7 +21,7 @@ pub enum Reasoning {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Model {
     #[serde(flatten)]
-    pub lock: Lock,
+    pub lock: ModelLock,
     /// The provider's name for people ("OpenAI", "Demo (offline, scripted)").
     pub provider_name: String,
     /// The model's name for people.
@@ -29,7 +29,7 @@ pub struct Model {
     /// One line on what it is, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    pub reasoning: Reasoning,
+    pub reasoning: ReasoningSupport,
     /// The levels of thinking that can be asked for; see [`crate::capabilities::Capabilities`].
     #[serde(default)]
     pub thinking_levels: Vec<Thinking>,
@@ -49,11 +49,11 @@ pub struct Model {
 }
 
 /// Whether an exchange is in thinking mode: asked for, or unavoidable (domain.md C2).
-pub fn is_thinking_mode(requested: Thinking, reasoning: Reasoning) -> bool {
+pub fn is_thinking_mode(requested: Thinking, reasoning: ReasoningSupport) -> bool {
     match reasoning {
-        Reasoning::Never => false,
-        Reasoning::Optional => requested != Thinking::Off,
-        Reasoning::Always => true,
+        ReasoningSupport::Never => false,
+        ReasoningSupport::Optional => requested != Thinking::Off,
+        ReasoningSupport::Always => true,
     }
 }
 
@@ -62,15 +62,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thinking_mode_is_what_was_asked_for_or_cannot_be_helped() {
+    fn thinking_mode_is_requested_or_unavoidable() {
         let asked = [Thinking::Low, Thinking::Medium, Thinking::High, Thinking::Budget(1)];
         for thinking in asked {
-            assert!(!is_thinking_mode(thinking, Reasoning::Never), "{thinking:?}");
-            assert!(is_thinking_mode(thinking, Reasoning::Optional), "{thinking:?}");
-            assert!(is_thinking_mode(thinking, Reasoning::Always), "{thinking:?}");
+            assert!(!is_thinking_mode(thinking, ReasoningSupport::Never), "{thinking:?}");
+            assert!(is_thinking_mode(thinking, ReasoningSupport::Optional), "{thinking:?}");
+            assert!(is_thinking_mode(thinking, ReasoningSupport::Always), "{thinking:?}");
         }
-        assert!(!is_thinking_mode(Thinking::Off, Reasoning::Never));
-        assert!(!is_thinking_mode(Thinking::Off, Reasoning::Optional));
-        assert!(is_thinking_mode(Thinking::Off, Reasoning::Always));
+        assert!(!is_thinking_mode(Thinking::Off, ReasoningSupport::Never));
+        assert!(!is_thinking_mode(Thinking::Off, ReasoningSupport::Optional));
+        assert!(is_thinking_mode(Thinking::Off, ReasoningSupport::Always));
     }
 }

@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use crate::block::{Block, Content};
 use crate::id::TurnId;
 use crate::notice::Notice;
-use crate::told;
+use crate::tool_output;
 
 /// What becomes of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Repair {
+pub enum RequestRepair {
     /// The replies before the one that is being written go back without their reasoning.
     EarlierReasoningLeftOut,
     /// The same, and this reply's own steps too.
@@ -31,31 +31,31 @@ pub enum Repair {
     ImagesNotSeen,
 }
 
-impl Repair {
+impl RequestRepair {
     /// What the person is told.
     pub fn notice(self) -> Notice {
         match self {
             Self::EarlierReasoningLeftOut | Self::ReasoningLeftOut => Notice::ReasoningRefused,
-            Self::StepsTold => Notice::StepsTold,
+            Self::StepsTold => Notice::StepsDescribed,
             Self::ReasoningEchoed => Notice::ReasoningAdded,
-            Self::SentWhole => Notice::SentWhole,
-            Self::ImagesTold => Notice::ImagesTold,
-            Self::ImagesNotSeen => Notice::ImagesNotSeen,
+            Self::SentWhole => Notice::ResentWhole,
+            Self::ImagesTold => Notice::ImagesDescribed,
+            Self::ImagesNotSeen => Notice::ImagesUnsupported,
         }
     }
 
     /// Whether reasoning of earlier replies stays behind.
-    pub fn leaves_out_earlier(self) -> bool {
+    pub fn omits_earlier_reasoning(self) -> bool {
         !matches!(self, Self::ReasoningEchoed) && self.changes_replies()
     }
 
     /// Whether earlier replies go out in another form.
     pub fn changes_replies(self) -> bool {
-        self != Self::SentWhole && !self.tells_images()
+        self != Self::SentWhole && !self.describes_images()
     }
 
     /// Whether images are told in words.
-    pub fn tells_images(self) -> bool {
+    pub fn describes_images(self) -> bool {
         matches!(self, Self::ImagesTold | Self::ImagesNotSeen)
     }
 }
@@ -96,21 +96,21 @@ pub struct ProviderState {
 impl ProviderState {
     /// Notes that a repaired request was accepted. `earlier` is the newest reply before the one that was written, which
     /// is `turn`.
-    pub fn learn(&mut self, repair: Repair, earlier: Option<TurnId>, turn: TurnId) {
+    pub fn record_repair(&mut self, repair: RequestRepair, earlier: Option<TurnId>, turn: TurnId) {
         self.previous_response = None;
         match repair {
-            Repair::EarlierReasoningLeftOut => self.reasoning_left_out_until = earlier,
-            Repair::ReasoningLeftOut | Repair::StepsTold => self.reasoning_left_out_until = Some(turn),
-            Repair::ReasoningEchoed => self.echoes_reasoning = true,
-            Repair::SentWhole => {}
-            Repair::ImagesTold => self.images_told_until = Some(turn),
-            Repair::ImagesNotSeen => self.sees_no_images = true,
+            RequestRepair::EarlierReasoningLeftOut => self.reasoning_left_out_until = earlier,
+            RequestRepair::ReasoningLeftOut | RequestRepair::StepsTold => self.reasoning_left_out_until = Some(turn),
+            RequestRepair::ReasoningEchoed => self.echoes_reasoning = true,
+            RequestRepair::SentWhole => {}
+            RequestRepair::ImagesTold => self.images_told_until = Some(turn),
+            RequestRepair::ImagesNotSeen => self.sees_no_images = true,
         }
     }
 }
 
 /// Steps of a reply in words, as part of what the person says: what was written, called and answered, in order.
-pub fn steps_told(blocks: &[Block]) -> String {
+pub fn describe_steps(blocks: &[Block]) -> String {
     let mut told = String::from("(So far, in answer to this:");
     for block in blocks {
         match &block.content {
@@ -124,7 +124,7 @@ pub fn steps_told(blocks: &[Block]) -> String {
             }
             Content::ToolResult { tool_name, result, is_error, metadata, .. } => {
                 let gave = if *is_error { "failed" } else { "gave" };
-                let result = told::text(told::value(result, metadata));
+                let result = tool_output::value_to_text(tool_output::render(result, metadata));
                 told.push_str(&format!("\n- {tool_name} {gave}: {result}"));
             }
             _ => {}
@@ -140,29 +140,30 @@ mod tests {
 
     use super::*;
     use crate::block::ToolStatus;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
-    fn a_branch_keeps_what_a_refusal_taught_and_what_it_does_not_know() {
-        let (earlier, turn) = (sample::turn_id(2), sample::turn_id(4));
+    fn provider_state_keeps_repair_and_unknown_fields() {
+        let (earlier, turn) = (fixtures::turn_id(2), fixtures::turn_id(4));
         for (repair, until, echoes) in [
-            (Repair::EarlierReasoningLeftOut, Some(earlier), false),
-            (Repair::ReasoningLeftOut, Some(turn), false),
-            (Repair::StepsTold, Some(turn), false),
-            (Repair::ReasoningEchoed, None, true),
-            (Repair::SentWhole, None, false),
-            (Repair::ImagesTold, None, false),
-            (Repair::ImagesNotSeen, None, false),
+            (RequestRepair::EarlierReasoningLeftOut, Some(earlier), false),
+            (RequestRepair::ReasoningLeftOut, Some(turn), false),
+            (RequestRepair::StepsTold, Some(turn), false),
+            (RequestRepair::ReasoningEchoed, None, true),
+            (RequestRepair::SentWhole, None, false),
+            (RequestRepair::ImagesTold, None, false),
+            (RequestRepair::ImagesNotSeen, None, false),
         ] {
             let kept = json!({"turn_id": earlier, "response_id": "resp_1"});
             let mut state: ProviderState =
                 serde_json::from_value(json!({"of_tomorrow": 1, "previous_response": kept})).unwrap();
             assert_eq!(serde_json::to_value(&state).unwrap()["previous_response"], kept);
-            state.learn(repair, Some(earlier), turn);
+            state.record_repair(repair, Some(earlier), turn);
             assert_eq!((state.reasoning_left_out_until, state.echoes_reasoning), (until, echoes), "{repair:?}");
             assert_eq!(state.previous_response, None, "{repair:?}: cleared by every refusal");
             let told = (state.images_told_until, state.sees_no_images);
-            let expected = (Some(turn).filter(|_| repair == Repair::ImagesTold), repair == Repair::ImagesNotSeen);
+            let expected =
+                (Some(turn).filter(|_| repair == RequestRepair::ImagesTold), repair == RequestRepair::ImagesNotSeen);
             assert_eq!(told, expected, "{repair:?}");
             let stored = serde_json::to_value(&state).unwrap();
             assert_eq!(stored["of_tomorrow"], 1);
@@ -172,18 +173,18 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_told_in_their_order_and_without_reasoning() {
-        let blocks = sample::blocks(
+    fn steps_are_described_in_order_without_reasoning() {
+        let blocks = fixtures::blocks(
             2,
             [
                 Content::thinking("secret"),
                 Content::text("I look."),
-                sample::tool_use("a", "search", json!({"q": 1}), ToolStatus::Done),
-                sample::tool_result("a", "search", json!("found")),
-                sample::tool_result("b", "open", json!({"error": "no"})),
+                fixtures::tool_use("a", "search", json!({"q": 1}), ToolStatus::Done),
+                fixtures::tool_result("a", "search", json!("found")),
+                fixtures::tool_result("b", "open", json!({"error": "no"})),
             ],
         );
-        let told = steps_told(&blocks);
+        let told = describe_steps(&blocks);
         let lines: Vec<&str> = told.lines().skip(1).collect();
         assert_eq!(
             lines,
@@ -195,6 +196,6 @@ mod tests {
                 "Go on from here.)",
             ]
         );
-        assert_eq!(told, steps_told(&blocks));
+        assert_eq!(told, describe_steps(&blocks));
     }
 }

@@ -27,7 +27,7 @@ pub enum Segment {
 pub struct ReasoningBlock {
     /// The first member's key. It stays while the block grows.
     pub key: BlockId,
-    /// `Think` and `Tool` segments in order; the first is a `Think`.
+    /// `Think` and `ToolFunction` segments in order; the first is a `Think`.
     pub members: Vec<Segment>,
     /// How many members are tool calls.
     pub tool_calls: usize,
@@ -47,7 +47,7 @@ pub struct ReasoningBlock {
 
 /// One rendered item of a reply, in reading order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Item {
+pub enum RenderedItem {
     Reasoning(ReasoningBlock),
     Reply(Segment),
 }
@@ -61,7 +61,7 @@ impl Segment {
     }
 }
 
-impl Item {
+impl RenderedItem {
     /// The id of the item's first block: stable while the reply streams and after a reload.
     pub fn key(&self) -> BlockId {
         match self {
@@ -84,42 +84,42 @@ pub fn thinking_text(blocks: &[Block], members: &[usize]) -> String {
 /// Without thinking mode there are no reasoning blocks, and reasoning that came unasked is left out. Results are found
 /// by their call's block id, or by the provider's call id where an import has no block id; a second answer to a call
 /// and an answer without a call are not drawn.
-pub fn segments(blocks: &[Block], is_thinking_mode: bool) -> Vec<Item> {
-    segments_where(blocks, &|_| is_thinking_mode)
+pub fn segments(blocks: &[Block], is_thinking_mode: bool) -> Vec<RenderedItem> {
+    segments_by_mode(blocks, &|_| is_thinking_mode)
 }
 
 /// The same for the blocks of several assistant turns with no user turn between them, one after the other: what
 /// `is_thinking_mode` says of a place holds for the turn that the block there is of (domain.md 4.6).
-pub fn segments_where(blocks: &[Block], is_thinking_mode: &dyn Fn(usize) -> bool) -> Vec<Item> {
+pub fn segments_by_mode(blocks: &[Block], is_thinking_mode: &dyn Fn(usize) -> bool) -> Vec<RenderedItem> {
     let results = results_of_calls(blocks);
     let mut items = Vec::new();
-    let mut state = State::Out;
+    let mut state = RunState::Out;
     for (at, block) in blocks.iter().enumerate() {
         let Some(kind) = kind_of(&block.content) else { continue };
         let key = block.id;
-        if kind == Kind::Think && !is_thinking_mode(at) {
+        if kind == SegmentKind::Think && !is_thinking_mode(at) {
             continue;
         }
         let (next, joins) = match (state, kind) {
-            (State::InThink | State::InTool, Kind::Think) => (State::InThink, true),
-            (State::InThink, Kind::Tool) => (State::InTool, true),
-            (State::Out, Kind::Think) => (State::InThink, false),
-            (_, Kind::Tool | Kind::Text) => (State::Out, false),
+            (RunState::InThink | RunState::InTool, SegmentKind::Think) => (RunState::InThink, true),
+            (RunState::InThink, SegmentKind::Tool) => (RunState::InTool, true),
+            (RunState::Out, SegmentKind::Think) => (RunState::InThink, false),
+            (_, SegmentKind::Tool | SegmentKind::Text) => (RunState::Out, false),
         };
         state = next;
         let segment = match kind {
-            Kind::Think => Segment::Think { key, blocks: vec![at] },
-            Kind::Tool => Segment::Tool { key, call: at, result: results.get(&at).copied() },
-            Kind::Text => Segment::Text { key, block: at },
+            SegmentKind::Think => Segment::Think { key, blocks: vec![at] },
+            SegmentKind::Tool => Segment::Tool { key, call: at, result: results.get(&at).copied() },
+            SegmentKind::Text => Segment::Text { key, block: at },
         };
         match (items.last_mut(), kind) {
-            (Some(Item::Reasoning(block)), _) if joins => block.add(segment),
-            (_, Kind::Think) => items.push(Item::Reasoning(ReasoningBlock::starting(segment))),
-            (_, Kind::Tool | Kind::Text) => items.push(Item::Reply(segment)),
+            (Some(RenderedItem::Reasoning(block)), _) if joins => block.add(segment),
+            (_, SegmentKind::Think) => items.push(RenderedItem::Reasoning(ReasoningBlock::new(segment))),
+            (_, SegmentKind::Tool | SegmentKind::Text) => items.push(RenderedItem::Reply(segment)),
         }
     }
     for item in &mut items {
-        if let Item::Reasoning(reasoning) = item {
+        if let RenderedItem::Reasoning(reasoning) = item {
             reasoning.count(blocks);
         }
     }
@@ -127,27 +127,27 @@ pub fn segments_where(blocks: &[Block], is_thinking_mode: &dyn Fn(usize) -> bool
 }
 
 #[derive(Clone, Copy)]
-enum State {
+enum RunState {
     Out,
     InThink,
     InTool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum SegmentKind {
     Think,
     Tool,
     Text,
 }
 
 /// What kind of segment a block makes, if any.
-fn kind_of(content: &Content) -> Option<Kind> {
+fn kind_of(content: &Content) -> Option<SegmentKind> {
     match content {
         // Reasoning without text counts too: there was reasoning, the provider only does not show it.
-        Content::Thinking { .. } => Some(Kind::Think),
-        Content::ToolUse { .. } => Some(Kind::Tool),
-        Content::Text { text, is_error } => (*is_error || !text.trim().is_empty()).then_some(Kind::Text),
-        Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. } => Some(Kind::Text),
+        Content::Thinking { .. } => Some(SegmentKind::Think),
+        Content::ToolUse { .. } => Some(SegmentKind::Tool),
+        Content::Text { text, is_error } => (*is_error || !text.trim().is_empty()).then_some(SegmentKind::Text),
+        Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. } => Some(SegmentKind::Text),
         Content::ToolResult { .. } | Content::ThinkingSignature { .. } | Content::Other(_) => None,
     }
 }
@@ -180,7 +180,7 @@ fn results_of_calls(blocks: &[Block]) -> HashMap<usize, usize> {
 }
 
 impl ReasoningBlock {
-    fn starting(first: Segment) -> Self {
+    fn new(first: Segment) -> Self {
         Self {
             key: first.key(),
             members: vec![first],
@@ -220,7 +220,7 @@ impl ReasoningBlock {
                     let Content::ToolUse { status, duration_ms, .. } = &block.content else { continue };
                     let result = result.and_then(|at| all.get(at));
                     self.tool_calls += 1;
-                    self.failed_tool_calls += usize::from(tool_failed(block, result));
+                    self.failed_tool_calls += usize::from(is_tool_failed(block, result));
                     self.duration_ms = sum_known([self.duration_ms, *duration_ms]);
                     self.is_open = block.state == BlockState::Open || status.is_open();
                     self.was_cut_off =
@@ -233,7 +233,7 @@ impl ReasoningBlock {
 }
 
 /// Whether a tool call failed, by its status or by what its result says.
-pub fn tool_failed(call: &Block, result: Option<&Block>) -> bool {
+pub fn is_tool_failed(call: &Block, result: Option<&Block>) -> bool {
     let status = match &call.content {
         Content::ToolUse { status, .. } => *status,
         _ => return false,

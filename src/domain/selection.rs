@@ -21,7 +21,7 @@ fn byte_of(text: &str, n: usize) -> Option<usize> {
 }
 
 /// The first and the last line of a selection that lies within the text.
-pub fn lines(text: &str, start: u64, end: u64) -> (u64, u64) {
+pub fn line_range(text: &str, start: u64, end: u64) -> (u64, u64) {
     let breaks_before = |offset: u64| {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         text.chars().take(offset).filter(|c| *c == '\n').count() as u64
@@ -31,7 +31,7 @@ pub fn lines(text: &str, start: u64, end: u64) -> (u64, u64) {
 
 /// The selection of these lines without the end of the last one. A last line beyond the text's is the text's; nothing
 /// where the first one is, or where there is nothing on them.
-pub fn of_lines(text: &str, first: u64, last: u64) -> Option<(u64, u64)> {
+pub fn select_lines(text: &str, first: u64, last: u64) -> Option<(u64, u64)> {
     let last = last.min(count_lines(text));
     if first == 0 || last < first {
         return None;
@@ -66,14 +66,14 @@ pub fn count_lines(text: &str) -> u64 {
 /// A place in the lines that a page shows: which of them, from 0, and how many UTF-16 code units into it. Browsers
 /// count so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct LinePosition {
     pub line: usize,
     pub unit: usize,
 }
 
 /// A selection that was made in the lines that a page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Selected {
+pub struct TextSelection {
     /// Of the whole text.
     pub start: u64,
     pub end: u64,
@@ -87,9 +87,9 @@ pub struct Selected {
 /// shown, and `lines` are the lines without their ends, as the page has them. Places beyond them are at their ends; the
 /// end of a line behind the last selected word is not selected; half of a pair of units takes all of its character. Nothing
 /// where no character is left.
-pub fn between(before: u64, lines: &[String], from: Place, to: Place) -> Option<Selected> {
+pub fn resolve_selection(before: u64, lines: &[String], from: LinePosition, to: LinePosition) -> Option<TextSelection> {
     let last = lines.len().checked_sub(1).filter(|_| from != to)?;
-    let end_of = |line: usize| Place { line, unit: usize::MAX };
+    let end_of = |line: usize| LinePosition { line, unit: usize::MAX };
     let (from, mut to) = (from.min(to), from.max(to).min(end_of(last)));
     while to.unit == 0 && to.line > from.line {
         to = end_of(to.line - 1);
@@ -111,7 +111,7 @@ pub fn between(before: u64, lines: &[String], from: Place, to: Place) -> Option<
         quote.push_str(&line.get(first..end).unwrap_or_default().replace('\n', "\r"));
     }
     let end = start + quote.chars().count() as u64;
-    (start < end).then_some(Selected { start, end, quote, lines: (from.line, to.line) })
+    (start < end).then_some(TextSelection { start, end, quote, lines: (from.line, to.line) })
 }
 
 /// Where so many UTF-16 code units of a line end. Inside of a character, that is before or behind it.
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_browser_selects_is_counted_in_scalar_values_of_the_text() {
+    fn browser_selection_is_counted_in_scalar_values() {
         // An e with its accent beside it, a family of three, a carriage return alone, an empty line.
         let text = "你好😀世界\ne\u{301}a👩\u{200d}👩\u{200d}👧\nold\rmac\n\nend\n";
         let lines = shown(text);
@@ -164,29 +164,32 @@ mod tests {
             ((3, 0), (4, 99), "\nend"),
             ((0, 0), (99, 0), text.trim_end()),
         ] {
-            let place = |(line, unit)| Place { line, unit };
-            let selected = between(0, &lines, place(from), place(to)).expect(quote);
+            let place = |(line, unit)| LinePosition { line, unit };
+            let selected = resolve_selection(0, &lines, place(from), place(to)).expect(quote);
             assert_eq!(selected.quote, quote, "{from:?} to {to:?}");
             assert_eq!(slice(text, selected.start, selected.end), Some(quote), "{from:?} to {to:?}");
         }
         for (from, to) in [((0, 3), (0, 3)), ((3, 0), (3, 0)), ((3, 0), (4, 0)), ((99, 0), (99, 9))] {
-            let place = |(line, unit)| Place { line, unit };
-            assert_eq!(between(0, &lines, place(from), place(to)), None, "{from:?} to {to:?}");
+            let place = |(line, unit)| LinePosition { line, unit };
+            assert_eq!(resolve_selection(0, &lines, place(from), place(to)), None, "{from:?} to {to:?}");
         }
-        assert_eq!(between(0, &[], Place::default(), Place { line: 1, unit: 1 }), None);
+        assert_eq!(resolve_selection(0, &[], LinePosition::default(), LinePosition { line: 1, unit: 1 }), None);
     }
 
     #[test]
-    fn lines_in_the_middle_of_a_text_are_counted_from_its_beginning() {
+    fn selection_in_later_lines_is_counted_from_text_start() {
         let text = "one\r\n😀😀\nthree\nfour";
         let before = text.chars().take_while(|c| *c != 't').count() as u64;
         let lines = shown("three\nfour");
-        let selected = between(before, &lines, Place { line: 0, unit: 2 }, Place { line: 1, unit: 2 }).unwrap();
+        let selected =
+            resolve_selection(before, &lines, LinePosition { line: 0, unit: 2 }, LinePosition { line: 1, unit: 2 })
+                .unwrap();
         assert_eq!(slice(text, selected.start, selected.end), Some("ree\nfo"));
         assert_eq!((selected.quote.as_str(), selected.lines), ("ree\nfo", (0, 1)));
         // A line that ends as on Windows.
         let lines = shown(text);
-        let selected = between(0, &lines, Place::default(), Place { line: 1, unit: 2 }).unwrap();
+        let selected =
+            resolve_selection(0, &lines, LinePosition::default(), LinePosition { line: 1, unit: 2 }).unwrap();
         assert_eq!((selected.start, selected.end, selected.quote.as_str()), (0, 6, "one\r\n😀"));
     }
 
@@ -206,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn a_selection_lies_on_lines_and_lines_are_a_selection() {
+    fn selections_and_line_ranges_convert_both_ways() {
         let text = "one\ntwo\n\nfour";
         for (start, end, on) in [(0, 3, (1, 1)), (0, 4, (1, 1)), (0, 5, (1, 2)), (4, 8, (2, 2)), (9, 13, (4, 4))] {
-            assert_eq!(lines(text, start, end), on, "[{start},{end})");
+            assert_eq!(line_range(text, start, end), on, "[{start},{end})");
         }
         for (first, last, selected) in [
             (1, 1, Some("one")),
@@ -222,12 +225,12 @@ mod tests {
             (0, 1, None),
             (2, 1, None),
         ] {
-            let found = of_lines(text, first, last).and_then(|(start, end)| slice(text, start, end));
+            let found = select_lines(text, first, last).and_then(|(start, end)| slice(text, start, end));
             assert_eq!(found, selected, "{first}-{last}");
         }
-        assert_eq!(of_lines("", 1, 1), None);
-        assert_eq!(of_lines("one\ntwo\n", 2, 9), of_lines("one\ntwo\n", 2, 2), "the last break is no line's");
-        assert_eq!(of_lines("a\n\n", 2, 9), None);
+        assert_eq!(select_lines("", 1, 1), None);
+        assert_eq!(select_lines("one\ntwo\n", 2, 9), select_lines("one\ntwo\n", 2, 2), "the last break is no line's");
+        assert_eq!(select_lines("a\n\n", 2, 9), None);
     }
 
     #[test]

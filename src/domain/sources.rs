@@ -7,9 +7,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::block::{Block, Content};
+use crate::hidden_text::{count_hidden_characters, is_hidden_character};
 use crate::id::BlockId;
 use crate::limits;
-use crate::plain::{hidden_characters, is_hidden};
 
 /// The type of the blocks that hold sources.
 pub const TYPE: &str = "x:sources";
@@ -20,7 +20,7 @@ const URL_BYTES: usize = 2_000;
 
 /// One page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct SourcePage {
     pub url: String,
     /// Never empty: the address where the page has no title.
     pub title: String,
@@ -29,7 +29,7 @@ pub struct Source {
 
 /// A place in a text that a source stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct SourceMark {
     pub block_id: BlockId,
     /// The end of the cited text, in Unicode scalar values.
     pub at: usize,
@@ -39,15 +39,15 @@ pub struct Mark {
 
 /// The sources of a turn, each address once, in the order in which they appear.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sources {
-    pub list: Vec<Source>,
+pub struct ReplySources {
+    pub list: Vec<SourcePage>,
     /// In the order of the texts.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<SourceMark>,
 }
 
 /// The sources of a turn's blocks.
-pub fn of_blocks(blocks: &[Block]) -> Sources {
-    let mut sources = Sources::default();
+pub fn collect_sources(blocks: &[Block]) -> ReplySources {
+    let mut sources = ReplySources::default();
     let mut text: Option<(BlockId, usize)> = None;
     for block in blocks {
         match &block.content {
@@ -62,14 +62,14 @@ pub fn of_blocks(blocks: &[Block]) -> Sources {
     sources
 }
 
-impl Sources {
+impl ReplySources {
     fn add(&mut self, given: &Value, text: Option<(BlockId, usize)>) {
         let word = |field: &str| given.get(field).and_then(Value::as_str).unwrap_or_default();
         let url = word("url");
-        if !is_address(url) {
+        if !is_web_url(url) {
             return;
         }
-        let quote = Some(cleaned(word("quote"), QUOTE_CHARS)).filter(|quote| !quote.is_empty());
+        let quote = Some(clean_line(word("quote"), QUOTE_CHARS)).filter(|quote| !quote.is_empty());
         let at = match self.list.iter().position(|known| known.url == url) {
             Some(at) => {
                 self.list[at].quote = self.list[at].quote.take().or(quote);
@@ -77,15 +77,15 @@ impl Sources {
             }
             None if self.list.len() >= limits::SOURCES => return,
             None => {
-                let title = cleaned(word("title"), limits::TITLE_CHARS);
+                let title = clean_line(word("title"), limits::TITLE_CHARS);
                 let title = if title.is_empty() { url.to_owned() } else { title };
-                self.list.push(Source { url: url.to_owned(), title, quote });
+                self.list.push(SourcePage { url: url.to_owned(), title, quote });
                 self.list.len() - 1
             }
         };
         let end = given.get("end").and_then(Value::as_u64).and_then(|end| usize::try_from(end).ok());
         if let (Some((block_id, length)), Some(end)) = (text, end) {
-            let mark = Mark { block_id, at: end.min(length), source: at + 1 };
+            let mark = SourceMark { block_id, at: end.min(length), source: at + 1 };
             if !self.marks.contains(&mark) {
                 self.marks.push(mark);
             }
@@ -94,29 +94,29 @@ impl Sources {
 }
 
 /// Whether a text is an address that a page may lead to.
-pub fn is_address(url: &str) -> bool {
+pub fn is_web_url(url: &str) -> bool {
     let scheme = |scheme: &str| url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
     (scheme("https://") || scheme("http://"))
         && url.len() <= URL_BYTES
         && !url.contains(char::is_whitespace)
-        && hidden_characters(url) == 0
+        && count_hidden_characters(url) == 0
 }
 
 /// A stranger's words in one line, without what cannot be seen.
-fn cleaned(text: &str, chars: usize) -> String {
+fn clean_line(text: &str, chars: usize) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.extend(word.chars().filter(|c| !is_hidden(*c)));
+        line.extend(word.chars().filter(|c| !is_hidden_character(*c)));
     }
     line.chars().take(chars).collect()
 }
 
 /// A source as an adapter gives it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct SourceInput {
     pub url: String,
     /// Empty where nothing is said; the quote too.
     pub title: String,
@@ -126,8 +126,8 @@ pub struct Given {
 }
 
 /// The content of a block of sources; none without any.
-pub fn block_of(given: impl IntoIterator<Item = Given>) -> Option<Map<String, Value>> {
-    let written = |given: Given| {
+pub fn sources_content(given: impl IntoIterator<Item = SourceInput>) -> Option<Map<String, Value>> {
+    let written = |given: SourceInput| {
         let mut one = Map::new();
         one.insert("url".into(), json!(given.url));
         for (field, text) in [("title", given.title), ("quote", given.quote)] {
@@ -141,7 +141,7 @@ pub fn block_of(given: impl IntoIterator<Item = Given>) -> Option<Map<String, Va
         }
         Value::Object(one)
     };
-    let all: Vec<Value> = given.into_iter().filter(|given| is_address(&given.url)).map(written).collect();
+    let all: Vec<Value> = given.into_iter().filter(|given| is_web_url(&given.url)).map(written).collect();
     let sources = (!all.is_empty()).then_some(all)?;
     Some(Map::from_iter([("type".to_owned(), json!(TYPE)), ("sources".to_owned(), Value::Array(sources))]))
 }
@@ -149,32 +149,36 @@ pub fn block_of(given: impl IntoIterator<Item = Given>) -> Option<Map<String, Va
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
-    fn given(url: &str, title: &str, place: Option<(usize, usize)>) -> Given {
-        Given { url: url.into(), title: title.into(), quote: String::new(), place }
+    fn source_input(url: &str, title: &str, place: Option<(usize, usize)>) -> SourceInput {
+        SourceInput { url: url.into(), title: title.into(), quote: String::new(), place }
     }
 
     fn turn(contents: Vec<Content>) -> Vec<Block> {
-        contents.into_iter().zip(0..).map(|(content, seq)| sample::block(2, seq, content)).collect()
+        contents.into_iter().zip(0..).map(|(content, seq)| fixtures::block(2, seq, content)).collect()
     }
 
-    fn sources(all: Vec<Given>) -> Content {
-        Content::Other(block_of(all).unwrap())
+    fn sources(all: Vec<SourceInput>) -> Content {
+        Content::Other(sources_content(all).unwrap())
     }
 
     #[test]
-    fn sources_are_listed_once_and_marked_in_the_text_before_them() {
+    fn sources_are_listed_once_and_marked_in_preceding_text() {
         let (a, b) = ("https://a.example/x", "http://b.example");
         let blocks = turn(vec![
             Content::text("Größe "),
-            sources(vec![given(a, " The\n\u{202e}A \0page ", Some((0, 5))), given(b, "", None)]),
+            sources(vec![source_input(a, " The\n\u{202e}A \0page ", Some((0, 5))), source_input(b, "", None)]),
             Content::thinking("hm"),
             Content::text("ab"),
             Content::ThinkingSignature { signature: "s".into(), attaches_to: None },
-            sources(vec![given(b, "B", Some((0, 2))), given(a, "again", Some((1, 99))), given(a, "", Some((0, 2)))]),
+            sources(vec![
+                source_input(b, "B", Some((0, 2))),
+                source_input(a, "again", Some((1, 99))),
+                source_input(a, "", Some((0, 2))),
+            ]),
         ]);
-        let found = of_blocks(&blocks);
+        let found = collect_sources(&blocks);
         let titles: Vec<(&str, &str)> = found.list.iter().map(|one| (one.url.as_str(), one.title.as_str())).collect();
         assert_eq!(titles, [(a, "The A page"), (b, b)]);
         let marks: Vec<(BlockId, usize, usize)> =
@@ -183,27 +187,32 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_is_no_source() {
+    fn only_web_urls_become_sources() {
         for url in
             ["", "javascript:alert(1)", "ftp://a", "https:/a", "http://a b", "https://a\u{202e}b", "//a", "data:x"]
         {
-            assert!(!is_address(url), "{url:?}");
-            assert_eq!(block_of([given(url, "x", None)]), None, "{url:?}");
+            assert!(!is_web_url(url), "{url:?}");
+            assert_eq!(sources_content([source_input(url, "x", None)]), None, "{url:?}");
         }
-        assert!(is_address("HTTPS://A.example/ä?q=1#x"));
+        assert!(is_web_url("HTTPS://A.example/ä?q=1#x"));
         for odd in
             [json!({}), json!(3), json!({"sources": 3}), json!({"sources": [3, null, {"url": 4}, {"url": "x:y"}]})]
         {
             let mut fields = odd.as_object().cloned().unwrap_or_default();
             fields.insert("type".into(), json!(TYPE));
-            assert_eq!(of_blocks(&turn(vec![Content::text("a"), Content::Other(fields)])), Sources::default(), "{odd}");
+            assert_eq!(
+                collect_sources(&turn(vec![Content::text("a"), Content::Other(fields)])),
+                ReplySources::default(),
+                "{odd}"
+            );
         }
     }
 
     #[test]
-    fn sources_without_end_are_bounded() {
-        let many = (0..1_000).map(|n| given(&format!("https://a.example/{n}"), &"x".repeat(1_000), None)).collect();
-        let found = of_blocks(&turn(vec![sources(many)]));
+    fn source_count_is_bounded() {
+        let many =
+            (0..1_000).map(|n| source_input(&format!("https://a.example/{n}"), &"x".repeat(1_000), None)).collect();
+        let found = collect_sources(&turn(vec![sources(many)]));
         assert_eq!(found.list.len(), limits::SOURCES);
         assert!(found.list.iter().all(|one| one.title.len() <= limits::TITLE_CHARS));
     }

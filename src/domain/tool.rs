@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::failure::Invalid;
+use crate::failure::InvalidField;
 use crate::{json_bounds, limits};
 
 /// A tool as it is offered to a model.
@@ -61,14 +61,14 @@ impl ToolOrigin {
 
 /// What people call a tool. It decides nothing: it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Called {
+pub struct ToolLabel {
     pub title: String,
     /// Its server's name; nothing for what is no server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
 }
 
-impl Called {
+impl ToolLabel {
     /// Where the metadata of a call's block keeps it.
     pub const KEY: &str = "tool";
 }
@@ -92,7 +92,7 @@ impl ToolProgress {
     pub const KEY: &str = "progress";
 
     /// Without a total.
-    pub fn line(line: impl Into<String>) -> Self {
+    pub fn from_line(line: impl Into<String>) -> Self {
         Self { line: line.into(), percent: None, tail: Vec::new() }
     }
 
@@ -113,31 +113,33 @@ pub struct OfferedTool {
     pub origin: Option<ToolOrigin>,
     /// `None`: its name is all that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub called: Option<Called>,
+    pub called: Option<ToolLabel>,
 }
 
 impl OfferedTool {
     /// A tool that the provider itself brings and [`run_by`](ToolOrigin) nobody else: the demo's.
-    pub fn of_provider(spec: ToolSpec) -> Self {
+    pub fn from_provider(spec: ToolSpec) -> Self {
         Self { spec, origin: None, called: None }
     }
 
     /// Whether a model is offered the same; what people call it does not count.
-    pub fn is_as(&self, other: &Self) -> bool {
+    pub fn is_same_offer(&self, other: &Self) -> bool {
         self.spec == other.spec && self.origin == other.origin
     }
 
     /// What people call it, as far as that is known.
-    pub fn name(&self) -> Option<Called> {
+    pub fn label(&self) -> Option<ToolLabel> {
         self.called.clone().or_else(|| match self.origin.as_ref()? {
-            ToolOrigin::BuiltIn { tool } => Some(Called { title: tool.clone(), server: None }),
-            ToolOrigin::Server { server, tool } => Some(Called { title: tool.clone(), server: Some(server.clone()) }),
+            ToolOrigin::BuiltIn { tool } => Some(ToolLabel { title: tool.clone(), server: None }),
+            ToolOrigin::Server { server, tool } => {
+                Some(ToolLabel { title: tool.clone(), server: Some(server.clone()) })
+            }
             ToolOrigin::Client | ToolOrigin::Provider { .. } => None,
         })
     }
 
     /// One that the provider runs inside of its response, by Turnleaf's name for it. The provider knows its arguments.
-    pub fn run_by_provider(tool: &str) -> Self {
+    pub fn provider_tool(tool: &str) -> Self {
         let (title, description) = match tool {
             WEB_SEARCH => ("Web search", "The provider searches the web while it answers."),
             CODE_EXECUTION => ("Code execution", "The provider runs code of the model in a sandbox of its own."),
@@ -148,12 +150,12 @@ impl OfferedTool {
             description: description.to_owned(),
             parameters: serde_json::json!({ "type": "object" }),
         };
-        let called = Some(Called { title: title.to_owned(), server: None });
+        let called = Some(ToolLabel { title: title.to_owned(), server: None });
         Self { spec, origin: Some(ToolOrigin::Provider { tool: tool.to_owned() }), called }
     }
 
     /// The name of a tool that the provider runs inside of its response.
-    pub fn own_tool(&self) -> Option<&str> {
+    pub fn provider_tool_name(&self) -> Option<&str> {
         match &self.origin {
             Some(ToolOrigin::Provider { tool }) => Some(tool),
             _ => None,
@@ -179,37 +181,40 @@ impl ToolChoice {
     }
 
     /// Whether it has the tool, by its full name ([`ToolOrigin::full_name`]).
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_tool(&self, name: &str) -> bool {
         let all = name.split_once('/').map(|(server, _)| format!("{server}/*"));
         self.on.iter().any(|on| on == name || Some(on) == all.as_ref())
     }
 
     /// # Errors
     /// A name that cannot be one, a name that is there twice, or more of them than are offered to a model.
-    pub fn check(&self) -> Result<(), Invalid> {
+    pub fn check(&self) -> Result<(), InvalidField> {
         if self.on.len() + self.client.len() > limits::TOOLS_OFFERED {
-            return Err(Invalid::new("tools", format!("are more than {}", limits::TOOLS_OFFERED)));
+            return Err(InvalidField::new("tools", format!("are more than {}", limits::TOOLS_OFFERED)));
         }
         let mut seen = HashSet::new();
         for name in &self.on {
             if name.is_empty() || name.chars().count() > limits::TITLE_CHARS || name.chars().any(char::is_control) {
-                return Err(Invalid::new("tools.on", "is no name of a tool"));
+                return Err(InvalidField::new("tools.on", "is no name of a tool"));
             }
             if !seen.insert(name) {
-                return Err(Invalid::new("tools.on", format!("names `{name}` twice")));
+                return Err(InvalidField::new("tools.on", format!("names `{name}` twice")));
             }
         }
         for spec in &self.client {
             if !is_wire_name(&spec.name) || spec.name.contains("__") {
                 let why =
                     format!("has a name that is not of 1 to {} of a-z, A-Z, 0-9, _ and -", limits::TOOL_NAME_CHARS);
-                return Err(Invalid::new("tools.client", why));
+                return Err(InvalidField::new("tools.client", why));
             }
             if !seen.insert(&spec.name) {
-                return Err(Invalid::new("tools.client", format!("names `{}` twice", spec.name)));
+                return Err(InvalidField::new("tools.client", format!("names `{}` twice", spec.name)));
             }
             if !spec.parameters.is_object() {
-                return Err(Invalid::new("tools.client", format!("`{}`: parameters must be an object", spec.name)));
+                return Err(InvalidField::new(
+                    "tools.client",
+                    format!("`{}`: parameters must be an object", spec.name),
+                ));
             }
         }
         Ok(())
@@ -224,18 +229,20 @@ pub fn is_wire_name(name: &str) -> bool {
 
 /// Arguments in one form, whatever order the model wrote them in: what is hashed, and what is compared to see that a
 /// call repeats itself.
-pub fn canonical(arguments: &Value) -> String {
-    sorted(arguments).to_string()
+pub fn canonical_arguments(arguments: &Value) -> String {
+    sort_members(arguments).to_string()
 }
 
-fn sorted(value: &Value) -> Value {
+fn sort_members(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let mut names: Vec<&String> = members.keys().collect();
             names.sort();
-            Value::Object(names.into_iter().map(|name| (name.clone(), sorted(&members[name]))).collect::<Map<_, _>>())
+            Value::Object(
+                names.into_iter().map(|name| (name.clone(), sort_members(&members[name]))).collect::<Map<_, _>>(),
+            )
         }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+        Value::Array(items) => Value::Array(items.iter().map(sort_members).collect()),
         other => other.clone(),
     }
 }
@@ -256,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_arguments_are_an_empty_object_and_broken_ones_are_none() {
+    fn missing_arguments_are_empty_object_and_broken_ones_are_none() {
         let table = [
             ("", Some(json!({}))),
             (" \n", Some(json!({}))),
@@ -275,16 +282,16 @@ mod tests {
     }
 
     #[test]
-    fn arguments_in_another_order_are_the_same_call() {
+    fn arguments_in_another_order_are_same_call() {
         let one = json!({"b": [{"y": 1, "x": 2}], "a": "é"});
         let other = json!({"a": "é", "b": [{"x": 2, "y": 1}]});
-        assert_eq!(canonical(&one), canonical(&other));
-        assert_eq!(canonical(&one), r#"{"a":"é","b":[{"x":2,"y":1}]}"#);
-        assert_ne!(canonical(&json!([1, 2])), canonical(&json!([2, 1])), "a list has an order");
+        assert_eq!(canonical_arguments(&one), canonical_arguments(&other));
+        assert_eq!(canonical_arguments(&one), r#"{"a":"é","b":[{"x":2,"y":1}]}"#);
+        assert_ne!(canonical_arguments(&json!([1, 2])), canonical_arguments(&json!([2, 1])), "a list has an order");
     }
 
     #[test]
-    fn a_choice_names_tools_and_whole_servers() {
+    fn choice_names_tools_and_whole_servers() {
         let choice = ToolChoice { on: vec!["calculator".into(), "files/*".into(), "web/fetch".into()], client: vec![] };
         let table = [
             ("calculator", true),
@@ -296,12 +303,12 @@ mod tests {
             ("", false),
         ];
         for (name, is_on) in table {
-            assert_eq!(choice.has(name), is_on, "{name}");
+            assert_eq!(choice.has_tool(name), is_on, "{name}");
         }
     }
 
     #[test]
-    fn a_choice_that_no_model_could_be_offered_is_refused_by_name() {
+    fn invalid_choice_is_refused_by_field() {
         let client = |name: &str| ToolSpec {
             name: name.into(),
             description: String::new(),
@@ -331,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_nested_without_end_are_refused_and_not_followed() {
+    fn deeply_nested_arguments_are_refused() {
         let deep = "[".repeat(100_000);
         assert_eq!(parse_arguments(&deep), None);
     }

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use crate::id::TurnId;
 use crate::turn::{Role, TurnStatus};
 
-pub mod compact;
+pub mod compact_tree;
 
 /// One turn's place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Node {
+pub struct TurnNode {
     pub id: TurnId,
     #[serde(rename = "prev_turn_id")]
     pub prev: Option<TurnId>,
@@ -29,38 +29,38 @@ pub struct Node {
 
 /// What is wrong with a row of the skeleton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum TreeFault {
     /// Its parent is not in the chat.
     ParentMissing(TurnId),
     /// Its parent was not created before it; every cycle has such an edge.
     ParentNotOlder(TurnId),
     /// Another row has the same id; the one with the smaller `ord` is kept.
-    Twice(TurnId),
+    Duplicate(TurnId),
 }
 
 /// A forest of turns: several roots are allowed.
 #[derive(Debug, Clone, Default)]
 pub struct TurnTree {
     /// By `ord`.
-    nodes: Vec<Node>,
+    nodes: Vec<TurnNode>,
     places: HashMap<TurnId, usize>,
     /// After the cuts.
     parents: Vec<Option<usize>>,
     /// By `ord`, as all lists of turns here.
     children: Vec<Vec<usize>>,
     roots: Vec<usize>,
-    faults: Vec<Fault>,
+    faults: Vec<TreeFault>,
 }
 
 impl TurnTree {
     /// Builds the tree from rows in any order.
-    pub fn new(rows: impl IntoIterator<Item = Node>) -> Self {
-        let mut rows: Vec<Node> = rows.into_iter().collect();
+    pub fn new(rows: impl IntoIterator<Item = TurnNode>) -> Self {
+        let mut rows: Vec<TurnNode> = rows.into_iter().collect();
         rows.sort_by_key(|node| (node.ord, node.id));
         let mut tree = Self::default();
         for node in rows {
             if tree.places.contains_key(&node.id) {
-                tree.faults.push(Fault::Twice(node.id));
+                tree.faults.push(TreeFault::Duplicate(node.id));
                 continue;
             }
             tree.places.insert(node.id, tree.nodes.len());
@@ -82,28 +82,28 @@ impl TurnTree {
     fn parent_of(&mut self, at: usize) -> Option<usize> {
         let node = &self.nodes[at];
         let Some(&parent) = self.places.get(&node.prev?) else {
-            self.faults.push(Fault::ParentMissing(node.id));
+            self.faults.push(TreeFault::ParentMissing(node.id));
             return None;
         };
         if self.nodes[parent].ord >= node.ord {
-            self.faults.push(Fault::ParentNotOlder(node.id));
+            self.faults.push(TreeFault::ParentNotOlder(node.id));
             return None;
         }
         Some(parent)
     }
 
     /// What was cut or dropped; empty for a sound chat.
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[TreeFault] {
         &self.faults
     }
 
     /// All turns, by creation.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[TurnNode] {
         &self.nodes
     }
 
     /// A turn's row.
-    pub fn get(&self, id: TurnId) -> Option<&Node> {
+    pub fn get(&self, id: TurnId) -> Option<&TurnNode> {
         self.places.get(&id).map(|&at| &self.nodes[at])
     }
 
@@ -136,14 +136,14 @@ impl TurnTree {
 
     /// From the root to this turn, both included; empty for an unknown turn.
     pub fn path_to(&self, id: TurnId) -> Vec<TurnId> {
-        let mut path: Vec<TurnId> = self.up_from(id).map(|at| self.nodes[at].id).collect();
+        let mut path: Vec<TurnId> = self.ancestors_of(id).map(|at| self.nodes[at].id).collect();
         path.reverse();
         path
     }
 
     /// Whether `ancestor` is on the path to `id`, which includes `id` itself.
     pub fn is_on_path(&self, ancestor: TurnId, id: TurnId) -> bool {
-        self.places.get(&ancestor).is_some_and(|&ancestor| self.up_from(id).any(|at| at == ancestor))
+        self.places.get(&ancestor).is_some_and(|&ancestor| self.ancestors_of(id).any(|at| at == ancestor))
     }
 
     /// Where choosing a turn leads: to the end of the path below it. `visited` are the turns the reader looked at,
@@ -159,7 +159,7 @@ impl TurnTree {
     }
 
     /// The places from a turn up to its root. Ends, because a kept parent always stands before its child.
-    fn up_from(&self, id: TurnId) -> impl Iterator<Item = usize> + '_ {
+    fn ancestors_of(&self, id: TurnId) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(self.places.get(&id).copied(), |&at| self.parents[at])
     }
 

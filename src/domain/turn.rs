@@ -35,7 +35,7 @@ pub enum TurnStatus {
 
 /// What can happen to a running turn: the columns of the table in domain.md 4.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnMove {
+pub enum TurnTransition {
     LlmStart,
     ToolDetected,
     ToolsReady,
@@ -54,8 +54,8 @@ impl TurnStatus {
     }
 
     /// Where a move leads, or `None` where domain.md 4.8 forbids it.
-    pub fn after(self, what: TurnMove) -> Option<Self> {
-        use TurnMove::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
+    pub fn apply(self, what: TurnTransition) -> Option<Self> {
+        use TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
         match (self, what) {
             (Self::Pending, LlmStart) | (Self::WaitingSubagents, ToolsReady) => Some(Self::Streaming),
             (Self::Streaming, ToolDetected) => Some(Self::WaitingSubagents),
@@ -67,9 +67,9 @@ impl TurnStatus {
     }
 
     /// Whether one move leads from here to `next`.
-    pub fn may_become(self, next: Self) -> bool {
-        use TurnMove::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
-        [LlmStart, ToolDetected, ToolsReady, Finish, Cancel, Fail].into_iter().any(|m| self.after(m) == Some(next))
+    pub fn can_become(self, next: Self) -> bool {
+        use TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
+        [LlmStart, ToolDetected, ToolsReady, Finish, Cancel, Fail].into_iter().any(|m| self.apply(m) == Some(next))
     }
 
     /// The word in the database, on the wire and on the page.
@@ -142,12 +142,12 @@ pub struct Turn {
     pub blocks: Vec<Block>,
     /// A retry that is under way, before the first content; not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempt: Option<Attempt>,
+    pub attempt: Option<RetryAttempt>,
 }
 
 /// An automatic retry, shown while it waits ("Attempt 2 of 3").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Attempt {
+pub struct RetryAttempt {
     /// The attempt that comes next, from 2.
     pub number: u32,
     pub of: u32,

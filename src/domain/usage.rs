@@ -32,8 +32,8 @@ pub struct Usage {
 impl Usage {
     /// Without counts that can be none: what a provider says is kept in its raw bytes, and sums are of what is plausible.
     #[must_use]
-    pub fn plausible(self) -> Self {
-        let plausible = |count: Option<u64>| count.filter(|count| *count <= limits::COUNT);
+    pub fn without_implausible_counts(self) -> Self {
+        let plausible = |count: Option<u64>| count.filter(|count| *count <= limits::PLAUSIBLE_COUNT);
         Self {
             input_tokens: plausible(self.input_tokens),
             output_tokens: plausible(self.output_tokens),
@@ -122,22 +122,25 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_can_be_none_are_unknown() {
-        for (said, known) in
-            [(0, Some(0)), (limits::COUNT, Some(limits::COUNT)), (limits::COUNT + 1, None), (u64::MAX, None)]
-        {
-            assert_eq!(output(Some(said)).plausible(), output(known), "{said}");
+    fn implausible_counts_are_unknown() {
+        for (said, known) in [
+            (0, Some(0)),
+            (limits::PLAUSIBLE_COUNT, Some(limits::PLAUSIBLE_COUNT)),
+            (limits::PLAUSIBLE_COUNT + 1, None),
+            (u64::MAX, None),
+        ] {
+            assert_eq!(output(Some(said)).without_implausible_counts(), output(known), "{said}");
         }
     }
 
     #[test]
-    fn a_zero_that_was_said_is_known() {
+    fn reported_zero_is_known() {
         assert!(!Usage::default().is_known());
         assert!(output(Some(0)).is_known());
     }
 
     #[test]
-    fn a_context_is_what_was_read_and_written() {
+    fn context_is_input_plus_output() {
         let usage = |input_tokens, output_tokens| Usage { input_tokens, output_tokens, ..Usage::default() };
         assert_eq!(usage(Some(5), Some(2)).context_tokens(), Some(7));
         assert_eq!(usage(Some(5), None).context_tokens(), Some(5));
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_null_in_json() {
+    fn unknown_counts_are_null_in_json() {
         let json = serde_json::to_string(&Usage::default()).unwrap();
         assert_eq!(json.matches("null").count(), 5);
         assert_eq!(serde_json::from_str::<Usage>("{}").unwrap(), Usage::default());

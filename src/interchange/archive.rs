@@ -15,30 +15,30 @@ use serde_json::Value;
 
 use crate::domain::tool::OfferedTool;
 use crate::domain::{
-    Branch, Chat, CostBasis, DocumentId, Exchange, Failure, GenerationId, ImportedFrom, Turn, TurnId, Usage,
+    Branch, Chat, CostBasis, DocumentId, Exchange, Failure, GenerationId, ImportOrigin, Turn, TurnId, Usage,
 };
 
-mod after;
+mod branch_order;
 mod bytes;
 mod check;
-mod filed;
-mod filing;
-mod marks;
-mod ordered;
-mod read;
-mod rename;
+mod id_replacement;
+mod reader;
+mod request_delta;
+mod resume_points;
 mod scan;
 mod shape;
 mod spool;
-mod write;
+mod spool_writer;
+mod spooled_chat;
+mod writer;
 
-pub use bytes::Bytes;
-pub use check::check;
-pub use filed::{FiledChat, FiledDocument, Item, Part};
-pub(crate) use read::{read, version_of};
-pub use rename::Renamed;
-pub use spool::Scratch;
-pub use write::Writer;
+pub use bytes::ArchivedBytes;
+pub use check::check_chat;
+pub use id_replacement::ReplaceIds;
+pub(crate) use reader::{detect_version, read};
+pub use spool::ScratchFile;
+pub use spooled_chat::{ArchiveItem, ChatPart, SpooledChat, SpooledDocument};
+pub use writer::ArchiveWriter;
 
 /// What `format` says.
 pub const FORMAT: &str = "turnleaf-archive";
@@ -55,7 +55,7 @@ pub struct ArchivedChat {
     pub chat: Chat,
     /// Where it came from before, with what did not come along.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub imported_from: Option<ImportedFrom>,
+    pub imported_from: Option<ImportOrigin>,
     /// By `ord`: a turn stands behind the one that it hangs on. Only such as are over.
     pub turns: Vec<Turn>,
     /// By turn and step.
@@ -87,14 +87,14 @@ pub struct ArchivedGeneration {
     pub model_requested: String,
     pub model_returned: Option<String>,
     /// The body as it was sent.
-    pub request: Bytes,
+    pub request: ArchivedBytes,
     pub request_manifest: Value,
     /// `sse_events`, `chunks`, `stream_and_response`, `response` or `none`.
     pub raw_kind: String,
     /// Whether the response came to its own end.
     pub raw_complete: bool,
-    pub raw: Option<Bytes>,
-    /// `complete`, `cancelled` or `error`.
+    pub raw: Option<ArchivedBytes>,
+    /// `complete`, `on_cancel` or `error`.
     pub status: String,
     pub stop_reason: Option<String>,
     pub usage: Usage,
@@ -116,7 +116,7 @@ pub struct ArchivedBlob {
     pub mime: String,
     /// The name that it came under, where it is known.
     pub name: Option<String>,
-    pub bytes: Bytes,
+    pub bytes: ArchivedBytes,
 }
 
 /// A document with the versions that it had.
@@ -144,16 +144,16 @@ pub struct ArchivedVersion {
 
 /// What stands before the lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
+pub struct ArchiveHead {
     pub format: String,
     pub version: u32,
     pub program: String,
     pub exported_at: DateTime<Utc>,
 }
 
-impl Head {
+impl ArchiveHead {
     /// The head of an archive that is written now.
-    pub fn now(exported_at: DateTime<Utc>) -> Self {
+    pub fn new(exported_at: DateTime<Utc>) -> Self {
         let program = concat!("turnleaf ", env!("CARGO_PKG_VERSION")).to_owned();
         Self { format: FORMAT.to_owned(), version: VERSION, program, exported_at }
     }

@@ -19,23 +19,23 @@
 use chrono::TimeDelta;
 use serde_json::Value;
 
-use crate::conversation::{Conversation, Ending, Message};
+use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::turn::Role;
-use crate::fields::{count, first_text, id, is_set, list, made_id, text};
+use crate::export_entries::candidate_filter;
+use crate::fields::{content_id, count, first_text, id, is_set, list, text};
 use crate::input::Input;
-use crate::made::{self, SOURCE_SAYS_FAILED};
-use crate::members::that_may_hold_chats;
-use crate::names::Names;
-use crate::notes::Notes;
+use crate::message_builder::{self, SOURCE_SAYS_FAILED};
+use crate::notes::ConversationNotes;
 use crate::parts::read_parts;
-use crate::report::What;
-use crate::taker::{Stopped, Taker};
-use crate::tree::{Node, grow};
+use crate::report::IssueKind;
+use crate::sink::{ImportError, ImportSink};
+use crate::tree::{SourceNode, order_messages};
+use crate::unique_ids::UniqueIds;
 
 mod fragments;
 
 /// Whether this is a conversation of big-AGI.
-pub(crate) fn is(value: &Value) -> bool {
+pub(crate) fn is_conversation(value: &Value) -> bool {
     let is_told = |name: &str| value.get(name).is_some();
     let Some(Value::Array(messages)) = value.get("messages") else { return false };
     let is_message = |message: &Value| message.get("fragments").is_some_and(Value::is_array);
@@ -43,44 +43,44 @@ pub(crate) fn is(value: &Value) -> bool {
 }
 
 /// Reads all files.
-pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
-    let may_hold_chats = that_may_hold_chats(input);
+pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    let may_hold_chats = candidate_filter(input);
     read_parts(input, taker, &["conversations"], &may_hold_chats, &mut conversation)
 }
 
 /// One conversation.
-pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
-    if !is(value) {
-        notes.add(What::LeftOut, "", "it is not a conversation of big-AGI");
+pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
+    if !is_conversation(value) {
+        notes.add(IssueKind::LeftOut, "", "it is not a conversation of big-AGI");
         return None;
     }
-    let source_id = id(value, "id").unwrap_or_else(|| made_id(value));
-    notes.name(&source_id);
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut names = Names::default();
+    let source_id = id(value, "id").unwrap_or_else(|| content_id(value));
+    notes.set_conversation(&source_id);
+    let mut nodes: Vec<SourceNode> = Vec::new();
+    let mut names = UniqueIds::default();
     for (at, told) in list(value, "messages").iter().enumerate() {
         let id = id(told, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
         if !told.is_object() {
-            notes.is_no_message(&id);
+            notes.add_not_a_message(&id);
             continue;
         }
         // Each stands on the one before it, which is known by its id.
-        let (id, _) = names.once_for_message(id, notes);
+        let (id, _) = names.assign_to_message(id, notes);
         let parent = nodes.last().map(|node| node.id.clone());
         let message = Some(message(told, &id, notes));
-        nodes.push(Node { id, parent, children: Vec::new(), message });
+        nodes.push(SourceNode { id, parent, children: Vec::new(), message });
     }
     let last = nodes.last().map(|node| node.id.clone());
-    let (messages, current) = grow(nodes, last.as_deref(), notes);
-    let (system_prompt, messages, current) = made::without_system_prompt(messages, current);
+    let (messages, current) = order_messages(nodes, last.as_deref(), notes);
+    let (system_prompt, messages, current) = message_builder::split_system_prompt(messages, current);
     if messages.is_empty() {
-        notes.has_no_messages();
+        notes.add_no_messages();
         return None;
     }
     if system_prompt.is_empty() {
-        persona(value, notes);
+        tell_persona(value, notes);
     }
-    made::tell_missing_files(&messages, notes);
+    message_builder::report_missing_files(&messages, notes);
     let times = || messages.iter().filter_map(|message| message.created_at);
     Some(Conversation {
         source_id,
@@ -97,59 +97,63 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
 }
 
 /// Tells of a persona that is only named.
-fn persona(value: &Value, notes: &mut Notes) {
+fn tell_persona(value: &Value, notes: &mut ConversationNotes) {
     if let Some(persona) = text(value, "systemPurposeId").filter(|persona| !matches!(*persona, "Generic" | "Custom")) {
         let persona: String = persona.chars().filter(|c| !c.is_control()).take(80).collect();
-        notes.add(What::Lost, "", format!("the persona {persona} is named, but its instructions did not come along"));
+        notes.add(
+            IssueKind::Lost,
+            "",
+            format!("the persona {persona} is named, but its instructions did not come along"),
+        );
     }
 }
 
-fn message(value: &Value, id: &str, notes: &mut Notes) -> Message {
+fn message(value: &Value, id: &str, notes: &mut ConversationNotes) -> ImportedMessage {
     let role = match text(value, "role") {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
         _ => {
-            notes.add(What::PutRight, id, "its author is not known: it was taken for the user's");
+            notes.add(IssueKind::PutRight, id, "its author is not known: it was taken for the user's");
             Role::User
         }
     };
-    let mut message = made::message(id, role);
+    let mut message = message_builder::empty_message(id, role);
     message.created_at = notes.date(value, "created", id);
     if role == Role::Assistant {
-        generated(&mut message, value);
+        add_generation(&mut message, value);
     }
-    let quotes = value.get("metadata").map(quotes).unwrap_or_default();
+    let quotes = value.get("metadata").map(quoted_text).unwrap_or_default();
     if !quotes.is_empty() {
-        notes.add(What::PutRight, id, "quotes beside a message were put before its text");
-        message.say_text(&quotes);
+        notes.add(IssueKind::PutRight, id, "quotes beside a message were put before its text");
+        message.add_text(&quotes);
     }
     match value.get("fragments") {
         Some(Value::Array(all)) => fragments::add(&mut message, all, notes),
-        _ => message.say_text(text(value, "text").unwrap_or_default()),
+        _ => message.add_text(text(value, "text").unwrap_or_default()),
     }
     let stopped = value.get("generator").and_then(|generator| text(generator, "tokenStopReason"));
     match (stopped, &message.ending) {
-        (Some("client-abort"), Ending::Complete) => message.ending = Ending::Cancelled,
-        (Some("issue"), Ending::Complete) => message.fail(SOURCE_SAYS_FAILED),
-        (Some("filter"), Ending::Complete) => message.fail("The provider stopped this reply."),
+        (Some("client-abort"), MessageEnding::Complete) => message.ending = MessageEnding::Cancelled,
+        (Some("issue"), MessageEnding::Complete) => message.add_failure(SOURCE_SAYS_FAILED),
+        (Some("filter"), MessageEnding::Complete) => message.add_failure("The provider stopped this reply."),
         _ => {}
     }
     if list(value, "userFlags").iter().any(|flag| flag.as_str() == Some("starred")) {
-        notes.add(What::Lost, id, "stars on messages are not kept");
+        notes.add(IssueKind::Lost, id, "stars on messages are not kept");
     }
     message
 }
 
 /// What a message is an answer to, where the user picked words out.
-fn quotes(metadata: &Value) -> String {
+fn quoted_text(metadata: &Value) -> String {
     let picked = list(metadata, "inReferenceTo").iter().filter_map(|item| text(item, "mText"));
-    let quotes: Vec<String> = picked.chain(text(metadata, "inReplyToText")).map(made::as_quote).collect();
+    let quotes: Vec<String> = picked.chain(text(metadata, "inReplyToText")).map(message_builder::as_quote).collect();
     quotes.join("\n\n")
 }
 
 /// Which model, and what it used.
-fn generated(message: &mut Message, value: &Value) {
+fn add_generation(message: &mut ImportedMessage, value: &Value) {
     let generator = value.get("generator").unwrap_or(&Value::Null);
     let aix = generator.get("aix").unwrap_or(&Value::Null);
     message.provider = text(aix, "vId").map(provider);

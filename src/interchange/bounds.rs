@@ -1,6 +1,6 @@
 //! The one table of bounds on what is read. A bound reached is told; it is never a panic and never a full memory.
 
-use crate::domain::size::Size;
+use crate::domain::byte_size::ByteSize;
 
 /// Entries of an archive. More of them end the reading before it begins.
 pub const ENTRIES: usize = 200_000;
@@ -24,18 +24,18 @@ pub const VALUES: usize = 2_000_000;
 /// are held as a text; what is longer waits in a file, and is read out of it value by value.
 pub const ELEMENT_BYTES: u64 = 256 << 20;
 pub const ELEMENT_VALUES: usize = 3_000_000;
-pub const HELD_BYTES: usize = 4 << 20;
+pub const IN_MEMORY_BYTES: usize = 4 << 20;
 /// What stands around the lists of a chat or a document of our own archive: its title, its prompt, its differences.
-pub const AROUND_BYTES: u64 = 16 << 20;
-pub const AROUND_VALUES: usize = 100_000;
+pub const HEADER_BYTES: u64 = 16 << 20;
+pub const HEADER_VALUES: usize = 100_000;
 /// Calls and blocks of one chat of our own archive: their ids are held until it is stored.
 pub const CALLS: usize = 1_000_000;
 pub const BLOCKS: usize = 3_000_000;
 /// Calls of the chat that is written, which later ones may be written after, in bytes of their requests.
-pub const BASES_BYTES: usize = 32 << 20;
+pub const DELTA_BASE_BYTES: usize = 32 << 20;
 /// The calls of an archive that are written after others, with those others for each of them, in bytes: whole, the requests of
 /// a chat of 5,000 turns are 4 GiB, and few bytes could say that they are as many as one likes. And one of them.
-pub const PUT_TOGETHER_BYTES: u64 = TOTAL_BYTES;
+pub const REASSEMBLED_BYTES: u64 = TOTAL_BYTES;
 pub const REQUEST_BYTES: usize = (ELEMENT_BYTES >> 1) as usize;
 /// Versions of one document of our own archive.
 pub const VERSIONS: usize = 10_000;
@@ -57,18 +57,18 @@ pub const KEY_BYTES: usize = 64;
 pub const DETECT_PARTS: usize = 64;
 pub const DETECT_ELEMENTS: u64 = 8;
 /// Findings of one conversation that are told one by one; the rest is told as a number.
-pub const FINDINGS: usize = 200;
+pub const ISSUES: usize = 200;
 /// One value of a database that is read, in bytes; what is longer is cut.
 pub const CELL_BYTES: usize = 8 << 20;
 /// What is looked through to find where the sources of one message stand, in bytes; later sources have no place.
-pub const MARK_BYTES: usize = 256 << 20;
+pub const CITATION_SEARCH_BYTES: usize = 256 << 20;
 
 /// What is told of an element with more bytes than this.
-pub fn larger_than(bytes: u64) -> String {
-    format!("it is larger than {}", Size(bytes))
+pub fn byte_limit_text(bytes: u64) -> String {
+    format!("it is larger than {}", ByteSize(bytes))
 }
 
 /// What is told of an element with more values than this.
-pub fn more_values_than(values: usize) -> String {
+pub fn value_limit_text(values: usize) -> String {
     format!("it has more than {values} values")
 }

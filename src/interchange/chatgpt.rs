@@ -22,25 +22,25 @@
 
 use serde_json::{Map, Value};
 
-use crate::conversation::{Body, Conversation, Ending, Message, Piece};
+use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
+use crate::export_entries;
 use crate::fields;
 use crate::input::Input;
-use crate::members;
-use crate::notes::Notes;
+use crate::notes::ConversationNotes;
 use crate::parts::read_parts;
-use crate::report::{Place, What};
-use crate::taker::{Stopped, Taker};
-use crate::tree::{self, Node};
-use assets::Assets;
-use cited::Room;
-use content::{Content, Speaker};
+use crate::report::{IssueKind, IssueLocation};
+use crate::sink::{ImportError, ImportSink};
+use crate::tree::{self, SourceNode};
+use assets::ExportAssets;
+use citations::SearchBudget;
+use content::{MessageContent, MessageSpeaker};
 
 mod assets;
 mod calls;
-mod cited;
+mod citations;
 mod content;
 
 /// What else of the user's is in an export.
@@ -52,35 +52,35 @@ const NOT_READ: [(&str, &str); 4] = [
 ];
 
 /// Whether this is one of its conversations.
-pub(crate) fn is(value: &Value) -> bool {
+pub(crate) fn is_conversation(value: &Value) -> bool {
     value.get("mapping").is_some_and(Value::is_object)
 }
 
 /// Reads an export.
-pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
-    let assets = Assets::of(input);
-    members::tell_not_read(input, taker, &NOT_READ)?;
-    let is_chats = members::with_conversations(input);
+pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    let assets = ExportAssets::from_input(input);
+    export_entries::report_unread_entries(input, taker, &NOT_READ)?;
+    let is_chats = export_entries::conversation_filter(input);
     read_parts(input, taker, &["conversations"], &is_chats, &mut |value, notes| conversation(value, &assets, notes))
 }
 
 /// One conversation.
-fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Conversation> {
+fn conversation(value: &Value, assets: &ExportAssets, notes: &mut ConversationNotes) -> Option<Conversation> {
     let source_id = fields::id(value, "conversation_id").or_else(|| fields::id(value, "id"));
-    let source_id = source_id.unwrap_or_else(|| fields::made_id(value));
-    notes.name(&source_id);
+    let source_id = source_id.unwrap_or_else(|| fields::content_id(value));
+    notes.set_conversation(&source_id);
     let Some(mapping) = value.get("mapping").and_then(Value::as_object) else {
-        notes.add(What::LeftOut, "", "it is no conversation: it has no messages (mapping)");
+        notes.add(IssueKind::LeftOut, "", "it is no conversation: it has no messages (mapping)");
         return None;
     };
-    let model = model_of(value).or_else(|| usual_model(value));
-    let mut reader = Reader { mapping, assets, instructions: Vec::new(), model };
-    let mut nodes: Vec<Node> = mapping.iter().map(|(id, node)| reader.node(id, node, notes)).collect();
-    calls::time_thoughts(&mut nodes, mapping, notes);
+    let model = model_of(value).or_else(|| default_model(value));
+    let mut reader = NodeReader { mapping, assets, instructions: Vec::new(), model };
+    let mut nodes: Vec<SourceNode> = mapping.iter().map(|(id, node)| reader.node(id, node, notes)).collect();
+    calls::set_thinking_durations(&mut nodes, mapping, notes);
     let current = fields::id(value, "current_node");
-    let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
+    let (messages, current) = tree::order_messages(nodes, current.as_deref(), notes);
     if messages.is_empty() {
-        notes.has_no_messages();
+        notes.add_no_messages();
         return None;
     }
     let system_prompt = reader.system_prompt(notes);
@@ -100,77 +100,91 @@ fn conversation(value: &Value, assets: &Assets, notes: &mut Notes) -> Option<Con
 }
 
 /// What is read of a conversation's nodes besides the nodes.
-struct Reader<'a> {
+struct NodeReader<'a> {
     mapping: &'a Map<String, Value>,
-    assets: &'a Assets,
+    assets: &'a ExportAssets,
     /// What the user told ChatGPT of themselves and of how it is to answer, each text once.
     instructions: Vec<String>,
     /// The model of replies that name none: the conversation's, or the first that a message says to be the usual one.
     model: Option<String>,
 }
 
-impl Reader<'_> {
-    fn node(&mut self, id: &str, node: &Value, notes: &mut Notes) -> Node {
+impl NodeReader<'_> {
+    fn node(&mut self, id: &str, node: &Value, notes: &mut ConversationNotes) -> SourceNode {
         let children = fields::list(node, "children").iter().filter_map(fields::as_id).collect();
         let message = match node.get("message") {
             None | Some(Value::Null) => None,
             Some(message) if message.is_object() => self.message(id, node, message, notes),
             Some(_) => {
-                notes.is_no_object(id);
+                notes.add_not_an_object(id);
                 None
             }
         };
-        Node { id: id.to_owned(), parent: fields::id(node, "parent"), children, message }
+        SourceNode { id: id.to_owned(), parent: fields::id(node, "parent"), children, message }
     }
 
-    fn message(&mut self, id: &str, node: &Value, message: &Value, notes: &mut Notes) -> Option<Message> {
+    fn message(
+        &mut self,
+        id: &str,
+        node: &Value,
+        message: &Value,
+        notes: &mut ConversationNotes,
+    ) -> Option<ImportedMessage> {
         let null = Value::Null;
         let metadata = message.get("metadata").unwrap_or(&null);
         let content = message.get("content").unwrap_or(&null);
         let speaker = self.speaker(id, message, notes);
         let created_at = notes.date(message, "create_time", id);
-        let read =
-            Content { message, content, metadata, id, speaker, created_at, assets: self.assets, room: Room::default() };
+        let read = MessageContent {
+            message,
+            content,
+            metadata,
+            id,
+            speaker,
+            created_at,
+            assets: self.assets,
+            search_budget: SearchBudget::default(),
+        };
         if read.kind() == "model_editable_context" && fields::text(content, "model_set_context").is_some() {
-            notes.add(What::Lost, id, "what ChatGPT remembered of the user is not kept");
+            notes.add(IssueKind::Lost, id, "what ChatGPT remembered of the user is not kept");
         }
-        if self.is_instructions(&read) || read.kind() == "model_editable_context" {
+        if self.take_instructions(&read) || read.kind() == "model_editable_context" {
             return None;
         }
         let call = calls::recipient(message);
         let is_hidden = fields::is_set(metadata, "is_visually_hidden_from_conversation");
-        if is_hidden && call.is_none() && speaker != Speaker::Tool && read.kind() != "thoughts" {
+        if is_hidden && call.is_none() && speaker != MessageSpeaker::Tool && read.kind() != "thoughts" {
             // What files it names is nobody's matter, as it is left out itself.
-            if !read.pieces(&mut Notes::new(Place::default())).is_empty() {
-                notes.add(What::Lost, id, "a message that was not shown there either is not kept");
+            if !read.pieces(&mut ConversationNotes::new(IssueLocation::default())).is_empty() {
+                notes.add(IssueKind::Lost, id, "a message that was not shown there either is not kept");
             }
             return None;
         }
         let ending = ending(&read);
         let pieces = match (speaker, call) {
-            (Speaker::Tool, _) => self.answer(&read, node, notes),
-            (Speaker::Assistant, Some(recipient)) => {
-                let mut pieces = vec![read.piece(calls::call(id, recipient, content))];
-                pieces.extend(self.shown_beside_call(&read, notes));
+            (MessageSpeaker::Tool, _) => self.tool_result(&read, node, notes),
+            (MessageSpeaker::Assistant, Some(recipient)) => {
+                let mut pieces = vec![read.piece(calls::call_from_content(id, recipient, content))];
+                pieces.extend(self.files_beside_call(&read, notes));
                 pieces
             }
             // What a system says of its failure is the ending, not words of the model.
-            (Speaker::Assistant, None) if read.kind() == "system_error" => Vec::new(),
+            (MessageSpeaker::Assistant, None) if read.kind() == "system_error" => Vec::new(),
             _ => read.pieces(notes),
         };
         // A message that says nothing is scaffolding.
-        if pieces.is_empty() && !matches!(ending, Ending::Failed(_)) {
+        if pieces.is_empty() && !matches!(ending, MessageEnding::Failed(_)) {
             return None;
         }
         // What a tool says is of no model: it is part of the reply that called it.
-        let model = model_of(metadata).filter(|_| speaker == Speaker::Assistant);
-        self.model = self.model.take().or_else(|| usual_model(metadata));
+        let model = model_of(metadata).filter(|_| speaker == MessageSpeaker::Assistant);
+        self.model = self.model.take().or_else(|| default_model(metadata));
         let (role, is_reply) = match speaker {
-            Speaker::User => (Role::User, false),
-            Speaker::System => (Role::System, false),
-            Speaker::Assistant | Speaker::Tool => (Role::Assistant, true),
+            MessageSpeaker::User => (Role::User, false),
+            MessageSpeaker::System => (Role::System, false),
+            MessageSpeaker::Assistant | MessageSpeaker::Tool => (Role::Assistant, true),
         };
-        Some(Message {
+        Some(ImportedMessage {
             source_id: id.to_owned(),
             parent: None,
             role,
@@ -185,23 +199,23 @@ impl Reader<'_> {
         })
     }
 
-    fn speaker(&self, id: &str, message: &Value, notes: &mut Notes) -> Speaker {
+    fn speaker(&self, id: &str, message: &Value, notes: &mut ConversationNotes) -> MessageSpeaker {
         let author = message.get("author").unwrap_or(&Value::Null);
         match fields::text(author, "role").or_else(|| fields::text(message, "role")) {
-            Some("user") => Speaker::User,
-            Some("assistant") => Speaker::Assistant,
-            Some("system") => Speaker::System,
-            Some("tool" | "function") => Speaker::Tool,
+            Some("user") => MessageSpeaker::User,
+            Some("assistant") => MessageSpeaker::Assistant,
+            Some("system") => MessageSpeaker::System,
+            Some("tool" | "function") => MessageSpeaker::Tool,
             other => {
-                let role = content::named(other.unwrap_or_default());
-                notes.reads_as_assistant(id, &role);
-                Speaker::Assistant
+                let role = content::shortened_word(other.unwrap_or_default());
+                notes.add_unknown_role(id, &role);
+                MessageSpeaker::Assistant
             }
         }
     }
 
     /// Takes what the user told of themselves; such a message is not one of the conversation.
-    fn is_instructions(&mut self, read: &Content<'_>) -> bool {
+    fn take_instructions(&mut self, read: &MessageContent<'_>) -> bool {
         let is_told = read.kind() == "user_editable_context";
         if !is_told && !fields::is_set(read.metadata, "is_user_system_message") {
             return false;
@@ -219,10 +233,10 @@ impl Reader<'_> {
         true
     }
 
-    fn system_prompt(&mut self, notes: &mut Notes) -> String {
+    fn system_prompt(&mut self, notes: &mut ConversationNotes) -> String {
         if self.instructions.len() > 1 {
             notes.add(
-                What::Lost,
+                IssueKind::Lost,
                 "",
                 "the custom instructions changed within the conversation: the first ones are kept",
             );
@@ -231,9 +245,9 @@ impl Reader<'_> {
     }
 
     /// A tool's words, to the call before them or to one that is made for them.
-    fn answer(&self, read: &Content<'_>, node: &Value, notes: &mut Notes) -> Vec<Piece> {
-        let (result, success, others) = read.answer(notes);
-        let owner = calls::owner(self.mapping, node);
+    fn tool_result(&self, read: &MessageContent<'_>, node: &Value, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
+        let (result, success, others) = read.tool_result(notes);
+        let owner = calls::answered_call(self.mapping, node);
         let is_empty = others.is_empty() && result.as_str().is_some_and(str::is_empty);
         if owner.is_none() && is_empty {
             return Vec::new();
@@ -244,17 +258,18 @@ impl Reader<'_> {
         let id = owner.map_or(read.id, |(id, _)| id).to_owned();
         if owner.is_none() {
             let arguments = read.metadata.get("search_model_queries").cloned().unwrap_or_default();
-            let call = Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: None };
-            pieces.push(Piece { author: Author::Assistant, created_at: read.created_at, body: call });
+            let call = PieceBody::ToolCall { id: id.clone(), name: name.clone(), arguments, arguments_raw: None };
+            pieces.push(MessagePiece { author: Author::Assistant, created_at: read.created_at, body: call });
         }
-        pieces.push(read.piece(Body::Answer { id, name, result, success, metadata: Value::Null }));
+        pieces.push(read.piece(PieceBody::ToolResult { id, name, result, success, metadata: Value::Null }));
         pieces.extend(others.into_iter().map(|body| read.piece(body)));
         pieces
     }
 
     /// Files that stand beside a call.
-    fn shown_beside_call(&self, read: &Content<'_>, notes: &mut Notes) -> Vec<Piece> {
-        let is_file = |piece: &Piece| matches!(piece.body, Body::Picture { .. } | Body::Attachment { .. });
+    fn files_beside_call(&self, read: &MessageContent<'_>, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
+        let is_file =
+            |piece: &MessagePiece| matches!(piece.body, PieceBody::Picture { .. } | PieceBody::Attachment { .. });
         // Its words are the call's arguments, also those of a type that nothing is known of.
         let is_parted = !fields::list(read.content, "parts").is_empty();
         if is_parted { read.pieces(notes).into_iter().filter(is_file).collect() } else { Vec::new() }
@@ -262,19 +277,19 @@ impl Reader<'_> {
 }
 
 /// How a message ended: by its status and by what it says of its finish.
-fn ending(read: &Content<'_>) -> Ending {
+fn ending(read: &MessageContent<'_>) -> MessageEnding {
     let finish = read.metadata.get("finish_details").and_then(|finish| fields::text(finish, "type"));
     let status = fields::text(read.message, "status");
     let said = || {
         let text = fields::first_text(read.content, &["text", "name"]).unwrap_or("the reply failed");
-        Ending::Failed(text.to_owned())
+        MessageEnding::Failed(text.to_owned())
     };
     match (read.speaker, status, finish) {
-        (Speaker::Assistant, _, _) if read.kind() == "system_error" => said(),
-        (Speaker::Assistant, Some("error"), _) => Ending::Failed("the reply failed".to_owned()),
-        (Speaker::Assistant, _, Some("interrupted")) => Ending::Cancelled,
-        (Speaker::Assistant, Some("finished_partial_completion" | "in_progress"), _) => Ending::Cancelled,
-        _ => Ending::Complete,
+        (MessageSpeaker::Assistant, _, _) if read.kind() == "system_error" => said(),
+        (MessageSpeaker::Assistant, Some("error"), _) => MessageEnding::Failed("the reply failed".to_owned()),
+        (MessageSpeaker::Assistant, _, Some("interrupted")) => MessageEnding::Cancelled,
+        (MessageSpeaker::Assistant, Some("finished_partial_completion" | "in_progress"), _) => MessageEnding::Cancelled,
+        _ => MessageEnding::Complete,
     }
 }
 
@@ -284,7 +299,7 @@ fn model_of(metadata: &Value) -> Option<String> {
 }
 
 /// The model of the replies that name none.
-fn usual_model(of: &Value) -> Option<String> {
+fn default_model(of: &Value) -> Option<String> {
     model_named(of, "default_model_slug")
 }
 
@@ -294,12 +309,12 @@ fn model_named(of: &Value, name: &str) -> Option<String> {
 }
 
 /// Tells where the conversation was had: with a GPT, or in a project.
-fn tell_place(value: &Value, notes: &mut Notes) {
+fn tell_place(value: &Value, notes: &mut ConversationNotes) {
     let is_projects = fields::text(value, "gizmo_id").is_some_and(|id| id.starts_with("g-p-"));
     match fields::text(value, "gizmo_type") {
-        Some("snorlax") => notes.add(What::Lost, "", "it belongs to a project, which is not kept"),
-        _ if is_projects => notes.add(What::Lost, "", "it belongs to a project, which is not kept"),
-        Some("gpt") => notes.add(What::Lost, "", "it was had with a GPT of somebody's making, which is not kept"),
+        Some("snorlax") => notes.add(IssueKind::Lost, "", "it belongs to a project, which is not kept"),
+        _ if is_projects => notes.add(IssueKind::Lost, "", "it belongs to a project, which is not kept"),
+        Some("gpt") => notes.add(IssueKind::Lost, "", "it was had with a GPT of somebody's making, which is not kept"),
         _ => {}
     }
 }

@@ -18,21 +18,21 @@
 
 use serde_json::Value;
 
-use crate::conversation::{Body, Conversation, Ending, Message, Piece};
+use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
+use crate::export_entries;
 use crate::fields;
-use crate::input::{Input, Parts};
-use crate::members;
-use crate::notes::Notes;
+use crate::input::{Input, InputParts};
+use crate::notes::ConversationNotes;
 use crate::parts::read_parts;
-use crate::report::What;
-use crate::taker::{Stopped, Taker};
-use crate::tree::{self, Node};
+use crate::report::IssueKind;
+use crate::sink::{ImportError, ImportSink};
+use crate::tree::{self, SourceNode};
 
 mod content;
-mod open;
+mod open_calls;
 
 /// What else of the user's is in an export.
 const NOT_READ: [(&str, &str); 4] = [
@@ -46,14 +46,14 @@ const NOT_READ: [(&str, &str); 4] = [
 const ROOT: &str = "00000000-0000-4000-8000-000000000000";
 
 /// Whether this is one of its conversations.
-pub(crate) fn is(value: &Value) -> bool {
+pub(crate) fn is_conversation(value: &Value) -> bool {
     value.get("chat_messages").is_some_and(Value::is_array)
 }
 
 /// Reads an export.
-pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
-    members::tell_not_read(input, taker, &NOT_READ)?;
-    let is_chats = members::with_conversations(input);
+pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    export_entries::report_unread_entries(input, taker, &NOT_READ)?;
+    let is_chats = export_entries::conversation_filter(input);
     let parts = input.parts();
     read_parts(input, taker, &["conversations", "data"], &is_chats, &mut |value, notes| {
         conversation(value, &parts, notes)
@@ -61,30 +61,30 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopp
 }
 
 /// One conversation.
-fn conversation(value: &Value, parts: &Parts, notes: &mut Notes) -> Option<Conversation> {
-    let source_id = fields::id(value, "uuid").unwrap_or_else(|| fields::made_id(value));
-    notes.name(&source_id);
+fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes) -> Option<Conversation> {
+    let source_id = fields::id(value, "uuid").unwrap_or_else(|| fields::content_id(value));
+    notes.set_conversation(&source_id);
     let Some(messages) = value.get("chat_messages").and_then(Value::as_array) else {
-        notes.add(What::LeftOut, "", "it is no conversation: it has no messages (chat_messages)");
+        notes.add(IssueKind::LeftOut, "", "it is no conversation: it has no messages (chat_messages)");
         return None;
     };
-    let mut calls = content::Calls::default();
-    let mut nodes: Vec<Node> = Vec::with_capacity(messages.len());
+    let mut calls = content::CallNames::default();
+    let mut nodes: Vec<SourceNode> = Vec::with_capacity(messages.len());
     for (at, message) in messages.iter().enumerate() {
         let before = nodes.last().map(|node| node.id.clone());
         nodes.push(node(at, message, before, &mut calls, parts, notes));
     }
     let current = fields::id(value, "current_leaf_message_uuid");
-    let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
+    let (messages, current) = tree::order_messages(nodes, current.as_deref(), notes);
     if messages.is_empty() {
-        notes.has_no_messages();
+        notes.add_no_messages();
         return None;
     }
     if fields::text(value, "summary").is_some() {
-        notes.add(What::Lost, "", "its summary is not kept");
+        notes.add(IssueKind::Lost, "", "its summary is not kept");
     }
     if fields::text(value, "project_uuid").is_some() || value.get("project").is_some_and(Value::is_object) {
-        notes.add(What::Lost, "", "it belongs to a project, which is not kept");
+        notes.add(IssueKind::Lost, "", "it belongs to a project, which is not kept");
     }
     Some(Conversation {
         source_id,
@@ -105,18 +105,18 @@ fn node(
     at: usize,
     message: &Value,
     before: Option<String>,
-    calls: &mut content::Calls,
-    parts: &Parts,
-    notes: &mut Notes,
-) -> Node {
+    calls: &mut content::CallNames,
+    parts: &InputParts,
+    notes: &mut ConversationNotes,
+) -> SourceNode {
     let id = fields::id(message, "uuid").unwrap_or_else(|| format!("message-{}", at + 1));
     let parent = match message.get("parent_message_uuid") {
         None => before,
         Some(parent) => fields::as_id(parent).filter(|parent| parent != ROOT),
     };
     if !message.is_object() {
-        notes.is_no_object(&id);
-        return Node { id, parent, children: Vec::new(), message: None };
+        notes.add_not_an_object(&id);
+        return SourceNode { id, parent, children: Vec::new(), message: None };
     }
     let role = match fields::first_text(message, &["sender", "role"]) {
         Some("human" | "user") => Role::User,
@@ -124,24 +124,24 @@ fn node(
         Some("system") => Role::System,
         other => {
             let role: String = other.unwrap_or("none").chars().take(60).collect();
-            notes.add(What::PutRight, &id, format!("the sender “{role}” is read as the assistant"));
+            notes.add(IssueKind::PutRight, &id, format!("the sender “{role}” is read as the assistant"));
             Role::Assistant
         }
     };
     let created_at = notes.date(message, "created_at", &id);
-    let pieces = content::pieces(message, &content::Head { id: &id, role, created_at }, calls, parts, notes);
+    let pieces = content::pieces(message, &content::MessageHead { id: &id, role, created_at }, calls, parts, notes);
     // Where tools answer in messages of their own, those stand under the user's name; they are steps of the reply.
-    let is_of_tools = role == Role::User && !pieces.is_empty() && pieces.iter().all(is_a_tools);
+    let is_of_tools = role == Role::User && !pieces.is_empty() && pieces.iter().all(is_from_tool);
     let role = if is_of_tools { Role::Assistant } else { role };
     let is_reply = role == Role::Assistant;
     let ending = match fields::text(message, "stop_reason") {
-        Some("user_canceled") => Ending::Cancelled,
-        _ => Ending::Complete,
+        Some("user_canceled") => MessageEnding::Cancelled,
+        _ => MessageEnding::Complete,
     };
     // What a tool answers is of no model: it is part of the reply that called it.
     let model = fields::text(message, "model").filter(|_| is_reply && !is_of_tools);
     let updated_at = notes.date(message, "updated_at", &id);
-    let message = (!pieces.is_empty()).then(|| Message {
+    let message = (!pieces.is_empty()).then(|| ImportedMessage {
         source_id: id.clone(),
         parent: None,
         role,
@@ -154,12 +154,12 @@ fn node(
         usage: Usage::default(),
         is_thinking_mode: None,
     });
-    Node { id, parent, children: Vec::new(), message }
+    SourceNode { id, parent, children: Vec::new(), message }
 }
 
 /// An answer, what came with it, or the call that was made for it.
-fn is_a_tools(piece: &Piece) -> bool {
-    piece.author == Author::Tool || matches!(piece.body, Body::Call { .. })
+fn is_from_tool(piece: &MessagePiece) -> bool {
+    piece.author == Author::Tool || matches!(piece.body, PieceBody::ToolCall { .. })
 }
 
 #[cfg(test)]

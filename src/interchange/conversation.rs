@@ -25,7 +25,7 @@ pub struct Conversation {
     /// The model of the replies that name none, where the source says it of the whole conversation.
     pub model: Option<String>,
     /// A parent stands before its children; children of one parent stand in the order of their making.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ImportedMessage>,
     /// The message that was shown last at the end of its path, an index of `messages`.
     pub current: Option<usize>,
     pub is_pinned: bool,
@@ -35,25 +35,25 @@ pub struct Conversation {
 impl Conversation {
     /// About the bytes that it takes when it is stored, with the files that it brings along.
     pub fn byte_count(&self) -> u64 {
-        self.byte_count_of(&|_| true)
+        self.byte_count_where(&|_| true)
     }
 
     /// The same of the messages with these ids.
-    pub fn byte_count_of(&self, is_wanted: &dyn Fn(&str) -> bool) -> u64 {
+    pub fn byte_count_where(&self, is_wanted: &dyn Fn(&str) -> bool) -> u64 {
         let wanted = self.messages.iter().filter(|message| is_wanted(&message.source_id));
-        wanted.flat_map(|message| &message.pieces).map(|piece| piece.body.words() + piece.body.file()).sum()
+        wanted.flat_map(|message| &message.pieces).map(|piece| piece.body.text_bytes() + piece.body.file_bytes()).sum()
     }
 
     /// The same without files.
-    pub fn words_byte_count(&self) -> u64 {
-        self.messages.iter().flat_map(|message| &message.pieces).map(|piece| piece.body.words()).sum()
+    pub fn text_byte_count(&self) -> u64 {
+        self.messages.iter().flat_map(|message| &message.pieces).map(|piece| piece.body.text_bytes()).sum()
     }
 }
 
 /// One message as the source keeps it. A reply that the source keeps as several messages (reasoning, a call, its answer,
 /// text) stays several here: joining them is one rule for all sources, and it is not the reader's.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message {
+pub struct ImportedMessage {
     pub source_id: String,
     /// An index of `Conversation::messages`, smaller than the message's own.
     pub parent: Option<usize>,
@@ -64,9 +64,9 @@ pub struct Message {
     pub model: Option<String>,
     pub created_at: Option<DateTime<Utc>>,
     pub ended_at: Option<DateTime<Utc>>,
-    pub ending: Ending,
+    pub ending: MessageEnding,
     /// In the order in which they were said.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<MessagePiece>,
     pub usage: Usage,
     /// Whether the reply was asked to think, where the source keeps that; else it is inferred.
     pub is_thinking_mode: Option<bool>,
@@ -74,7 +74,7 @@ pub struct Message {
 
 /// How a message ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Ending {
+pub enum MessageEnding {
     #[default]
     Complete,
     /// Somebody stopped it; what was there is kept.
@@ -85,15 +85,15 @@ pub enum Ending {
 
 /// One piece of a message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
+pub struct MessagePiece {
     pub author: Author,
     pub created_at: Option<DateTime<Utc>>,
-    pub body: Body,
+    pub body: PieceBody,
 }
 
 /// What a piece holds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Body {
+pub enum PieceBody {
     /// Markdown, as it was written.
     Text(String),
     Thinking {
@@ -103,7 +103,7 @@ pub enum Body {
         duration_ms: Option<u64>,
     },
     /// A tool's call. `id` joins it to its answer, within the conversation.
-    Call {
+    ToolCall {
         id: String,
         name: String,
         /// Null when they are not JSON.
@@ -112,26 +112,26 @@ pub enum Body {
         arguments_raw: Option<String>,
     },
     /// What a call brought. `metadata` is what its source keeps beside the result, else null.
-    Answer { id: String, name: String, result: Value, success: bool, metadata: Value },
+    ToolResult { id: String, name: String, result: Value, success: bool, metadata: Value },
     /// A picture whose bytes the source brings along under this name, or within itself.
-    Picture { file: File, alt: String },
+    Picture { file: MessageFile, alt: String },
     /// A file that came with the message.
-    Attachment { file: File },
+    Attachment { file: MessageFile },
     /// Where an answer found what it says: web pages and documents.
-    Sources(Vec<Source>),
+    Sources(Vec<ImportedSource>),
 }
 
-impl Body {
+impl PieceBody {
     /// The bytes of what it says.
-    fn words(&self) -> u64 {
+    fn text_bytes(&self) -> u64 {
         let bytes = match self {
             // A text stands in its block and in the plain text of its turn.
             Self::Text(text) => 2 * text.len(),
             Self::Thinking { text, .. } => text.len(),
-            Self::Call { arguments, arguments_raw, .. } => {
+            Self::ToolCall { arguments, arguments_raw, .. } => {
                 arguments_raw.as_ref().map_or_else(|| arguments.to_string().len(), String::len)
             }
-            Self::Answer { result, .. } => result.as_str().map_or_else(|| result.to_string().len(), str::len),
+            Self::ToolResult { result, .. } => result.as_str().map_or_else(|| result.to_string().len(), str::len),
             Self::Sources(sources) => {
                 sources.iter().map(|source| source.title.len() + source.url.len() + source.snippet.len()).sum()
             }
@@ -141,12 +141,12 @@ impl Body {
     }
 
     /// The bytes of the file that it brings along.
-    fn file(&self) -> u64 {
+    fn file_bytes(&self) -> u64 {
         match self {
             Self::Picture { file, .. } | Self::Attachment { file } => match &file.bytes {
-                Bytes::Inline(bytes) => bytes.len() as u64,
-                Bytes::TextOnly(text) => text.len() as u64,
-                Bytes::Entry(_) | Bytes::Absent(_) => 0,
+                FileBytes::Inline(bytes) => bytes.len() as u64,
+                FileBytes::TextOnly(text) => text.len() as u64,
+                FileBytes::Entry(_) | FileBytes::Absent(_) => 0,
             },
             _ => 0,
         }
@@ -155,17 +155,17 @@ impl Body {
 
 /// A file of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct MessageFile {
     /// As it was named to the user.
     pub name: String,
     /// Empty when the source does not say.
     pub mime: String,
-    pub bytes: Bytes,
+    pub bytes: FileBytes,
 }
 
 /// Where a file's bytes are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Bytes {
+pub enum FileBytes {
     /// An entry of the archive, by its full name in it.
     Entry(String),
     /// Within the message itself (a data URL, decoded), or read: several messages may share them.
@@ -178,12 +178,12 @@ pub enum Bytes {
 
 /// A page or a document that an answer rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct ImportedSource {
     pub title: String,
     /// Empty for what has no address.
     pub url: String,
     /// The words of it that the answer rests on.
     pub snippet: String,
     /// The cited stretch of the text piece before, in Unicode scalar values, where the source says so.
-    pub stretch: Option<(u64, u64)>,
+    pub cited_range: Option<(u64, u64)>,
 }

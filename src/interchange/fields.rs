@@ -56,50 +56,50 @@ fn number(value: &Value) -> Option<f64> {
 
 /// A point in time as a source tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dated {
+pub(crate) enum SourceDate {
     /// Nothing is said; zero and an empty text say nothing, too.
-    Unsaid,
-    At(DateTime<Utc>),
+    Absent,
+    Valid(DateTime<Utc>),
     /// What is said cannot be when somebody chatted.
-    Absurd,
+    Implausible,
 }
 
-impl Dated {
+impl SourceDate {
     /// The time where there is one.
-    pub(crate) fn known(self) -> Option<DateTime<Utc>> {
+    pub(crate) fn valid_time(self) -> Option<DateTime<Utc>> {
         match self {
-            Self::At(at) => Some(at),
-            Self::Unsaid | Self::Absurd => None,
+            Self::Valid(at) => Some(at),
+            Self::Absent | Self::Implausible => None,
         }
     }
 }
 
 /// A date: RFC 3339, or a number since 1970 (also as text) whose size tells whether it counts seconds, milliseconds,
 /// microseconds or nanoseconds.
-pub(crate) fn date(of: &Value, name: &str) -> Dated {
-    of.get(name).map_or(Dated::Unsaid, as_date)
+pub(crate) fn date(of: &Value, name: &str) -> SourceDate {
+    of.get(name).map_or(SourceDate::Absent, as_date)
 }
 
 /// A value as such a date.
-pub(crate) fn as_date(value: &Value) -> Dated {
+pub(crate) fn as_date(value: &Value) -> SourceDate {
     if value.is_null() {
-        return Dated::Unsaid;
+        return SourceDate::Absent;
     }
     if value.as_str().is_some_and(|text| text.trim().is_empty()) || number(value) == Some(0.0) {
-        return Dated::Unsaid;
+        return SourceDate::Absent;
     }
     let at = match (number(value), value.as_str()) {
-        (Some(number), _) => of_number(number),
-        (None, Some(text)) => of_text(text.trim()),
+        (Some(number), _) => date_from_number(number),
+        (None, Some(text)) => date_from_text(text.trim()),
         (None, None) => None,
     };
     match at {
-        Some(at) if (2000..2200).contains(&at.year()) => Dated::At(at),
-        _ => Dated::Absurd,
+        Some(at) if (2000..2200).contains(&at.year()) => SourceDate::Valid(at),
+        _ => SourceDate::Implausible,
     }
 }
 
-fn of_number(number: f64) -> Option<DateTime<Utc>> {
+fn date_from_number(number: f64) -> Option<DateTime<Utc>> {
     let per_second = match number.abs() {
         ..1e11 => 1.0,
         ..1e14 => 1e3,
@@ -110,7 +110,7 @@ fn of_number(number: f64) -> Option<DateTime<Utc>> {
     (microseconds.abs() < 9e18).then(|| DateTime::from_timestamp_micros(microseconds as i64)).flatten()
 }
 
-fn of_text(text: &str) -> Option<DateTime<Utc>> {
+fn date_from_text(text: &str) -> Option<DateTime<Utc>> {
     if let Ok(at) = DateTime::parse_from_rfc3339(text) {
         return Some(at.with_timezone(&Utc));
     }
@@ -123,7 +123,7 @@ fn of_text(text: &str) -> Option<DateTime<Utc>> {
 }
 
 /// A name for what has none: made of what it holds, so that the same content read again is named the same.
-pub(crate) fn made_id(of: &Value) -> String {
+pub(crate) fn content_id(of: &Value) -> String {
     /// FNV-1a, which stays what it is from one compiler to the next.
     struct Fnv(u64);
 
@@ -153,43 +153,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_in_every_unit_and_absurd_ones_are_told() {
+    fn dates_are_read_in_every_unit_and_implausible_ones_are_reported() {
         let right: DateTime<Utc> = "2024-05-06T07:08:09Z".parse().unwrap();
         let table = [
-            (json!(1_714_979_289), Dated::At(right)),
-            (json!(1_714_979_289.0), Dated::At(right)),
-            (json!(1_714_979_289_000_i64), Dated::At(right)),
-            (json!(1_714_979_289_000_000_i64), Dated::At(right)),
-            (json!(1_714_979_289_000_000_000_i64), Dated::At(right)),
-            (json!("1714979289"), Dated::At(right)),
-            (json!("2024-05-06T07:08:09Z"), Dated::At(right)),
-            (json!("2024-05-06T09:08:09+02:00"), Dated::At(right)),
-            (json!("2024-05-06 07:08:09.000"), Dated::At(right)),
-            (json!("2024-05-06T07:08:09"), Dated::At(right)),
-            (json!("2024-05-06 09:08:09+02"), Dated::At(right)),
-            (json!("2024-05-06 01:38:09.0000000-05:30"), Dated::At(right)),
-            (json!("infinity"), Dated::Absurd),
-            (json!("0001-01-01 00:00:00"), Dated::Absurd),
-            (json!(null), Dated::Unsaid),
-            (json!(0), Dated::Unsaid),
-            (json!(" "), Dated::Unsaid),
-            (json!(-1_714_979_289), Dated::Absurd),
-            (json!("292277026596-12-04T15:30:07Z"), Dated::Absurd),
-            (json!(i64::MAX), Dated::Absurd),
-            (json!(1e300), Dated::Absurd),
-            (json!("NaN"), Dated::Absurd),
-            (json!("yesterday"), Dated::Absurd),
-            (json!({}), Dated::Absurd),
-            (json!(true), Dated::Absurd),
+            (json!(1_714_979_289), SourceDate::Valid(right)),
+            (json!(1_714_979_289.0), SourceDate::Valid(right)),
+            (json!(1_714_979_289_000_i64), SourceDate::Valid(right)),
+            (json!(1_714_979_289_000_000_i64), SourceDate::Valid(right)),
+            (json!(1_714_979_289_000_000_000_i64), SourceDate::Valid(right)),
+            (json!("1714979289"), SourceDate::Valid(right)),
+            (json!("2024-05-06T07:08:09Z"), SourceDate::Valid(right)),
+            (json!("2024-05-06T09:08:09+02:00"), SourceDate::Valid(right)),
+            (json!("2024-05-06 07:08:09.000"), SourceDate::Valid(right)),
+            (json!("2024-05-06T07:08:09"), SourceDate::Valid(right)),
+            (json!("2024-05-06 09:08:09+02"), SourceDate::Valid(right)),
+            (json!("2024-05-06 01:38:09.0000000-05:30"), SourceDate::Valid(right)),
+            (json!("infinity"), SourceDate::Implausible),
+            (json!("0001-01-01 00:00:00"), SourceDate::Implausible),
+            (json!(null), SourceDate::Absent),
+            (json!(0), SourceDate::Absent),
+            (json!(" "), SourceDate::Absent),
+            (json!(-1_714_979_289), SourceDate::Implausible),
+            (json!("292277026596-12-04T15:30:07Z"), SourceDate::Implausible),
+            (json!(i64::MAX), SourceDate::Implausible),
+            (json!(1e300), SourceDate::Implausible),
+            (json!("NaN"), SourceDate::Implausible),
+            (json!("yesterday"), SourceDate::Implausible),
+            (json!({}), SourceDate::Implausible),
+            (json!(true), SourceDate::Implausible),
         ];
         for (given, expected) in table {
             assert_eq!(date(&json!({ "at": given }), "at"), expected, "{given}");
         }
-        assert_eq!(date(&json!([]), "at"), Dated::Unsaid);
+        assert_eq!(date(&json!([]), "at"), SourceDate::Absent);
     }
 
     #[test]
-    fn a_wrong_type_is_nothing_said() {
+    fn wrong_type_reads_as_absent() {
         let of = json!({"a": 1, "b": "", "c": "x", "d": [1], "e": 3.0, "f": -1, "g": 2.5, "h": "4.25"});
         assert_eq!((text(&of, "a"), text(&of, "b"), text(&of, "c")), (None, None, Some("x")));
         assert_eq!((id(&of, "a"), id(&of, "d"), id(&of, "g")), (Some("1".into()), None, None));
@@ -200,9 +200,9 @@ mod tests {
     }
 
     #[test]
-    fn the_same_content_is_named_the_same() {
-        assert_eq!(made_id(&json!({"a": 1})), made_id(&json!({"a": 1})));
-        assert_ne!(made_id(&json!({"a": 1})), made_id(&json!({"a": 2})));
-        assert_eq!(made_id(&json!("a")), "made-d4272417d7c77eea", "it must not change from version to version");
+    fn same_content_gets_same_id() {
+        assert_eq!(content_id(&json!({"a": 1})), content_id(&json!({"a": 1})));
+        assert_ne!(content_id(&json!({"a": 1})), content_id(&json!({"a": 2})));
+        assert_eq!(content_id(&json!("a")), "made-d4272417d7c77eea", "it must not change from version to version");
     }
 }

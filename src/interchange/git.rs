@@ -13,59 +13,59 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use super::markdown::{self, Options, Part, Shown};
-use crate::domain::branch::Lock;
+use super::markdown::{self, ExportDetail, ExportedTurn, MarkdownOptions};
+use crate::domain::branch::ModelLock;
 use crate::domain::excerpt::first_line;
-use crate::domain::{Branch, BranchId, Chat, Content, Difference, ImportedFrom, Turn, TurnId, told};
+use crate::domain::{Branch, BranchId, Chat, Content, ImportDifference, ImportOrigin, Turn, TurnId, tool_output};
 use crate::media;
-use beside::Beside;
-pub use folder::Folder;
-use object::{Commit, Entry, Id, Kind, tree};
-use pack::Pack;
-pub use place::{Place, Zip};
-use refs::Names;
-pub use refs::fitted;
+pub use folder::RepositoryFolder;
+use metadata::RepositoryMetadata;
+use object::{Commit, ObjectId, ObjectKind, TreeEntry, encode_tree};
+use pack::ObjectPack;
+use refs::BranchRefNames;
+pub use refs::to_ref_name;
+pub use sink::{RepositorySink, ZipSink};
 
-mod beside;
+mod commit_message;
 mod folder;
+mod metadata;
 mod object;
 mod pack;
-mod place;
 mod refs;
-mod said;
+mod sink;
 
 /// Turns of one folder: a folder is written anew with each turn in it.
-const IN_A_FOLDER: i64 = 100;
+const TURNS_PER_FOLDER: i64 = 100;
 /// The file that lies beside git's own.
-const BESIDE: &str = "turnleaf.json";
+const METADATA_FILE: &str = "turnleaf.json";
 /// What git reads first.
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 
 /// What a branch says to its model every time, as the tree of each of its turns has it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Locked {
+pub struct BranchManifest {
     #[serde(flatten)]
-    pub lock: Lock,
+    pub lock: ModelLock,
     pub system_prompt: String,
 }
 
 /// A turn that is in the repository.
-struct Node {
-    commit: Id,
+struct CommittedTurn {
+    commit: ObjectId,
     /// The folder of the turn.
-    folder: Entry,
+    folder: TreeEntry,
     parent: Option<TurnId>,
     depth: i64,
     /// The folders before the one that the turn lies in.
-    before: Rc<Vec<Entry>>,
+    before: Rc<Vec<TreeEntry>>,
 }
 
 /// A repository under way: images, then turns, each behind the one that it hangs on.
 pub struct Repository<S> {
-    pack: Pack<S>,
-    images: HashMap<String, Id>,
-    branches: HashMap<BranchId, Id>,
-    turns: HashMap<TurnId, Node>,
+    pack: ObjectPack<S>,
+    images: HashMap<String, ObjectId>,
+    branches: HashMap<BranchId, ObjectId>,
+    turns: HashMap<TurnId, CommittedTurn>,
     heads: HashMap<BranchId, TurnId>,
 }
 
@@ -73,46 +73,46 @@ impl<S: Read + Write + Seek> Repository<S> {
     /// `spool` is empty and holds what is packed until it is written.
     pub fn new(spool: S) -> Self {
         let (images, branches) = (HashMap::new(), HashMap::new());
-        Self { pack: Pack::new(spool), images, branches, turns: HashMap::new(), heads: HashMap::new() }
+        Self { pack: ObjectPack::new(spool), images, branches, turns: HashMap::new(), heads: HashMap::new() }
     }
 
     /// An image that turns name.
-    pub fn image(&mut self, sha256: &str, bytes: &[u8]) -> io::Result<()> {
-        let id = self.pack.add(Kind::Blob, bytes)?;
+    pub fn add_image(&mut self, sha256: &str, bytes: &[u8]) -> io::Result<()> {
+        let id = self.pack.add(ObjectKind::Blob, bytes)?;
         self.images.insert(sha256.to_owned(), id);
         Ok(())
     }
 
     /// A branch that turns are on.
-    pub fn branch(&mut self, id: BranchId, locked: &Locked) -> io::Result<()> {
+    pub fn add_branch(&mut self, id: BranchId, locked: &BranchManifest) -> io::Result<()> {
         let text = json(locked)?;
-        let blob = self.pack.add(Kind::Blob, &text)?;
+        let blob = self.pack.add(ObjectKind::Blob, &text)?;
         self.branches.insert(id, blob);
         Ok(())
     }
 
     /// A turn that is over, with what its exchange says of reasoning.
-    pub fn turn(&mut self, turn: &Turn, is_thinking_mode: bool) -> io::Result<()> {
-        let folder = self.folder(turn, is_thinking_mode)?;
+    pub fn add_turn(&mut self, turn: &Turn, is_thinking_mode: bool) -> io::Result<()> {
+        let folder = self.turn_folder(turn, is_thinking_mode)?;
         let parent = turn.prev_turn_id.filter(|parent| self.turns.contains_key(parent));
-        let before = self.before(turn, parent)?;
-        let here = self.lying_with(turn, parent, &folder)?;
+        let before = self.preceding_folders(turn, parent)?;
+        let here = self.containing_folder(turn, parent, &folder)?;
         let mut groups = before.as_ref().clone();
         groups.push(here);
-        let turns = self.pack.add(Kind::Tree, &tree(groups))?;
-        let mut root = vec![Entry { name: "turns".into(), is_tree: true, id: turns }];
-        root.extend(self.branches.get(&turn.branch_id).map(|id| file("branch.json", *id)));
-        let root = self.pack.add(Kind::Tree, &tree(root))?;
+        let turns = self.pack.add(ObjectKind::Tree, &encode_tree(groups))?;
+        let mut root = vec![TreeEntry { name: "turns".into(), is_tree: true, id: turns }];
+        root.extend(self.branches.get(&turn.branch_id).map(|id| file_entry("branch.json", *id)));
+        let root = self.pack.add(ObjectKind::Tree, &encode_tree(root))?;
         let commit = Commit {
             tree: root,
             parent: parent.and_then(|parent| self.turns.get(&parent)).map(|node| node.commit),
-            author: &said::author(turn),
+            author: &commit_message::author(turn),
             written_at: turn.created_at,
             committed_at: turn.completed_at.unwrap_or(turn.created_at),
-            message: &said::message(turn),
+            message: &commit_message::message(turn),
         };
-        let commit = self.pack.add(Kind::Commit, &commit.body())?;
-        self.turns.insert(turn.id, Node { commit, folder, parent, depth: turn.depth, before });
+        let commit = self.pack.add(ObjectKind::Commit, &commit.body())?;
+        self.turns.insert(turn.id, CommittedTurn { commit, folder, parent, depth: turn.depth, before });
         self.heads.insert(turn.branch_id, turn.id);
         Ok(())
     }
@@ -121,18 +121,18 @@ impl<S: Read + Write + Seek> Repository<S> {
     pub fn write(
         self,
         chat: &Chat,
-        imported_from: Option<&ImportedFrom>,
+        imported_from: Option<&ImportOrigin>,
         branches: &[Branch],
-        damaged: &[Difference],
-        place: &mut dyn Place,
+        damaged: &[ImportDifference],
+        place: &mut dyn RepositorySink,
     ) -> io::Result<()> {
-        let mut names = Names::default();
-        let mut refs: Vec<(String, Option<Id>, &Branch)> = Vec::with_capacity(branches.len());
+        let mut names = BranchRefNames::default();
+        let mut refs: Vec<(String, Option<ObjectId>, &Branch)> = Vec::with_capacity(branches.len());
         for branch in branches {
             // A branch without turns of its own is where it was forked off.
             let head = self.heads.get(&branch.id).copied().or(branch.fork_turn_id);
             let commit = head.and_then(|turn| self.turns.get(&turn)).map(|node| node.commit);
-            refs.push((names.name(&branch.name), commit, branch));
+            refs.push((names.assign(&branch.name), commit, branch));
         }
         let shown = chat.last_viewed_turn_id.and_then(|turn| {
             let commit = self.turns.get(&turn)?.commit;
@@ -141,77 +141,81 @@ impl<S: Read + Write + Seek> Repository<S> {
         let shown = shown.or_else(|| refs.iter().find(|(_, _, branch)| Some(branch.id) == chat.default_branch_id));
         let head = shown.or(refs.first()).map_or("main", |(name, ..)| name);
         let head = format!("ref: refs/heads/{head}\n");
-        let beside = json(&Beside::of(chat, imported_from, damaged, &refs))?;
+        let beside = json(&RepositoryMetadata::new(chat, imported_from, damaged, &refs))?;
         let mut packed: Vec<String> =
             refs.iter().filter_map(|(name, at, _)| Some(format!("{} refs/heads/{name}\n", (*at)?))).collect();
         packed.sort_by(|one, other| one[41..].cmp(&other[41..]));
         let packed = format!("# pack-refs with: peeled fully-peeled sorted \n{}", packed.concat());
-        let title = first_line(&chat.title, said::SUBJECT);
+        let title = first_line(&chat.title, commit_message::SUBJECT_CHARS);
         self.pack.write(place)?;
         for folder in ["objects/info/", "objects/pack/", "refs/heads/", "refs/tags/"] {
-            place.folder(folder)?;
+            place.create_folder(folder)?;
         }
         for (path, text) in [
             ("config", CONFIG.as_bytes()),
             ("description", format!("{title}\n").as_bytes()),
-            (BESIDE, &beside),
+            (METADATA_FILE, &beside),
             ("packed-refs", packed.as_bytes()),
             ("HEAD", head.as_bytes()),
         ] {
-            place.file(path, text.len() as u64, &mut &*text)?;
+            place.write_file(path, text.len() as u64, &mut &*text)?;
         }
         Ok(())
     }
 
     /// The folder of a turn: what it is for people, what it is for programs, and its images.
-    fn folder(&mut self, turn: &Turn, is_thinking_mode: bool) -> io::Result<Entry> {
-        let named = |sha256: &str, mime: &str| format!("{sha256}.{}", media::ending(mime));
-        let options = Options { reasoning: Part::Folded, tools: Part::Folded, image: &named };
+    fn turn_folder(&mut self, turn: &Turn, is_thinking_mode: bool) -> io::Result<TreeEntry> {
+        let named = |sha256: &str, mime: &str| format!("{sha256}.{}", media::file_extension(mime));
+        let options = MarkdownOptions { reasoning: ExportDetail::Folded, tools: ExportDetail::Folded, image: &named };
         let mut text = Vec::new();
-        markdown::write_turn(&mut text, &Shown { turn, is_thinking_mode, other_versions: 0 }, &options)?;
+        markdown::write_turn(&mut text, &ExportedTurn { turn, is_thinking_mode, other_versions: 0 }, &options)?;
         let mut entries = vec![
-            file("turn.md", self.pack.add(Kind::Blob, &text)?),
-            file("turn.json", self.pack.add(Kind::Blob, &json(turn)?)?),
+            file_entry("turn.md", self.pack.add(ObjectKind::Blob, &text)?),
+            file_entry("turn.json", self.pack.add(ObjectKind::Blob, &json(turn)?)?),
         ];
         for (sha256, mime) in images_of(turn) {
             let name = named(&sha256, &mime);
             if let Some(id) = self.images.get(&sha256)
                 && entries.iter().all(|entry| entry.name != name)
             {
-                entries.push(file(&name, *id));
+                entries.push(file_entry(&name, *id));
             }
         }
         let name = format!("{:05}-{}", turn.depth + 1, turn.role.as_str());
-        Ok(Entry { name, is_tree: true, id: self.pack.add(Kind::Tree, &tree(entries))? })
+        Ok(TreeEntry { name, is_tree: true, id: self.pack.add(ObjectKind::Tree, &encode_tree(entries))? })
     }
 
     /// The folders before the one that a turn lies in.
-    fn before(&mut self, turn: &Turn, parent: Option<TurnId>) -> io::Result<Rc<Vec<Entry>>> {
+    fn preceding_folders(&mut self, turn: &Turn, parent: Option<TurnId>) -> io::Result<Rc<Vec<TreeEntry>>> {
         let Some(node) = parent.and_then(|parent| self.turns.get(&parent)) else { return Ok(Rc::default()) };
         let before = node.before.clone();
-        if node.depth / IN_A_FOLDER == turn.depth / IN_A_FOLDER {
+        if node.depth / TURNS_PER_FOLDER == turn.depth / TURNS_PER_FOLDER {
             return Ok(before);
         }
         let mut longer = before.as_ref().clone();
-        let full = self.entries_above(parent, node.depth / IN_A_FOLDER);
-        let id = self.pack.add(Kind::Tree, &tree(full))?;
-        longer.push(Entry { name: folder_name(turn.depth - 1), is_tree: true, id });
+        let full = self.entries_above(parent, node.depth / TURNS_PER_FOLDER);
+        let id = self.pack.add(ObjectKind::Tree, &encode_tree(full))?;
+        longer.push(TreeEntry { name: folder_name(turn.depth - 1), is_tree: true, id });
         Ok(longer.into())
     }
 
     /// The folder that a turn lies in, with the turns before it that lie there too.
-    fn lying_with(&mut self, turn: &Turn, parent: Option<TurnId>, folder: &Entry) -> io::Result<Entry> {
-        let mut entries = self.entries_above(parent, turn.depth / IN_A_FOLDER);
+    fn containing_folder(&mut self, turn: &Turn, parent: Option<TurnId>, folder: &TreeEntry) -> io::Result<TreeEntry> {
+        let mut entries = self.entries_above(parent, turn.depth / TURNS_PER_FOLDER);
         entries.push(folder.clone());
-        Ok(Entry { name: folder_name(turn.depth), is_tree: true, id: self.pack.add(Kind::Tree, &tree(entries))? })
+        Ok(TreeEntry {
+            name: folder_name(turn.depth),
+            is_tree: true,
+            id: self.pack.add(ObjectKind::Tree, &encode_tree(entries))?,
+        })
     }
 
     /// The folders of a turn and of those before it, as far as they lie in this folder.
-    fn entries_above(&self, from: Option<TurnId>, number: i64) -> Vec<Entry> {
+    fn entries_above(&self, from: Option<TurnId>, number: i64) -> Vec<TreeEntry> {
         let mut entries = Vec::new();
         let mut at = from;
         while let Some(node) = at.and_then(|at| self.turns.get(&at)) {
-            if node.depth / IN_A_FOLDER != number {
+            if node.depth / TURNS_PER_FOLDER != number {
                 break;
             }
             entries.push(node.folder.clone());
@@ -221,14 +225,14 @@ impl<S: Read + Write + Seek> Repository<S> {
     }
 }
 
-fn file(name: &str, id: Id) -> Entry {
-    Entry { name: name.to_owned(), is_tree: false, id }
+fn file_entry(name: &str, id: ObjectId) -> TreeEntry {
+    TreeEntry { name: name.to_owned(), is_tree: false, id }
 }
 
 /// Where a turn of this depth lies: `00001-00100`.
 fn folder_name(depth: i64) -> String {
-    let first = depth / IN_A_FOLDER * IN_A_FOLDER + 1;
-    format!("{first:05}-{:05}", first + IN_A_FOLDER - 1)
+    let first = depth / TURNS_PER_FOLDER * TURNS_PER_FOLDER + 1;
+    format!("{first:05}-{:05}", first + TURNS_PER_FOLDER - 1)
 }
 
 /// JSON with one value a line, so that a difference is short.
@@ -243,7 +247,7 @@ fn images_of(turn: &Turn) -> Vec<(String, String)> {
     let of_block = |content: &Content| match content {
         Content::Image { blob, mime, .. } => vec![(blob.clone(), mime.clone())],
         Content::ToolResult { metadata, .. } => {
-            told::images(metadata).into_iter().map(|image| (image.blob, image.mime)).collect()
+            tool_output::result_images(metadata).into_iter().map(|image| (image.blob, image.mime)).collect()
         }
         _ => Vec::new(),
     };

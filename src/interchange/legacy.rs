@@ -7,19 +7,19 @@
 
 mod backfill;
 mod entry;
-mod gathering;
+mod gatherer;
 mod rows;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use gathering::{Gathered, Gathering};
-pub use rows::{Count, Row};
-pub use tables::{Missing, Table, find};
+pub use gatherer::{ConversationGatherer, GatheredConversation};
+pub use rows::{LegacyRow, RowCount};
+pub use tables::{LegacyTable, SchemaMismatch, find_tables};
 
 /// A schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Schema {
+pub enum LegacySchema {
     /// Conversations, ChatMessage, ToolCall, ThinkBlock, and perhaps ConversationTurn.
     Messages,
     /// `chat_sessions`, `messages`, `agent_actions`.
@@ -28,7 +28,7 @@ pub enum Schema {
 
 /// What a row of a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum LegacyRowKind {
     Conversation,
     /// A question and its reply as one, with the mode that was asked for.
     Turn,
@@ -37,12 +37,12 @@ pub enum Kind {
     Thought,
 }
 
-impl Kind {
+impl LegacyRowKind {
     /// All of them: in this order the rows of a conversation are read.
     pub const ALL: [Self; 5] = [Self::Conversation, Self::Turn, Self::Message, Self::Call, Self::Thought];
 
     /// The kind of this number in `ALL`.
-    pub fn of(number: i64) -> Option<Self> {
+    pub fn from_number(number: i64) -> Option<Self> {
         usize::try_from(number).ok().and_then(|number| Self::ALL.get(number)).copied()
     }
 
@@ -52,7 +52,7 @@ impl Kind {
     }
 
     /// How a row of it is called in findings.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Conversation => "conversation",
             Self::Turn => "turn",
@@ -65,7 +65,7 @@ impl Kind {
 
 /// What a column says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Field {
+pub enum LegacyField {
     Id,
     /// The conversation that the row is in.
     Conversation,
@@ -89,7 +89,7 @@ pub enum Field {
     UpdatedAt,
 }
 
-impl Field {
+impl LegacyField {
     /// All of them, in the order of a row's values.
     pub const ALL: [Self; 16] = [
         Self::Id,

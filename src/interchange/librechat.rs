@@ -19,28 +19,28 @@
 
 use serde_json::Value;
 
-use crate::conversation::{Conversation, Message};
+use crate::conversation::{Conversation, ImportedMessage};
 use crate::domain::turn::Role;
-use crate::fields::{count, first_text, id, is_set, list, made_id, text};
+use crate::export_entries::candidate_filter;
+use crate::fields::{content_id, count, first_text, id, is_set, list, text};
 use crate::input::Input;
-use crate::input::nested::STANDS_ON;
-use crate::made;
-use crate::members::that_may_hold_chats;
-use crate::names::Names;
-use crate::notes::Notes;
+use crate::input::nested::PARENT_MEMBER;
+use crate::message_builder;
+use crate::notes::ConversationNotes;
 use crate::parts::read_parts;
-use crate::report::What;
-use crate::taker::{Stopped, Taker};
-use crate::tree::{Node, grow};
+use crate::report::IssueKind;
+use crate::sink::{ImportError, ImportSink};
+use crate::tree::{SourceNode, order_messages};
+use crate::unique_ids::UniqueIds;
 
-mod cited;
+mod citations;
 mod content;
 
 /// What a message that stands on none names as its parent.
 const NO_PARENT: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Whether this is a conversation of LibreChat.
-pub(crate) fn is(value: &Value) -> bool {
+pub(crate) fn is_conversation(value: &Value) -> bool {
     let all = messages(value);
     value.get("conversationId").is_some()
         && (value.get("exportAt").is_some() || all.iter().any(|message| message.get("messageId").is_some()))
@@ -49,8 +49,8 @@ pub(crate) fn is(value: &Value) -> bool {
 }
 
 /// Reads all files.
-pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
-    let may_hold_chats = that_may_hold_chats(input);
+pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    let may_hold_chats = candidate_filter(input);
     read_parts(input, taker, &[], &may_hold_chats, &mut conversation)
 }
 
@@ -60,22 +60,22 @@ fn messages(value: &Value) -> &[Value] {
 }
 
 /// One conversation.
-pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
-    if !is(value) {
-        notes.add(What::LeftOut, "", "it is not a conversation of LibreChat");
+pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
+    if !is_conversation(value) {
+        notes.add(IssueKind::LeftOut, "", "it is not a conversation of LibreChat");
         return None;
     }
-    let source_id = id(value, "conversationId").unwrap_or_else(|| made_id(value));
-    notes.name(&source_id);
+    let source_id = id(value, "conversationId").unwrap_or_else(|| content_id(value));
+    notes.set_conversation(&source_id);
     let options = value.get("options").unwrap_or(&Value::Null);
     let endpoint = text(value, "endpoint").or_else(|| text(options, "endpoint"));
-    let nodes = flat(messages(value), notes).into_iter().map(|told| node(&told, endpoint, notes)).collect();
-    let (messages, current) = grow(nodes, None, notes);
+    let nodes = flatten_messages(messages(value), notes).into_iter().map(|told| node(&told, endpoint, notes)).collect();
+    let (messages, current) = order_messages(nodes, None, notes);
     if messages.is_empty() {
-        notes.has_no_messages();
+        notes.add_no_messages();
         return None;
     }
-    made::tell_missing_files(&messages, notes);
+    message_builder::report_missing_files(&messages, notes);
     let prompt = first_text(options, &["promptPrefix", "system", "instructions"]).unwrap_or_default();
     let times = || messages.iter().filter_map(|message| message.created_at);
     Some(Conversation {
@@ -93,7 +93,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversat
 }
 
 /// A message as it stands in the file.
-struct Told<'a> {
+struct NestedMessage<'a> {
     message: &'a Value,
     id: String,
     /// The message that it is nested in.
@@ -101,48 +101,48 @@ struct Told<'a> {
 }
 
 /// All messages, those in others too, each behind the one that it is in.
-fn flat<'a>(all: &'a [Value], notes: &mut Notes) -> Vec<Told<'a>> {
-    let nests = all.iter().any(|message| message.get(STANDS_ON).is_some() || !list(message, "children").is_empty());
-    let mut names = Names::default();
-    let mut told: Vec<Told<'_>> = Vec::new();
+fn flatten_messages<'a>(all: &'a [Value], notes: &mut ConversationNotes) -> Vec<NestedMessage<'a>> {
+    let nests = all.iter().any(|message| message.get(PARENT_MEMBER).is_some() || !list(message, "children").is_empty());
+    let mut names = UniqueIds::default();
+    let mut told: Vec<NestedMessage<'_>> = Vec::new();
     // From the last to the first: the next to be taken is the last.
     let mut stack: Vec<(&Value, Option<String>)> = all.iter().rev().map(|message| (message, None)).collect();
     while let Some((message, within)) = stack.pop() {
-        let mut id = id(message, "messageId").or_else(|| id(message, "_id")).unwrap_or_else(|| made_id(message));
+        let mut id = id(message, "messageId").or_else(|| id(message, "_id")).unwrap_or_else(|| content_id(message));
         // What is nested is known by the id of what it is in; of a flat list, the tree tells of the second.
         if nests {
-            id = names.once_for_message(id, notes).0;
+            id = names.assign_to_message(id, notes).0;
         }
         // Where the input made the list, places in that one are places in this one.
-        let on = count(message, STANDS_ON).and_then(|at| told.get(usize::try_from(at).ok()?));
+        let on = count(message, PARENT_MEMBER).and_then(|at| told.get(usize::try_from(at).ok()?));
         let within = within.or_else(|| on.map(|on| on.id.clone()));
         stack.extend(list(message, "children").iter().rev().map(|child| (child, Some(id.clone()))));
-        told.push(Told { message, id, within });
+        told.push(NestedMessage { message, id, within });
     }
     told
 }
 
-fn node(told: &Told<'_>, endpoint: Option<&str>, notes: &mut Notes) -> Node {
-    let Told { message: value, id, within } = told;
+fn node(told: &NestedMessage<'_>, endpoint: Option<&str>, notes: &mut ConversationNotes) -> SourceNode {
+    let NestedMessage { message: value, id, within } = told;
     let parent = text(value, "parentMessageId").filter(|parent| *parent != NO_PARENT).map(str::to_owned);
     // Of one that could not be read, only its place is there.
-    let is_message = value.as_object().is_some_and(|members| members.keys().any(|name| name != STANDS_ON));
+    let is_message = value.as_object().is_some_and(|members| members.keys().any(|name| name != PARENT_MEMBER));
     let message = is_message.then(|| message(value, id, endpoint, notes));
     if message.is_none() {
-        notes.is_no_message(id);
+        notes.add_not_a_message(id);
     }
-    Node { id: id.clone(), parent: within.clone().or(parent), children: Vec::new(), message }
+    SourceNode { id: id.clone(), parent: within.clone().or(parent), children: Vec::new(), message }
 }
 
-fn message(value: &Value, id: &str, endpoint: Option<&str>, notes: &mut Notes) -> Message {
+fn message(value: &Value, id: &str, endpoint: Option<&str>, notes: &mut ConversationNotes) -> ImportedMessage {
     let sender = text(value, "sender");
     let is_user = value.get("isCreatedByUser").and_then(Value::as_bool);
     let is_user = is_user.unwrap_or_else(|| sender.is_some_and(|sender| sender.eq_ignore_ascii_case("user")));
-    let mut message = made::message(id, if is_user { Role::User } else { Role::Assistant });
+    let mut message = message_builder::empty_message(id, if is_user { Role::User } else { Role::Assistant });
     message.created_at = notes.date(value, "createdAt", id);
     if !is_user {
         message.provider = text(value, "endpoint").or(endpoint).and_then(provider);
-        message.model = text(value, "model").map(|model| named(model, sender));
+        message.model = text(value, "model").map(|model| model_name(model, sender));
         message.usage.output_tokens = count(value, "tokenCount");
         message.usage.input_tokens = count(value, "promptTokens");
     }
@@ -162,7 +162,7 @@ fn provider(endpoint: &str) -> Option<String> {
     }
 }
 
-fn named(model: &str, sender: Option<&str>) -> String {
+fn model_name(model: &str, sender: Option<&str>) -> String {
     let is_id = model.starts_with("agent_") || model.starts_with("asst_");
     sender.filter(|_| is_id).unwrap_or(model).to_owned()
 }

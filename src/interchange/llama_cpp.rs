@@ -21,39 +21,39 @@ use std::collections::HashMap;
 use chrono::TimeDelta;
 use serde_json::Value;
 
-use crate::answers;
 use crate::bounds;
-use crate::conversation::{Conversation, Message};
+use crate::conversation::{Conversation, ImportedMessage};
 use crate::domain::turn::Role;
-use crate::fields::{as_id, count, first_text, id, is_set, list, made_id, text};
+use crate::export_entries::candidate_filter;
+use crate::fields::{as_id, content_id, count, first_text, id, is_set, list, text};
 use crate::input::Input;
-use crate::made;
-use crate::members::that_may_hold_chats;
-use crate::notes::Notes;
-use crate::parts::Seen;
-use crate::report::{Finding, Place, What};
-use crate::taker::{Stopped, Taker, hand_over, tell};
-use crate::tree::{Node, grow};
+use crate::message_builder;
+use crate::notes::ConversationNotes;
+use crate::orphan_results;
+use crate::parts::SeenConversations;
+use crate::report::{ImportIssue, IssueKind, IssueLocation};
+use crate::sink::{ImportError, ImportSink, hand_over, report_issue};
+use crate::tree::{SourceNode, order_messages};
 
 mod extra;
-mod marked;
+mod marked_text;
 
 /// Whether this is a conversation of llama.cpp, or the line that begins one.
-pub(crate) fn is(value: &Value) -> bool {
+pub(crate) fn is_conversation(value: &Value) -> bool {
     let is_record = text(value, "type") == Some("session") && text(value, "harness") == Some("llama.app");
     is_record || (value.get("conv").is_some_and(Value::is_object) && value.get("messages").is_some_and(Value::is_array))
 }
 
 /// Reads all files.
-pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
+pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     let parts = input.parts();
-    let may_hold_chats = that_may_hold_chats(input);
-    let mut seen = Seen::default();
-    let mut stopped = Stopped::NotThis("a file with conversations");
+    let may_hold_chats = candidate_filter(input);
+    let mut seen = SeenConversations::default();
+    let mut stopped = ImportError::WrongFormat("a file with conversations");
     let mut is_any_read = false;
     for (number, part) in parts.all().iter().enumerate().filter(|(_, part)| may_hold_chats(part)) {
         let mut open: Option<Session> = None;
-        let mut read = input.each(number, &[], taker, &mut |value, place, taker| {
+        let mut read = input.for_each_element(number, &[], taker, &mut |value, place, taker| {
             match text(&value, "type") {
                 Some("session") => {
                     let before = open.replace(Session::new(value, place));
@@ -64,11 +64,11 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopp
                         session.add(value);
                         Ok(())
                     }
-                    None => left_out(taker, place, "a message stands before any conversation"),
+                    None => tell_left_out(taker, place, "a message stands before any conversation"),
                 },
                 // Records of newer versions say nothing that is known here.
                 Some(_) if open.is_some() => Ok(()),
-                _ => one(&value, place, &mut seen, taker),
+                _ => read_one(&value, place, &mut seen, taker),
             }
         });
         if let Some(session) = open {
@@ -77,9 +77,9 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopp
         }
         match read {
             Ok(_) => is_any_read = true,
-            Err(why @ (Stopped::Damaged(_) | Stopped::NotThis(_))) => {
-                let place = Place { file: part.name.clone(), ..Place::default() };
-                left_out(taker, place, &format!("the file was left out: {why}"))?;
+            Err(why @ (ImportError::Damaged(_) | ImportError::WrongFormat(_))) => {
+                let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
+                tell_left_out(taker, place, &format!("the file was left out: {why}"))?;
                 stopped = why;
             }
             Err(other) => return Err(other),
@@ -88,17 +88,22 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopp
     if is_any_read { Ok(()) } else { Err(stopped) }
 }
 
-fn left_out(taker: &mut dyn Taker, place: Place, why: &str) -> Result<(), Stopped> {
-    tell(taker, Finding { what: What::LeftOut, place, text: why.to_owned() })
+fn tell_left_out(taker: &mut dyn ImportSink, place: IssueLocation, why: &str) -> Result<(), ImportError> {
+    report_issue(taker, ImportIssue { kind: IssueKind::LeftOut, location: place, text: why.to_owned() })
 }
 
 /// The older form: a conversation with its messages.
-fn one(value: &Value, place: Place, seen: &mut Seen, taker: &mut dyn Taker) -> Result<(), Stopped> {
-    let mut notes = Notes::new(place);
+fn read_one(
+    value: &Value,
+    place: IssueLocation,
+    seen: &mut SeenConversations,
+    taker: &mut dyn ImportSink,
+) -> Result<(), ImportError> {
+    let mut notes = ConversationNotes::new(place);
     let conversation = conversation(value, &mut notes);
-    let conversation = conversation.and_then(|conversation| seen.once(conversation, value, &mut notes));
-    let conversation = conversation.map(|conversation| answers::complete(conversation, &mut notes));
-    notes.tell(taker)?;
+    let conversation = conversation.and_then(|conversation| seen.admit(conversation, value, &mut notes));
+    let conversation = conversation.map(|conversation| orphan_results::add_missing_calls(conversation, &mut notes));
+    notes.report(taker)?;
     conversation.map_or(Ok(()), |conversation| hand_over(taker, conversation))
 }
 
@@ -106,14 +111,14 @@ fn one(value: &Value, place: Place, seen: &mut Seen, taker: &mut dyn Taker) -> R
 struct Session {
     /// In the older form, which one reader reads.
     whole: Value,
-    place: Place,
+    place: IssueLocation,
     bytes: usize,
     /// Messages that were too many, or too much.
     left_out: u64,
 }
 
 impl Session {
-    fn new(conv: Value, place: Place) -> Self {
+    fn new(conv: Value, place: IssueLocation) -> Self {
         Self { whole: serde_json::json!({ "conv": conv, "messages": [] }), place, bytes: 0, left_out: 0 }
     }
 
@@ -128,12 +133,12 @@ impl Session {
         }
     }
 
-    fn close(self, seen: &mut Seen, taker: &mut dyn Taker) -> Result<(), Stopped> {
+    fn close(self, seen: &mut SeenConversations, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if self.left_out > 0 {
             let text = format!("the conversation is too large: {} messages were left out", self.left_out);
-            left_out(taker, self.place.clone(), &text)?;
+            tell_left_out(taker, self.place.clone(), &text)?;
         }
-        one(&self.whole, self.place, seen, taker)
+        read_one(&self.whole, self.place, seen, taker)
     }
 }
 
@@ -151,26 +156,26 @@ fn size(value: &Value) -> usize {
 }
 
 /// One conversation in the older form.
-pub(crate) fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
+pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
     let conv = value.get("conv").filter(|conv| conv.is_object());
     let (Some(conv), Some(Value::Array(all))) = (conv, value.get("messages")) else {
-        notes.add(What::LeftOut, "", "it is not a conversation of llama.cpp");
+        notes.add(IssueKind::LeftOut, "", "it is not a conversation of llama.cpp");
         return None;
     };
-    let source_id = id(conv, "id").unwrap_or_else(|| made_id(value));
-    notes.name(&source_id);
+    let source_id = id(conv, "id").unwrap_or_else(|| content_id(value));
+    notes.set_conversation(&source_id);
     let calls = names_of_calls(all);
     let nodes = all.iter().map(|message| node(message, &calls, notes)).collect();
     let current = id(conv, "currNode");
-    let (messages, current) = grow(nodes, current.as_deref(), notes);
+    let (messages, current) = order_messages(nodes, current.as_deref(), notes);
     let times = || messages.iter().filter_map(|message| message.created_at);
     let (first, last) = (times().min(), times().max());
-    let (system_prompt, messages, current) = made::without_system_prompt(messages, current);
+    let (system_prompt, messages, current) = message_builder::split_system_prompt(messages, current);
     if messages.is_empty() {
-        notes.has_no_messages();
+        notes.add_no_messages();
         return None;
     }
-    made::tell_missing_files(&messages, notes);
+    message_builder::report_missing_files(&messages, notes);
     Some(Conversation {
         source_id,
         title: text(conv, "name").unwrap_or_default().to_owned(),
@@ -207,20 +212,20 @@ fn name_of(call: &Value) -> &str {
     call.get("function").and_then(|function| text(function, "name")).or_else(|| text(call, "name")).unwrap_or("tool")
 }
 
-fn node(value: &Value, calls: &HashMap<String, String>, notes: &mut Notes) -> Node {
-    let id = id(value, "id").unwrap_or_else(|| made_id(value));
+fn node(value: &Value, calls: &HashMap<String, String>, notes: &mut ConversationNotes) -> SourceNode {
+    let id = id(value, "id").unwrap_or_else(|| content_id(value));
     let is_root = text(value, "type") == Some("root") && text(value, "content").is_none();
     if !value.is_object() {
-        notes.is_no_message(&id);
+        notes.add_not_a_message(&id);
     }
     let message = (value.is_object() && !is_root).then(|| message(value, &id, calls, notes));
     let children = list(value, "children").iter().filter_map(as_id).collect();
     // The first page's roots name a parent that is none.
     let parent = self::id(value, "parent").filter(|parent| parent != "-1");
-    Node { id, parent, children, message }
+    SourceNode { id, parent, children, message }
 }
 
-fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut Notes) -> Message {
+fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut ConversationNotes) -> ImportedMessage {
     let told = text(value, "role").unwrap_or_default();
     let role = match told {
         "user" => Role::User,
@@ -230,14 +235,14 @@ fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut
             let role = if text(value, "type") == Some("system") { Role::System } else { Role::User };
             let word: String = other.chars().take(40).collect();
             notes.add(
-                What::PutRight,
+                IssueKind::PutRight,
                 id,
                 format!("its author is not known ({word}): it was taken for the {}'s", role.as_str()),
             );
             role
         }
     };
-    let mut message = made::message(id, role);
+    let mut message = message_builder::empty_message(id, role);
     message.created_at = notes.date(value, "timestamp", id);
     let is_before_text = role != Role::Assistant;
     if is_before_text {
@@ -247,11 +252,11 @@ fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut
     if told == "tool" {
         let call = self::id(value, "toolCallId").unwrap_or_default();
         let name = calls.get(&call).map_or("tool", String::as_str);
-        message.answer(&call, name, Value::String(content.to_owned()), true);
+        message.add_tool_result(&call, name, Value::String(content.to_owned()), true);
     } else if role == Role::Assistant {
         reply(&mut message, value, content);
     } else {
-        message.say_text(content);
+        message.add_text(content);
     }
     if !is_before_text {
         extra::add(&mut message, value, notes);
@@ -260,32 +265,32 @@ fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut
 }
 
 /// A reply: reasoning, text, calls, as the product draws them.
-fn reply(message: &mut Message, value: &Value, content: &str) {
+fn reply(message: &mut ImportedMessage, value: &Value, content: &str) {
     message.provider = Some("llama.cpp".to_owned());
     message.model = text(value, "model").map(str::to_owned);
     if let Some(thought) = first_text(value, &["reasoningContent", "thinking", "reasoning_content"]) {
-        message.think(thought);
+        message.add_reasoning(thought);
     }
     if text(value, "type") == Some("think") {
-        message.think(content);
+        message.add_reasoning(content);
     } else {
-        marked::say(message, content);
+        marked_text::add_marked_text(message, content);
     }
     // In earlier versions the marks in the text are the same calls, with their answers.
-    let answered = marked::answered(message);
+    let answered = marked_text::answered_tools(message);
     for (at, call) in calls(value).iter().enumerate() {
         let name = name_of(call);
         let call_id = id(call, "id").unwrap_or_else(|| format!("{}/{at}", message.source_id));
         if !answered.contains(name) {
             let arguments = call.get("function").and_then(|function| function.get("arguments"));
-            message.say(made::call(call_id, name, arguments.or_else(|| call.get("arguments"))));
+            message.add_piece(message_builder::call_body(call_id, name, arguments.or_else(|| call.get("arguments"))));
         }
     }
-    timed(message, value.get("timings").unwrap_or(&Value::Null));
+    add_timings(message, value.get("timings").unwrap_or(&Value::Null));
 }
 
 /// Tokens and times as the server measured them.
-fn timed(message: &mut Message, timings: &Value) {
+fn add_timings(message: &mut ImportedMessage, timings: &Value) {
     let (read, cached) = (count(timings, "prompt_n"), count(timings, "cache_n"));
     message.usage.output_tokens = count(timings, "predicted_n");
     message.usage.cache_read_tokens = cached;

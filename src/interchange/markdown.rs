@@ -9,17 +9,17 @@ use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
 
-pub use crate::domain::export::Part;
-use crate::domain::segment::segments_where;
+pub use crate::domain::export::ExportDetail;
+use crate::domain::segment::segments_by_mode;
 use crate::domain::turn::{Role, Turn, TurnStatus};
-use crate::domain::{Block, Content, Difference, ImportedFrom, notice, sources};
+use crate::domain::{Block, Content, ImportDifference, ImportOrigin, notice, sources};
 
 mod blocks;
-mod pieces;
+mod escaping;
+mod messages;
 mod reply;
-mod words;
 
-pub use blocks::Options;
+pub use blocks::MarkdownOptions;
 
 /// What stands above everything.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,14 +29,14 @@ pub struct ChatHeading<'a> {
     /// Empty where the chat has none.
     pub system_prompt: &'a str,
     /// Said below everything: what the source had that is not here.
-    pub imported_from: Option<&'a ImportedFrom>,
+    pub imported_from: Option<&'a ImportOrigin>,
     /// Said below everything: what could not be read when it was exported.
-    pub damaged: &'a [Difference],
+    pub damaged: &'a [ImportDifference],
 }
 
 /// One turn of the path.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
+pub struct ExportedTurn<'a> {
     pub turn: &'a Turn,
     /// What its exchange says.
     pub is_thinking_mode: bool,
@@ -49,19 +49,19 @@ pub struct Shown<'a> {
 pub fn write(
     out: &mut impl Write,
     chat: &ChatHeading<'_>,
-    path: &[Shown<'_>],
-    options: &Options<'_>,
+    path: &[ExportedTurn<'_>],
+    options: &MarkdownOptions<'_>,
 ) -> io::Result<()> {
-    let title = pieces::inline(chat.title);
-    writeln!(out, "# {}\n", if title.is_empty() { words::UNTITLED } else { &title })?;
+    let title = escaping::escape_inline(chat.title);
+    writeln!(out, "# {}\n", if title.is_empty() { messages::UNTITLED } else { &title })?;
     if let Some(time) = chat.created_at {
-        writeln!(out, "{} {}\n", words::CREATED, pieces::iso(time))?;
+        writeln!(out, "{} {}\n", messages::CREATED, escaping::iso_time(time))?;
     }
     if !chat.system_prompt.trim().is_empty() {
-        writeln!(out, "## {}\n", words::SYSTEM_PROMPT)?;
-        pieces::verbatim(out, chat.system_prompt)?;
+        writeln!(out, "## {}\n", messages::SYSTEM_PROMPT)?;
+        escaping::write_verbatim(out, chat.system_prompt)?;
     }
-    let is_reply = |shown: &Shown<'_>| shown.turn.role == Role::Assistant;
+    let is_reply = |shown: &ExportedTurn<'_>| shown.turn.role == Role::Assistant;
     for run in path.chunk_by(|before, shown| is_reply(before) && is_reply(shown)) {
         if run.first().is_some_and(is_reply) {
             replies(out, run, options)?;
@@ -75,44 +75,49 @@ pub fn write(
     if chat.damaged.is_empty() {
         return Ok(());
     }
-    writeln!(out, "---\n\n{}\n", words::DAMAGED)?;
+    writeln!(out, "---\n\n{}\n", messages::DAMAGED)?;
     differences(out, chat.damaged)
 }
 
 /// Where it came from, and what of it did not come along.
-fn origin(out: &mut impl Write, source: &ImportedFrom) -> io::Result<()> {
-    let (file, format) = (pieces::inline(&source.file), pieces::inline(&source.format));
-    writeln!(out, "---\n\n**{}:** {format}, {file}, {}\n", words::IMPORTED_FROM, pieces::iso(source.imported_at))?;
+fn origin(out: &mut impl Write, source: &ImportOrigin) -> io::Result<()> {
+    let (file, format) = (escaping::escape_inline(&source.file), escaping::escape_inline(&source.format));
+    writeln!(
+        out,
+        "---\n\n**{}:** {format}, {file}, {}\n",
+        messages::IMPORTED_FROM,
+        escaping::iso_time(source.imported_at)
+    )?;
     if source.differences.is_empty() {
-        return writeln!(out, "{}\n", words::NO_DIFFERENCES);
+        return writeln!(out, "{}\n", messages::NO_DIFFERENCES);
     }
-    writeln!(out, "{}\n", words::DIFFERENCES)?;
+    writeln!(out, "{}\n", messages::DIFFERENCES)?;
     differences(out, &source.differences)
 }
 
-fn differences(out: &mut impl Write, differences: &[Difference]) -> io::Result<()> {
+fn differences(out: &mut impl Write, differences: &[ImportDifference]) -> io::Result<()> {
     for one in differences {
-        write!(out, "- **{}**", words::difference(one.kind))?;
+        write!(out, "- **{}**", messages::difference(one.kind))?;
         if !one.place.is_empty() {
-            write!(out, " {}", pieces::inline(&one.place))?;
+            write!(out, " {}", escaping::escape_inline(&one.place))?;
         }
-        writeln!(out, ": {}", pieces::inline(&one.text))?;
+        writeln!(out, ": {}", escaping::escape_inline(&one.text))?;
     }
     writeln!(out)
 }
 
 /// Writes one turn by itself, without a title.
-pub fn write_turn(out: &mut impl Write, shown: &Shown<'_>, options: &Options<'_>) -> io::Result<()> {
+pub fn write_turn(out: &mut impl Write, shown: &ExportedTurn<'_>, options: &MarkdownOptions<'_>) -> io::Result<()> {
     if shown.turn.role == Role::Assistant {
         return replies(out, std::slice::from_ref(shown), options);
     }
     heading(out, shown)?;
-    said(out, &shown.turn.blocks, options)?;
+    write_message(out, &shown.turn.blocks, options)?;
     versions(out, shown)
 }
 
 /// Replies with no message between them: drawn as the one reply that they are for the reader, each item where it begins.
-fn replies(out: &mut impl Write, run: &[Shown<'_>], options: &Options<'_>) -> io::Result<()> {
+fn replies(out: &mut impl Write, run: &[ExportedTurn<'_>], options: &MarkdownOptions<'_>) -> io::Result<()> {
     let mut ends = Vec::with_capacity(run.len());
     let mut blocks: Cow<'_, [Block]> = Cow::Borrowed(&[]);
     for shown in run {
@@ -123,16 +128,16 @@ fn replies(out: &mut impl Write, run: &[Shown<'_>], options: &Options<'_>) -> io
         ends.push(blocks.len());
     }
     let of = |at: usize| ends.partition_point(|end| *end <= at);
-    let items = segments_where(&blocks, &|at| run.get(of(at)).is_some_and(|shown| shown.is_thinking_mode));
+    let items = segments_by_mode(&blocks, &|at| run.get(of(at)).is_some_and(|shown| shown.is_thinking_mode));
     let mut items = items.iter().peekable();
     for (shown, end) in run.iter().zip(&ends) {
         heading(out, shown)?;
         let mut is_empty = true;
-        while let Some(item) = items.next_if(|item| reply::place(item) < *end) {
+        while let Some(item) = items.next_if(|item| reply::item_start(item) < *end) {
             is_empty = false;
-            reply::item(out, item, &reply::Drawn { blocks: &blocks, status: shown.turn.status, options })?;
+            reply::write_item(out, item, &reply::ReplyContext { blocks: &blocks, status: shown.turn.status, options })?;
         }
-        listed(out, &shown.turn.blocks)?;
+        write_sources(out, &shown.turn.blocks)?;
         ending(out, shown.turn, is_empty)?;
         versions(out, shown)?;
     }
@@ -140,49 +145,49 @@ fn replies(out: &mut impl Write, run: &[Shown<'_>], options: &Options<'_>) -> io
 }
 
 /// Who, with which model, when.
-fn heading(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
+fn heading(out: &mut impl Write, shown: &ExportedTurn<'_>) -> io::Result<()> {
     let turn = shown.turn;
     let who = match turn.role {
-        Role::User => words::YOU,
-        Role::Assistant => words::ASSISTANT,
-        Role::System => words::SYSTEM,
+        Role::User => messages::YOU,
+        Role::Assistant => messages::ASSISTANT,
+        Role::System => messages::SYSTEM,
     };
     write!(out, "## {who}")?;
-    if let Some(model) = turn.model_used.as_deref().map(pieces::inline).filter(|model| !model.is_empty()) {
+    if let Some(model) = turn.model_used.as_deref().map(escaping::escape_inline).filter(|model| !model.is_empty()) {
         write!(out, " · {model}")?;
     }
-    write!(out, " · {}", pieces::iso(turn.created_at))?;
+    write!(out, " · {}", escaping::iso_time(turn.created_at))?;
     if turn.is_edited() {
-        write!(out, " · {}", words::EDITED)?;
+        write!(out, " · {}", messages::EDITED)?;
     }
     writeln!(out, "\n")
 }
 
 /// What a person or the system said.
-fn said(out: &mut impl Write, blocks: &[Block], options: &Options<'_>) -> io::Result<()> {
+fn write_message(out: &mut impl Write, blocks: &[Block], options: &MarkdownOptions<'_>) -> io::Result<()> {
     for block in blocks {
         match &block.content {
             Content::ToolResult { tool_name, .. } => {
-                writeln!(out, "**{}**\n", pieces::inline(&words::tool(tool_name)))?;
-                reply::result(out, Some(block), options)?;
+                writeln!(out, "**{}**\n", escaping::escape_inline(&messages::tool_label(tool_name)))?;
+                reply::write_result(out, Some(block), options)?;
             }
-            _ => blocks::visible(out, block, options)?,
+            _ => blocks::write_block(out, block, options)?,
         }
     }
     Ok(())
 }
 
 /// The pages that a reply rests on.
-fn listed(out: &mut impl Write, blocks: &[Block]) -> io::Result<()> {
-    let sources = sources::of_blocks(blocks).list;
+fn write_sources(out: &mut impl Write, blocks: &[Block]) -> io::Result<()> {
+    let sources = sources::collect_sources(blocks).list;
     if sources.is_empty() {
         return Ok(());
     }
-    writeln!(out, "**{}**\n", words::SOURCES)?;
+    writeln!(out, "**{}**\n", messages::SOURCES)?;
     for (number, source) in (1..).zip(&sources) {
-        write!(out, "{number}. [{}]({})", pieces::inline(&source.title), pieces::target(&source.url))?;
+        write!(out, "{number}. [{}]({})", escaping::escape_inline(&source.title), escaping::link_target(&source.url))?;
         if let Some(quote) = &source.quote {
-            write!(out, " — “{}”", pieces::inline(quote))?;
+            write!(out, " — “{}”", escaping::escape_inline(quote))?;
         }
         writeln!(out)?;
     }
@@ -195,26 +200,26 @@ fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
     match (turn.status, &turn.error) {
         (TurnStatus::Error, Some(error)) => {
             if !says_why {
-                blocks::failed(out, &error.message)?;
+                blocks::write_failure(out, &error.message)?;
             }
             // Of an imported reply it is all that was said in its place.
-            error.detail.as_deref().map_or(Ok(()), |detail| pieces::quoted(out, detail))
+            error.detail.as_deref().map_or(Ok(()), |detail| escaping::write_quote(out, detail))
         }
         (TurnStatus::Error, None) => Ok(()),
-        (TurnStatus::Cancelled, _) => writeln!(out, "*{}*\n", words::STOPPED),
-        (TurnStatus::Complete, _) if is_empty => writeln!(out, "*{}*\n", words::EMPTY_REPLY),
-        (TurnStatus::Complete, _) => match turn.blocks.iter().rev().find_map(notice::ending_of) {
+        (TurnStatus::Cancelled, _) => writeln!(out, "*{}*\n", messages::STOPPED),
+        (TurnStatus::Complete, _) if is_empty => writeln!(out, "*{}*\n", messages::EMPTY_REPLY),
+        (TurnStatus::Complete, _) => match turn.blocks.iter().rev().find_map(notice::ending_notice) {
             Some(early) => writeln!(out, "*{}*\n", early.sentence()),
             None => Ok(()),
         },
-        _ => writeln!(out, "*{}*\n", words::STILL_WRITTEN),
+        _ => writeln!(out, "*{}*\n", messages::STILL_WRITTEN),
     }
 }
 
-fn versions(out: &mut impl Write, shown: &Shown<'_>) -> io::Result<()> {
+fn versions(out: &mut impl Write, shown: &ExportedTurn<'_>) -> io::Result<()> {
     match shown.other_versions {
         0 => Ok(()),
-        count => writeln!(out, "*{}*\n", words::other_versions(count)),
+        count => writeln!(out, "*{}*\n", messages::other_versions(count)),
     }
 }
 

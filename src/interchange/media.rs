@@ -33,7 +33,7 @@ pub(crate) fn mime_of(name: &str) -> &'static str {
 }
 
 /// The ending of an image's file.
-pub(crate) fn ending(mime: &str) -> &'static str {
+pub(crate) fn file_extension(mime: &str) -> &'static str {
     match mime {
         "image/png" => "png",
         "image/jpeg" => "jpg",
@@ -45,16 +45,16 @@ pub(crate) fn ending(mime: &str) -> &'static str {
 }
 
 /// Media type and bytes of a data URL in base64; `None` for anything else.
-pub(crate) fn data_url(url: &str) -> Option<(String, Vec<u8>)> {
+pub(crate) fn parse_data_url(url: &str) -> Option<(String, Vec<u8>)> {
     let (scheme, rest) = url.split_at_checked(5)?;
     let (head, body) = rest.split_once(',').filter(|_| scheme.eq_ignore_ascii_case("data:"))?;
     let mime = head.strip_suffix(";base64")?;
     let mime = mime.split(';').next().unwrap_or_default();
-    Some((mime.to_owned(), base64(body)?))
+    Some((mime.to_owned(), decode_base64(body)?))
 }
 
 /// Bytes that were written in base64, with or without padding and line breaks.
-pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let lenient = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let engine = GeneralPurpose::new(&STANDARD, lenient);
     if text.contains(|c: char| c.is_ascii_whitespace()) {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_urls_are_read_and_others_are_not() {
+    fn data_urls_are_parsed_and_other_urls_are_not() {
         type Read<'a> = Option<(&'a str, &'a [u8])>;
         let table: [(&str, Read<'_>); 8] = [
             ("data:image/png;base64,aGk=", Some(("image/png", b"hi"))),
@@ -82,7 +82,7 @@ mod tests {
             ("däta:", None),
         ];
         for (url, expected) in table {
-            let read = data_url(url);
+            let read = parse_data_url(url);
             assert_eq!(read.as_ref().map(|(mime, bytes)| (mime.as_str(), bytes.as_slice())), expected, "{url}");
         }
     }

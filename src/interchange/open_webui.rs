@@ -16,15 +16,15 @@
 
 use serde_json::Value;
 
-use crate::conversation::{Conversation, Ending, Message};
+use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::turn::Role;
 use crate::fields;
-use crate::input::{Input, Part};
-use crate::notes::Notes;
+use crate::input::{Input, InputPart};
+use crate::notes::ConversationNotes;
 use crate::parts::read_parts;
-use crate::report::What;
-use crate::taker::{Stopped, Taker};
-use crate::tree::{self, Node};
+use crate::report::IssueKind;
+use crate::sink::{ImportError, ImportSink};
+use crate::tree::{self, SourceNode};
 
 mod content;
 mod details;
@@ -32,7 +32,7 @@ mod output;
 mod usage;
 
 /// Whether this is one of its chats: as a row with `chat` in it, or that alone.
-pub(crate) fn is(value: &Value) -> bool {
+pub(crate) fn is_conversation(value: &Value) -> bool {
     let chat = value.get("chat").unwrap_or(value);
     let history = chat.get("history").and_then(|history| history.get("messages"));
     history.is_some_and(Value::is_object)
@@ -40,9 +40,9 @@ pub(crate) fn is(value: &Value) -> bool {
 }
 
 /// Reads an export.
-pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopped> {
+pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     let is_archive = input.is_archive();
-    let is_chats = |part: &Part| !is_archive || part.base_name().to_ascii_lowercase().ends_with(".json");
+    let is_chats = |part: &InputPart| !is_archive || part.base_name().to_ascii_lowercase().ends_with(".json");
     let mut first_user: Option<String> = None;
     read_parts(input, taker, &["chats", "items", "data"], &is_chats, &mut |value, notes| {
         let conversation = conversation(value, notes)?;
@@ -50,38 +50,42 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn Taker) -> Result<(), Stopp
         if let Some(user) = fields::id(value, "user_id")
             && *first_user.get_or_insert_with(|| user.clone()) != user
         {
-            notes.add(What::Lost, "", "it is another user's than the first chat of the file: whose it was is not kept");
+            notes.add(
+                IssueKind::Lost,
+                "",
+                "it is another user's than the first chat of the file: whose it was is not kept",
+            );
         }
         Some(conversation)
     })
 }
 
 /// One chat.
-fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
+fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
     let chat = value.get("chat").filter(|chat| chat.is_object()).unwrap_or(value);
     let source_id = fields::id(value, "id").or_else(|| fields::id(chat, "id")).filter(|id| !id.is_empty());
-    let source_id = source_id.unwrap_or_else(|| fields::made_id(value));
-    notes.name(&source_id);
+    let source_id = source_id.unwrap_or_else(|| fields::content_id(value));
+    notes.set_conversation(&source_id);
     let null = Value::Null;
     let history = chat.get("history").unwrap_or(&null);
-    let nodes: Vec<Node> = match history.get("messages") {
+    let nodes: Vec<SourceNode> = match history.get("messages") {
         Some(Value::Object(messages)) if !messages.is_empty() => {
             messages.iter().map(|(id, message)| node(id.clone(), message, None, notes)).collect()
         }
         // Before there was a tree, there was a list.
         _ => {
             let messages = fields::list(chat, "messages");
-            if !is(value) && messages.is_empty() {
-                notes.add(What::LeftOut, "", "it is no chat: it has no messages (chat.history.messages)");
+            if !is_conversation(value) && messages.is_empty() {
+                notes.add(IssueKind::LeftOut, "", "it is no chat: it has no messages (chat.history.messages)");
                 return None;
             }
-            listed(messages, notes)
+            nodes_of_list(messages, notes)
         }
     };
     let current = fields::id(history, "currentId").or_else(|| fields::id(value, "current_message_id"));
-    let (messages, current) = tree::grow(nodes, current.as_deref(), notes);
+    let (messages, current) = tree::order_messages(nodes, current.as_deref(), notes);
     if messages.is_empty() {
-        notes.has_no_messages();
+        notes.add_no_messages();
         return None;
     }
     tell_lost(value, chat, notes);
@@ -106,22 +110,22 @@ fn conversation(value: &Value, notes: &mut Notes) -> Option<Conversation> {
 }
 
 /// What a chat has besides its messages and has no place here.
-fn tell_lost(value: &Value, chat: &Value, notes: &mut Notes) {
+fn tell_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
     let tags = value.get("meta").map(|meta| fields::list(meta, "tags")).unwrap_or_default();
     if !tags.is_empty() || !fields::list(chat, "tags").is_empty() {
-        notes.add(What::Lost, "", "its tags are not kept");
+        notes.add(IssueKind::Lost, "", "its tags are not kept");
     }
     if fields::text(value, "folder_id").is_some() {
-        notes.add(What::Lost, "", "the folder that it was in is not kept");
+        notes.add(IssueKind::Lost, "", "the folder that it was in is not kept");
     }
     if !fields::list(chat, "files").is_empty() {
-        notes.add(What::Lost, "", "the files that stood at the whole chat did not come along in the export");
+        notes.add(IssueKind::Lost, "", "the files that stood at the whole chat did not come along in the export");
     }
 }
 
 /// A list of messages: each stands on the one before it, where it says nothing else.
-fn listed(messages: &[Value], notes: &mut Notes) -> Vec<Node> {
-    let mut nodes: Vec<Node> = Vec::with_capacity(messages.len());
+fn nodes_of_list(messages: &[Value], notes: &mut ConversationNotes) -> Vec<SourceNode> {
+    let mut nodes: Vec<SourceNode> = Vec::with_capacity(messages.len());
     for (at, message) in messages.iter().enumerate() {
         let id = fields::id(message, "id").unwrap_or_else(|| format!("message-{}", at + 1));
         let before = nodes.last().map(|node| node.id.clone());
@@ -130,12 +134,12 @@ fn listed(messages: &[Value], notes: &mut Notes) -> Vec<Node> {
     nodes
 }
 
-fn node(id: String, message: &Value, before: Option<String>, notes: &mut Notes) -> Node {
+fn node(id: String, message: &Value, before: Option<String>, notes: &mut ConversationNotes) -> SourceNode {
     let parent = if message.get("parentId").is_some() { fields::id(message, "parentId") } else { before };
     let children = fields::list(message, "childrenIds").iter().filter_map(fields::as_id).collect();
     if !message.is_object() {
-        notes.is_no_object(&id);
-        return Node { id, parent: None, children: Vec::new(), message: None };
+        notes.add_not_an_object(&id);
+        return SourceNode { id, parent: None, children: Vec::new(), message: None };
     }
     let role = match fields::text(message, "role") {
         Some("user") => Role::User,
@@ -143,22 +147,22 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Notes) 
         Some("system") => Role::System,
         other => {
             let role: String = other.unwrap_or("none").chars().take(60).collect();
-            notes.reads_as_assistant(&id, &role);
+            notes.add_unknown_role(&id, &role);
             Role::Assistant
         }
     };
     let is_reply = role == Role::Assistant;
     let created_at = notes.date(message, "timestamp", &id);
     let pieces = content::pieces(message, &id, role, created_at, notes);
-    let ending = if is_reply { ending(message) } else { Ending::Complete };
+    let ending = if is_reply { ending(message) } else { MessageEnding::Complete };
     if message.get("annotation").is_some_and(Value::is_object) {
-        notes.add(What::Lost, &id, "ratings are not kept");
+        notes.add(IssueKind::Lost, &id, "ratings are not kept");
     }
     if message.get("merged").is_some_and(Value::is_object) {
-        notes.add(What::Lost, &id, "a reply that was merged of several is not kept; the several are");
+        notes.add(IssueKind::Lost, &id, "a reply that was merged of several is not kept; the several are");
     }
-    let is_said = !pieces.is_empty() || matches!(ending, Ending::Failed(_));
-    let message = is_said.then(|| Message {
+    let is_said = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));
+    let message = is_said.then(|| ImportedMessage {
         source_id: id.clone(),
         parent: None,
         role,
@@ -172,21 +176,21 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Notes) 
             .filter(|ended| created_at.is_none_or(|created| created <= *ended)),
         ending,
         pieces,
-        usage: usage::of(message),
+        usage: usage::from_message(message),
         is_thinking_mode: None,
     });
-    Node { id, parent, children, message }
+    SourceNode { id, parent, children, message }
 }
 
 /// How a reply ended. One that was not done when it was exported, was cut off.
-fn ending(message: &Value) -> Ending {
-    let failed = |text: Option<&str>| Ending::Failed(text.unwrap_or("the reply failed").to_owned());
+fn ending(message: &Value) -> MessageEnding {
+    let failed = |text: Option<&str>| MessageEnding::Failed(text.unwrap_or("the reply failed").to_owned());
     match message.get("error") {
         Some(Value::String(text)) if !text.is_empty() => failed(Some(text)),
         Some(Value::Bool(true)) => failed(fields::text(message, "content")),
         Some(error) if error.is_object() => failed(fields::first_text(error, &["content", "message", "detail"])),
-        _ if message.get("done").and_then(Value::as_bool) == Some(false) => Ending::Cancelled,
-        _ => Ending::Complete,
+        _ if message.get("done").and_then(Value::as_bool) == Some(false) => MessageEnding::Cancelled,
+        _ => MessageEnding::Complete,
     }
 }
 

@@ -5,47 +5,55 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
-use crate::answers;
 use crate::conversation::Conversation;
-use crate::input::{Input, Part};
-use crate::names::Names;
-use crate::notes::Notes;
-use crate::report::{Finding, Place, What};
-use crate::taker::{Stopped, Taker, hand_over, tell};
+use crate::input::{Input, InputPart};
+use crate::notes::ConversationNotes;
+use crate::orphan_results;
+use crate::report::{ImportIssue, IssueKind, IssueLocation};
+use crate::sink::{ImportError, ImportSink, hand_over, report_issue};
+use crate::unique_ids::UniqueIds;
 
 /// How a reader makes a conversation of one element; `None`, told in the notes, where it cannot.
-pub(crate) type Conversing<'a> = &'a mut dyn FnMut(&Value, &mut Notes) -> Option<Conversation>;
+pub(crate) type ConversationParser<'a> = &'a mut dyn FnMut(&Value, &mut ConversationNotes) -> Option<Conversation>;
 
 /// Reads the conversations of all parts that `is_chats` names, as elements of a list at the top or in one of the members
 /// `within` of an object at the top. A part that is damaged or too large does not keep the next from being read.
 pub(crate) fn read_parts(
     input: &mut Input,
-    taker: &mut dyn Taker,
+    taker: &mut dyn ImportSink,
     within: &[&str],
-    is_chats: &dyn Fn(&Part) -> bool,
-    conversing: Conversing<'_>,
-) -> Result<(), Stopped> {
+    is_chats: &dyn Fn(&InputPart) -> bool,
+    conversing: ConversationParser<'_>,
+) -> Result<(), ImportError> {
     let parts = input.parts();
-    let mut seen = Seen::default();
-    let mut stopped = Stopped::NotThis("a file with conversations");
+    let mut seen = SeenConversations::default();
+    let mut stopped = ImportError::WrongFormat("a file with conversations");
     let mut is_any_read = false;
     for (number, part) in parts.all().iter().enumerate().filter(|(_, part)| is_chats(part)) {
-        let read = input.each(number, within, taker, &mut |value, place, taker| {
-            let mut notes = Notes::new(place);
+        let read = input.for_each_element(number, within, taker, &mut |value, place, taker| {
+            let mut notes = ConversationNotes::new(place);
             let conversation = conversing(&value, &mut notes);
-            let conversation = conversation.and_then(|conversation| seen.once(conversation, &value, &mut notes));
-            let conversation = conversation.map(|conversation| answers::complete(conversation, &mut notes));
+            let conversation = conversation.and_then(|conversation| seen.admit(conversation, &value, &mut notes));
+            let conversation =
+                conversation.map(|conversation| orphan_results::add_missing_calls(conversation, &mut notes));
             // The conversation's values are not held while it is taken.
             drop(value);
-            notes.tell(taker)?;
+            notes.report(taker)?;
             conversation.map_or(Ok(()), |conversation| hand_over(taker, conversation))
         });
         match read {
             Ok(_) => is_any_read = true,
-            Err(why @ Stopped::TooLarge(_)) if input.is_spent() => return Err(why),
-            Err(why @ (Stopped::Damaged(_) | Stopped::NotThis(_) | Stopped::TooLarge(_))) => {
-                let place = Place { file: part.name.clone(), ..Place::default() };
-                tell(taker, Finding { what: What::LeftOut, place, text: format!("the file is not read on: {why}") })?;
+            Err(why @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(why),
+            Err(why @ (ImportError::Damaged(_) | ImportError::WrongFormat(_) | ImportError::TooLarge(_))) => {
+                let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
+                report_issue(
+                    taker,
+                    ImportIssue {
+                        kind: IssueKind::LeftOut,
+                        location: place,
+                        text: format!("the file is not read on: {why}"),
+                    },
+                )?;
                 stopped = why;
             }
             Err(other) => return Err(other),
@@ -56,29 +64,29 @@ pub(crate) fn read_parts(
 
 /// The conversations that were there before.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct SeenConversations {
     /// What was said under each id.
     said: HashMap<String, HashSet<u64>>,
-    names: Names,
+    names: UniqueIds,
 }
 
-impl Seen {
+impl SeenConversations {
     /// Lets a conversation through once; another one of the same id gets an id of its own.
-    pub(crate) fn once(
+    pub(crate) fn admit(
         &mut self,
         mut conversation: Conversation,
         value: &Value,
-        notes: &mut Notes,
+        notes: &mut ConversationNotes,
     ) -> Option<Conversation> {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);
         if !self.said.entry(conversation.source_id.clone()).or_default().insert(hasher.finish()) {
-            notes.add(What::LeftOut, "", "the same conversation was there before");
+            notes.add(IssueKind::LeftOut, "", "the same conversation was there before");
             return None;
         }
-        let (name, is_new) = self.names.once(conversation.source_id);
+        let (name, is_new) = self.names.assign(conversation.source_id);
         if is_new {
-            notes.add(What::PutRight, "", "another conversation has the same id: this one was given a new one");
+            notes.add(IssueKind::PutRight, "", "another conversation has the same id: this one was given a new one");
         }
         conversation.source_id = name;
         Some(conversation)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-pub use crate::domain::imported::DifferenceKind as What;
+pub use crate::domain::import_origin::ImportDifferenceKind as IssueKind;
 
 /// What a walk through a file tells, whatever program wrote it.
 pub(crate) const ENDS_WITHIN: &str = "the file ends within it";
@@ -15,21 +15,21 @@ pub(crate) fn damaged_from_here(why: &str) -> String {
 
 /// One thing that a person who imports should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    pub what: What,
-    pub place: Place,
+pub struct ImportIssue {
+    pub kind: IssueKind,
+    pub location: IssueLocation,
     /// One English sentence without the place, for people.
     pub text: String,
 }
 
 /// So many messages, in words.
-pub fn messages(count: usize) -> String {
+pub fn message_count(count: usize) -> String {
     if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
 }
 
 /// Where it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct IssueLocation {
     /// The file, or the archive's entry.
     pub file: String,
     /// The conversation's id or its number in the file, from 1.
@@ -38,7 +38,7 @@ pub struct Place {
     pub message: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for IssueLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [&self.file, &self.conversation, &self.message];
         let told: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();

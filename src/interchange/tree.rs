@@ -3,31 +3,35 @@
 use std::collections::HashMap;
 
 use crate::bounds;
-use crate::conversation::Message;
-use crate::names::Names;
-use crate::notes::Notes;
-use crate::report::What;
+use crate::conversation::ImportedMessage;
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
+use crate::unique_ids::UniqueIds;
 
 /// A node of a source's tree.
-pub(crate) struct Node {
+pub(crate) struct SourceNode {
     pub(crate) id: String,
     pub(crate) parent: Option<String>,
     /// The ids of its children where the source keeps them, in its order.
     pub(crate) children: Vec<String>,
     /// What is shown; its `parent` is set here. `None` for scaffolding: its children stand on its own parent then.
-    pub(crate) message: Option<Message>,
+    pub(crate) message: Option<ImportedMessage>,
 }
 
 /// The messages in an order in which parents stand before children, and the one that was shown last. `current` is a
 /// node's id. Nodes come in the source's order, which is the order of siblings where nothing else says one.
-pub(crate) fn grow(nodes: Vec<Node>, current: Option<&str>, notes: &mut Notes) -> (Vec<Message>, Option<usize>) {
-    let nodes = bounded(renamed(nodes, notes), notes);
+pub(crate) fn order_messages(
+    nodes: Vec<SourceNode>,
+    current: Option<&str>,
+    notes: &mut ConversationNotes,
+) -> (Vec<ImportedMessage>, Option<usize>) {
+    let nodes = bounded(with_unique_ids(nodes, notes), notes);
     let index: HashMap<&str, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.as_str(), at)).collect();
     let parents = without_cycles(parents(&nodes, &index, notes), &nodes, notes);
     let children = children(&nodes, &index, &parents);
     let current = current.map(|id| (id, index.get(id).copied()));
     if let Some((id, None)) = current {
-        notes.add(What::PutRight, id, "the message shown last is not there: the newest one is taken");
+        notes.add(IssueKind::PutRight, id, "the message shown last is not there: the newest one is taken");
     }
     let current = current.and_then(|(_, at)| at);
     let (mut order, mut roots) =
@@ -38,14 +42,14 @@ pub(crate) fn grow(nodes: Vec<Node>, current: Option<&str>, notes: &mut Notes) -
         order.push(at);
         roots.extend(children[at].iter().rev());
     }
-    placed(nodes, &order, &parents, current)
+    place_messages(nodes, &order, &parents, current)
 }
 
 /// Every id once: a second node of an id gets one of its own.
-fn renamed(mut nodes: Vec<Node>, notes: &mut Notes) -> Vec<Node> {
-    let mut names = Names::default();
+fn with_unique_ids(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) -> Vec<SourceNode> {
+    let mut names = UniqueIds::default();
     for node in &mut nodes {
-        let (id, is_new) = names.once_for_message(node.id.clone(), notes);
+        let (id, is_new) = names.assign_to_message(node.id.clone(), notes);
         if !is_new {
             continue;
         }
@@ -59,31 +63,31 @@ fn renamed(mut nodes: Vec<Node>, notes: &mut Notes) -> Vec<Node> {
     nodes
 }
 
-fn bounded(mut nodes: Vec<Node>, notes: &mut Notes) -> Vec<Node> {
+fn bounded(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) -> Vec<SourceNode> {
     if nodes.len() > bounds::MESSAGES {
         let text =
             format!("the conversation has {} messages: those after {} were left out", nodes.len(), bounds::MESSAGES);
-        notes.add(What::LeftOut, "", text);
+        notes.add(IssueKind::LeftOut, "", text);
         nodes.truncate(bounds::MESSAGES);
     }
     nodes
 }
 
 /// Each node's parent: the one it names; else the one that names it as a child.
-fn parents(nodes: &[Node], index: &HashMap<&str, usize>, notes: &mut Notes) -> Vec<Option<usize>> {
+fn parents(nodes: &[SourceNode], index: &HashMap<&str, usize>, notes: &mut ConversationNotes) -> Vec<Option<usize>> {
     let mut claimed: HashMap<&str, usize> = HashMap::new();
     for (at, node) in nodes.iter().enumerate() {
         for child in &node.children {
             claimed.entry(child.as_str()).or_insert(at);
         }
     }
-    let find = |(at, node): (usize, &Node)| {
+    let find = |(at, node): (usize, &SourceNode)| {
         let named = node.parent.as_deref().and_then(|id| index.get(id).copied());
         let claimed = claimed.get(node.id.as_str()).copied().filter(|&parent| parent != at);
         let is_lost = node.parent.is_some() && named.is_none();
         let parent = named.or(claimed);
         if is_lost && parent.is_none() && node.message.is_some() {
-            notes.add(What::PutRight, &node.id, "its parent is not there: it begins a path of its own");
+            notes.add(IssueKind::PutRight, &node.id, "its parent is not there: it begins a path of its own");
         }
         parent
     };
@@ -91,7 +95,11 @@ fn parents(nodes: &[Node], index: &HashMap<&str, usize>, notes: &mut Notes) -> V
 }
 
 /// Cuts every cycle above its first node.
-fn without_cycles(mut parents: Vec<Option<usize>>, nodes: &[Node], notes: &mut Notes) -> Vec<Option<usize>> {
+fn without_cycles(
+    mut parents: Vec<Option<usize>>,
+    nodes: &[SourceNode],
+    notes: &mut ConversationNotes,
+) -> Vec<Option<usize>> {
     /// In which walk a node was met first; it is done when a later walk meets it.
     const UNSEEN: usize = usize::MAX;
     let mut walks = vec![UNSEEN; parents.len()];
@@ -109,7 +117,11 @@ fn without_cycles(mut parents: Vec<Option<usize>>, nodes: &[Node], notes: &mut N
                         on = parents[next];
                     }
                     parents[first] = None;
-                    notes.add(What::PutRight, &nodes[first].id, "it stood below itself: the circle was cut above it");
+                    notes.add(
+                        IssueKind::PutRight,
+                        &nodes[first].id,
+                        "it stood below itself: the circle was cut above it",
+                    );
                     break;
                 }
                 Some(parent) => at = parent,
@@ -121,7 +133,7 @@ fn without_cycles(mut parents: Vec<Option<usize>>, nodes: &[Node], notes: &mut N
 }
 
 /// Each node's children: in the order in which it names them, then those that only name it.
-fn children(nodes: &[Node], index: &HashMap<&str, usize>, parents: &[Option<usize>]) -> Vec<Vec<usize>> {
+fn children(nodes: &[SourceNode], index: &HashMap<&str, usize>, parents: &[Option<usize>]) -> Vec<Vec<usize>> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut is_placed = vec![false; nodes.len()];
     for (at, node) in nodes.iter().enumerate() {
@@ -141,15 +153,15 @@ fn children(nodes: &[Node], index: &HashMap<&str, usize>, parents: &[Option<usiz
 }
 
 /// Takes the messages in the order, each with the nearest shown message above it.
-fn placed(
-    nodes: Vec<Node>,
+fn place_messages(
+    nodes: Vec<SourceNode>,
     order: &[usize],
     parents: &[Option<usize>],
     current: Option<usize>,
-) -> (Vec<Message>, Option<usize>) {
+) -> (Vec<ImportedMessage>, Option<usize>) {
     let mut shown: Vec<Option<usize>> = vec![None; nodes.len()];
-    let mut taken: Vec<Option<Message>> = nodes.into_iter().map(|node| node.message).collect();
-    let mut messages: Vec<Message> = Vec::new();
+    let mut taken: Vec<Option<ImportedMessage>> = nodes.into_iter().map(|node| node.message).collect();
+    let mut messages: Vec<ImportedMessage> = Vec::new();
     for &at in order {
         let above = parents[at].and_then(|parent| shown[parent]);
         shown[at] = match taken[at].take() {
@@ -166,7 +178,7 @@ fn placed(
 }
 
 /// The leaf that was made last; the last one where no dates are said.
-fn newest(messages: &[Message]) -> Option<usize> {
+fn newest(messages: &[ImportedMessage]) -> Option<usize> {
     let mut is_leaf = vec![true; messages.len()];
     for message in messages {
         if let Some(parent) = message.parent {

@@ -45,18 +45,18 @@ pub fn parse(text: &str) -> Result<Url, &'static str> {
 }
 
 /// The host with its port as the address writes it.
-pub fn host_of(base_url: &str) -> &str {
+pub fn host_and_port(base_url: &str) -> &str {
     base_url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or(base_url)
 }
 
 /// The address as the parser writes it: two that are the same place have the same text.
-pub fn canonical(base_url: &str) -> String {
+pub fn canonicalize(base_url: &str) -> String {
     Url::parse(base_url).map_or_else(|_| base_url.to_owned(), |url| url.as_str().trim_end_matches('/').to_owned())
 }
 
 /// Whether this is a header's name that a person may set, in any case: not one that the client sets itself, or that would
 /// change how the request is read. `authorization` may be set, because a server of tools is asked with nothing else.
-pub fn is_header_name(name: &str) -> bool {
+pub fn is_settable_header(name: &str) -> bool {
     const OWN: [&str; 17] = [
         "accept",
         "accept-encoding",
@@ -88,7 +88,7 @@ pub fn is_header_token(name: &str) -> bool {
 
 /// The host as an address, when it is written as one in any of its spellings, or when its name can only mean this
 /// machine.
-pub fn literal_host(base_url: &str) -> Option<std::net::IpAddr> {
+pub fn literal_address(base_url: &str) -> Option<std::net::IpAddr> {
     match Url::parse(base_url).ok()?.host()? {
         Host::Ipv4(address) => Some(address.into()),
         Host::Ipv6(address) => Some(address.into()),
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_a_plain_place_on_the_web() {
+    fn base_url_is_plain_web_address() {
         for (text, expected) in [
             ("https://api.example/v1/", Ok("https://api.example/v1")),
             ("http://127.0.0.1:8080", Ok("http://127.0.0.1:8080")),
@@ -136,13 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_seen_through_their_spellings() {
+    fn addresses_are_recognized_in_every_spelling() {
         for text in
             ["http://2130706433/", "http://0x7f.1/", "http://0177.0.0.1/", "http://127.1/", "http://localhost./"]
         {
-            assert!(literal_host(text).is_some_and(|address| address.is_loopback()), "{text}");
+            assert!(literal_address(text).is_some_and(|address| address.is_loopback()), "{text}");
         }
-        assert_eq!(literal_host("https://api.example"), None);
-        assert_eq!(canonical("HTTPS://API.example:443/v1/"), "https://api.example/v1");
+        assert_eq!(literal_address("https://api.example"), None);
+        assert_eq!(canonicalize("HTTPS://API.example:443/v1/"), "https://api.example/v1");
     }
 }

@@ -64,12 +64,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_system_clock_tells_whole_microseconds() {
+    fn system_clock_has_microsecond_precision() {
         assert_eq!(SystemClock.now().timestamp_subsec_nanos() % 1000, 0);
     }
 
     #[test]
-    fn a_settable_clock_stands_until_it_is_moved() {
+    fn settable_clock_stands_still_until_moved() {
         let clock = SettableClock::default();
         let before = clock.now();
         assert_eq!(clock.now(), before);

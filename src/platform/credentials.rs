@@ -85,7 +85,7 @@ const PLACEHOLDER: [&str; 47] = [
 ];
 
 /// The credentials in the value of a header or of a variable, by its name. A password in an address is one under any name.
-pub fn of_named_value(name: &str, value: &SecretString) -> Vec<SecretString> {
+pub fn extract_credentials(name: &str, value: &SecretString) -> Vec<SecretString> {
     let value = value.expose_secret().trim();
     if let Some(url) = Url::parse(value).ok().filter(|_| value.contains("://")) {
         return url.password().into_iter().filter(|password| is_credential(password)).map(Into::into).collect();
@@ -142,13 +142,13 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
-    fn of(name: &str, value: &str) -> Vec<String> {
-        let found = of_named_value(name, &value.into());
+    fn extracted(name: &str, value: &str) -> Vec<String> {
+        let found = extract_credentials(name, &value.into());
         found.iter().map(|secret| secret.expose_secret().to_owned()).collect()
     }
 
     #[test]
-    fn headers_and_variables_that_hold_credentials_are_told_from_ordinary_ones() {
+    fn headers_and_variables_with_credentials_are_distinguished() {
         for (name, value, expected) in [
             ("HTTP-Referer", "https://example.org", &[][..]),
             ("X-Title", "My own Turnleaf", &[]),
@@ -168,12 +168,12 @@ mod tests {
             ("AUTH_ENDPOINT", "https://auth.example.org/token", &[]),
             ("SECRET_STORE", "/var/lib/secrets/store", &[]),
         ] {
-            assert_eq!(of(name, value), expected, "{name}: {value}");
+            assert_eq!(extracted(name, value), expected, "{name}: {value}");
         }
     }
 
     #[test]
-    fn placeholder_for_a_key_is_no_credential() {
+    fn placeholder_key_is_no_credential() {
         for text in [
             "sk-no-key-required",
             "not-needed-here",

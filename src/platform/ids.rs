@@ -57,14 +57,14 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_of_version_7_and_in_the_accepted_spelling() {
+    fn ids_are_version_7_and_in_accepted_spelling() {
         let id: TurnId = mint();
         assert_eq!(id.uuid().get_version_num(), 7);
         assert_eq!(id.to_string().parse::<TurnId>().unwrap(), id);
     }
 
     #[test]
-    fn copy_of_something_imported_counts_as_imported() {
+    fn copy_of_imported_item_counts_as_imported() {
         let (own, imported) = (mint::<TurnId>().uuid(), Uuid::new_v8([7; 16]));
         assert!(!is_imported(own) && is_imported(imported));
         assert!(!is_imported(mint_for_copy::<TurnId>(own).uuid()));

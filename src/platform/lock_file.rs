@@ -36,7 +36,7 @@ pub enum LockError {
 
 impl LockFile {
     /// Locks the directory for this process and writes down who holds it. Does not wait.
-    pub fn take(data_dir: &Path, boot: BootId) -> Result<Self, LockError> {
+    pub fn acquire(data_dir: &Path, boot: BootId) -> Result<Self, LockError> {
         let failed = |error| LockError::Io { path: data_dir.to_owned(), error };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -44,7 +44,7 @@ impl LockFile {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                return Err(LockError::InUse { path: data_dir.to_owned(), holder: holder(&mut file) });
+                return Err(LockError::InUse { path: data_dir.to_owned(), holder: read_holder(&mut file) });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
@@ -61,7 +61,7 @@ fn write_holder(file: &mut File, boot: BootId) -> io::Result<()> {
 }
 
 /// Who the file says holds it. Read without the lock, so it may be half written; then it says nothing.
-fn holder(file: &mut File) -> String {
+fn read_holder(file: &mut File) -> String {
     let mut text = String::new();
     if file.take(256).read_to_string(&mut text).is_err() {
         return String::new();
@@ -76,20 +76,20 @@ mod tests {
     use crate::ids::mint;
 
     #[test]
-    fn the_second_taker_is_told_who_holds_it_and_the_lock_ends_with_its_holder() {
+    fn second_acquirer_learns_holder_and_lock_ends_with_holder() {
         let dir = tempfile::tempdir().unwrap();
-        let first = LockFile::take(dir.path(), mint()).unwrap();
-        let refused = LockFile::take(dir.path(), mint()).unwrap_err();
+        let first = LockFile::acquire(dir.path(), mint()).unwrap();
+        let refused = LockFile::acquire(dir.path(), mint()).unwrap_err();
         let LockError::InUse { holder, .. } = &refused else { panic!("{refused}") };
         assert_eq!(holder, &format!(" (process {})", std::process::id()));
         drop(first);
-        LockFile::take(dir.path(), mint()).unwrap();
+        LockFile::acquire(dir.path(), mint()).unwrap();
     }
 
     #[test]
-    fn a_directory_that_is_not_there_cannot_be_locked() {
+    fn missing_directory_cannot_be_locked() {
         let dir = tempfile::tempdir().unwrap();
-        let error = LockFile::take(&dir.path().join("none"), mint()).unwrap_err();
+        let error = LockFile::acquire(&dir.path().join("none"), mint()).unwrap_err();
         assert!(matches!(error, LockError::Io { .. }));
     }
 }

@@ -2,7 +2,7 @@
 
 /// What one model of one provider costs, in US dollars a million tokens.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Price {
+pub struct ModelPrice {
     /// The provider's id, as in locks.
     pub provider: String,
     pub model: String,

@@ -20,7 +20,7 @@ const VERSION: &str = "v1";
 
 /// Where a sealed text lies, and what it is for.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct SecretBinding<'a> {
     pub table: &'a str,
     pub column: &'a str,
     pub row: Uuid,
@@ -28,16 +28,16 @@ pub struct Place<'a> {
     pub bound_to: &'a str,
 }
 
-impl Place<'_> {
+impl SecretBinding<'_> {
     /// The associated text. The address comes last, so that no two places have the same.
-    fn associated(&self) -> Vec<u8> {
+    fn associated_data(&self) -> Vec<u8> {
         format!("turnleaf\n{}\n{}\n{}\n{}", self.table, self.column, self.row, self.bound_to).into_bytes()
     }
 }
 
 /// Why a sealed text does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unopened {
+pub enum UnsealError {
     /// It was sealed with a key that is not here.
     #[error("it was sealed with another key than this server has")]
     OtherKey,
@@ -75,22 +75,22 @@ impl Keyring {
             Ok(text) if !text.trim().is_empty() => Some(SecretString::from(text.trim())),
             Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidData, format!("{} is empty", path.display()))),
             Err(error) if error.kind() == io::ErrorKind::NotFound && configured.is_some() => None,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(make(&path)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(create_key_file(&path)?),
             Err(error) => return Err(error),
         };
         let secrets = configured.into_iter().chain(stored.as_ref());
-        Ok(Self { keys: secrets.map(SealingKey::of).collect() })
+        Ok(Self { keys: secrets.map(SealingKey::from_secret).collect() })
     }
 
     /// One key. For tests of what seals.
-    pub fn of_secret(secret: &SecretString) -> Self {
-        Self { keys: vec![SealingKey::of(secret)] }
+    pub fn from_secret(secret: &SecretString) -> Self {
+        Self { keys: vec![SealingKey::from_secret(secret)] }
     }
 
     /// Seals a secret for its place: `v1:<key>:<nonce>:<sealed>`, the last two in hexadecimal.
-    pub fn seal(&self, place: Place<'_>, secret: &SecretString) -> String {
+    pub fn seal(&self, place: SecretBinding<'_>, secret: &SecretString) -> String {
         let nonce = XNonce::generate();
-        let (msg, aad) = (secret.expose_secret().as_bytes(), &place.associated()[..]);
+        let (msg, aad) = (secret.expose_secret().as_bytes(), &place.associated_data()[..]);
         let sealed = self.keys.first().and_then(|key| {
             let sealed = key.cipher.encrypt(&nonce, Payload { msg, aad }).ok()?;
             Some(format!("{VERSION}:{}:{}:{}", key.id, hex(nonce), hex(&sealed)))
@@ -103,24 +103,24 @@ impl Keyring {
     ///
     /// # Errors
     /// It was sealed with another key, or for another place.
-    pub fn unseal(&self, place: Place<'_>, sealed: &str) -> Result<SecretString, Unopened> {
+    pub fn unseal(&self, place: SecretBinding<'_>, sealed: &str) -> Result<SecretString, UnsealError> {
         let mut parts = sealed.split(':');
         let (Some(VERSION), Some(id), Some(nonce), Some(text), None) =
             (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            return Err(Unopened::Changed);
+            return Err(UnsealError::Changed);
         };
-        let key = self.keys.iter().find(|key| key.id == id).ok_or(Unopened::OtherKey)?;
-        let nonce = unhex(nonce).and_then(|nonce| XNonce::try_from(&nonce[..]).ok()).ok_or(Unopened::Changed)?;
-        let msg = unhex(text).ok_or(Unopened::Changed)?;
-        let opened = key.cipher.decrypt(&nonce, Payload { msg: &msg, aad: &place.associated() });
-        let opened = opened.map_err(|_| Unopened::Changed)?;
-        String::from_utf8(opened).map(SecretString::from).map_err(|_| Unopened::Changed)
+        let key = self.keys.iter().find(|key| key.id == id).ok_or(UnsealError::OtherKey)?;
+        let nonce = unhex(nonce).and_then(|nonce| XNonce::try_from(&nonce[..]).ok()).ok_or(UnsealError::Changed)?;
+        let msg = unhex(text).ok_or(UnsealError::Changed)?;
+        let opened = key.cipher.decrypt(&nonce, Payload { msg: &msg, aad: &place.associated_data() });
+        let opened = opened.map_err(|_| UnsealError::Changed)?;
+        String::from_utf8(opened).map(SecretString::from).map_err(|_| UnsealError::Changed)
     }
 }
 
 impl SealingKey {
-    fn of(secret: &SecretString) -> Self {
+    fn from_secret(secret: &SecretString) -> Self {
         let digest = |purpose: &str| {
             let mut digest = Sha256::new();
             digest.update(purpose);
@@ -136,7 +136,7 @@ impl SealingKey {
 }
 
 /// A new random key in a new file of mode 0600.
-fn make(path: &Path) -> io::Result<SecretString> {
+fn create_key_file(path: &Path) -> io::Result<SecretString> {
     let text = hex(Key::<XChaCha20Poly1305>::generate());
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     writeln!(file, "{text}")?;
@@ -157,13 +157,13 @@ mod tests {
 
     use super::*;
 
-    fn place(row: u128, bound_to: &str) -> Place<'_> {
-        Place { table: "providers", column: "sealed_key", row: Uuid::from_u128(row), bound_to }
+    fn place(row: u128, bound_to: &str) -> SecretBinding<'_> {
+        SecretBinding { table: "providers", column: "sealed_key", row: Uuid::from_u128(row), bound_to }
     }
 
     #[test]
-    fn a_sealed_text_opens_only_in_its_place_and_unchanged() {
-        let keys = Keyring::of_secret(&"one".into());
+    fn sealed_text_opens_only_with_its_binding_and_unchanged() {
+        let keys = Keyring::from_secret(&"one".into());
         let here = place(1, "https://a.example/v1");
         let sealed = keys.seal(here, &"very-secret".into());
         assert_eq!(keys.unseal(here, &sealed).unwrap().expose_secret(), "very-secret");
@@ -172,23 +172,23 @@ mod tests {
         let mut flipped = sealed.clone();
         flipped.replace_range(sealed.len() - 1.., if sealed.ends_with('0') { "1" } else { "0" });
         for (what, place, text, why) in [
-            ("another row", place(2, "https://a.example/v1"), sealed.as_str(), Unopened::Changed),
-            ("another address", place(1, "https://b.example/v1"), &sealed, Unopened::Changed),
-            ("another column", Place { column: "name", ..here }, &sealed, Unopened::Changed),
-            ("another table", Place { table: "tools", ..here }, &sealed, Unopened::Changed),
-            ("a changed text", here, &flipped, Unopened::Changed),
-            ("a cut text", here, &sealed[..sealed.len() - 2], Unopened::Changed),
-            ("another version", here, &sealed.replacen("v1", "v2", 1), Unopened::Changed),
-            ("no text", here, "", Unopened::Changed),
+            ("another row", place(2, "https://a.example/v1"), sealed.as_str(), UnsealError::Changed),
+            ("another address", place(1, "https://b.example/v1"), &sealed, UnsealError::Changed),
+            ("another column", SecretBinding { column: "name", ..here }, &sealed, UnsealError::Changed),
+            ("another table", SecretBinding { table: "tools", ..here }, &sealed, UnsealError::Changed),
+            ("a changed text", here, &flipped, UnsealError::Changed),
+            ("a cut text", here, &sealed[..sealed.len() - 2], UnsealError::Changed),
+            ("another version", here, &sealed.replacen("v1", "v2", 1), UnsealError::Changed),
+            ("no text", here, "", UnsealError::Changed),
         ] {
             assert_eq!(keys.unseal(place, text).unwrap_err(), why, "{what}");
         }
-        let others = Keyring::of_secret(&"two".into());
-        assert_eq!(others.unseal(here, &sealed).unwrap_err(), Unopened::OtherKey);
+        let others = Keyring::from_secret(&"two".into());
+        assert_eq!(others.unseal(here, &sealed).unwrap_err(), UnsealError::OtherKey);
     }
 
     #[test]
-    fn the_key_is_made_once_and_its_owners_alone() {
+    fn key_file_is_created_once_and_private_to_owner() {
         let dir = tempfile::tempdir().unwrap();
         let here = place(1, "https://a.example");
         let sealed = Keyring::open(None, dir.path()).unwrap().seal(here, &"very-secret".into());
@@ -201,8 +201,8 @@ mod tests {
         let both = Keyring::open(Some(&configured), dir.path()).unwrap();
         assert!(both.unseal(here, &sealed).is_ok());
         let newer = both.seal(here, &"newer".into());
-        assert_eq!(Keyring::open(None, dir.path()).unwrap().unseal(here, &newer).unwrap_err(), Unopened::OtherKey);
-        assert!(Keyring::of_secret(&configured).unseal(here, &newer).is_ok());
+        assert_eq!(Keyring::open(None, dir.path()).unwrap().unseal(here, &newer).unwrap_err(), UnsealError::OtherKey);
+        assert!(Keyring::from_secret(&configured).unseal(here, &newer).is_ok());
 
         let other = tempfile::tempdir().unwrap();
         Keyring::open(Some(&configured), other.path()).unwrap();

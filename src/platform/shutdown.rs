@@ -13,7 +13,7 @@ const ENDED_AT_ONCE: i32 = 130;
 
 /// Starts to listen for SIGHUP, which would end the process otherwise: it reloads the configuration. Must be called inside
 /// a runtime.
-pub fn on_hangup() -> io::Result<Signal> {
+pub fn listen_for_hangup() -> io::Result<Signal> {
     signal(SignalKind::hangup())
 }
 
@@ -39,7 +39,7 @@ impl Signals {
 }
 
 /// Starts to listen for the signals. Must be called inside a runtime.
-pub fn on_signals(announcement: Duration) -> io::Result<Shutdown> {
+pub fn listen_for_signals(announcement: Duration) -> io::Result<Shutdown> {
     let mut signals =
         Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? };
     let shutdown = Shutdown::default();

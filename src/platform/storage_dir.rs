@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_data_directory_is_its_owners_alone() {
+    fn new_data_directory_is_private_to_owner() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("a").join("turnleaf");
         StorageDir::open(&path).unwrap();
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_the_place_of_the_directory_is_an_error() {
+    fn file_in_place_of_directory_is_error() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("turnleaf");
         std::fs::write(&path, "").unwrap();

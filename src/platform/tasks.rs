@@ -1,5 +1,5 @@
 //! Tasks whose results are awaited. The error that tokio gives for one that panicked prints the panic's message, which may
-//! quote a conversation; these give [`TaskEnd`], which does not. `tests/architecture.rs` keeps all awaited tasks here.
+//! quote a conversation; these give [`TaskError`], which does not. `tests/architecture.rs` keeps all awaited tasks here.
 
 use std::fmt;
 use std::future::Future;
@@ -13,20 +13,20 @@ use tokio::task::{JoinError, JoinHandle};
 pub struct Task<T>(JoinHandle<T>);
 
 /// How a task ended that gave no result, without the words of its panic. Where it panicked is in the log already
-/// ([`super::telemetry::log_panics`]).
+/// ([`super::telemetry::install_panic_logger`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TaskEnd {
+pub enum TaskError {
     Panicked,
     Cancelled,
 }
 
-impl From<JoinError> for TaskEnd {
+impl From<JoinError> for TaskError {
     fn from(error: JoinError) -> Self {
         if error.is_panic() { Self::Panicked } else { Self::Cancelled }
     }
 }
 
-impl fmt::Display for TaskEnd {
+impl fmt::Display for TaskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Panicked => "its task panicked",
@@ -35,7 +35,7 @@ impl fmt::Display for TaskEnd {
     }
 }
 
-impl std::error::Error for TaskEnd {}
+impl std::error::Error for TaskError {}
 
 impl<T> Task<T> {
     /// Cancels the task where it waits next.
@@ -45,10 +45,10 @@ impl<T> Task<T> {
 }
 
 impl<T> Future for Task<T> {
-    type Output = Result<T, TaskEnd>;
+    type Output = Result<T, TaskError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx).map_err(TaskEnd::from)
+        Pin::new(&mut self.0).poll(cx).map_err(TaskError::from)
     }
 }
 
@@ -67,15 +67,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn end_of_a_panicked_task_has_none_of_its_words() {
+    async fn error_of_panicked_task_omits_panic_message() {
         let ends = [spawn(async { panic!("secret words") }).await, spawn_blocking(|| panic!("secret words")).await];
         for end in ends {
             let end = end.map(|(): ()| ()).unwrap_err();
-            assert_eq!(end, TaskEnd::Panicked);
+            assert_eq!(end, TaskError::Panicked);
             assert!(!format!("{end} {end:?}").contains("secret"), "{end:?}");
         }
         let waiting = spawn(std::future::pending::<()>());
         waiting.abort();
-        assert_eq!(waiting.await, Err(TaskEnd::Cancelled));
+        assert_eq!(waiting.await, Err(TaskError::Cancelled));
     }
 }

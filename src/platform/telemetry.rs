@@ -6,7 +6,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
-use crate::config::logging::{Format, Logging};
+use crate::config::logging::{LogFormat, LoggingSettings};
 
 /// The MCP client logs whole messages and addresses, which are conversation; it is heard only where a filter names it.
 const QUIET: &str = "rmcp=off,";
@@ -17,8 +17,8 @@ pub struct LogFilter(reload::Handle<EnvFilter, Registry>);
 
 impl LogFilter {
     /// Takes another filter. Gives back what is wrong with it, in which case the present one stays.
-    pub fn set(&self, logging: &Logging) -> Option<String> {
-        match read(logging) {
+    pub fn set(&self, logging: &LoggingSettings) -> Option<String> {
+        match parse_filter(logging) {
             // The subscriber of a process is never gone.
             Ok(filter) => self.0.reload(filter).err().map(|error| error.to_string()),
             Err(complaint) => Some(complaint),
@@ -28,7 +28,7 @@ impl LogFilter {
 
 /// Logs of each panic where it happened, in place of the standard library's words on standard error: what a panic says may
 /// quote a conversation.
-pub fn log_panics() {
+pub fn install_panic_logger() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
         let thread = thread.name().unwrap_or("unnamed");
@@ -41,8 +41,8 @@ pub fn log_panics() {
 
 /// Starts logging for the whole process. A second call changes nothing. Gives back what was wrong with the filter, in
 /// which case the default one is used.
-pub fn start(logging: &Logging) -> (LogFilter, Option<String>) {
-    let (filter, complaint) = match read(logging) {
+pub fn start(logging: &LoggingSettings) -> (LogFilter, Option<String>) {
+    let (filter, complaint) = match parse_filter(logging) {
         Ok(filter) => (filter, None),
         Err(complaint) => (EnvFilter::new(format!("{QUIET}warn,turnleaf=info")), Some(complaint)),
     };
@@ -50,15 +50,15 @@ pub fn start(logging: &Logging) -> (LogFilter, Option<String>) {
     let colour = logging.colour && std::io::stderr().is_terminal();
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colour);
     let lines = match logging.format.value {
-        Format::Text => lines.compact().boxed(),
-        Format::Json => lines.json().boxed(),
+        LogFormat::Text => lines.compact().boxed(),
+        LogFormat::Json => lines.json().boxed(),
     };
     // Fails only when logging was started before.
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
     (LogFilter(handle), complaint)
 }
 
-fn read(logging: &Logging) -> Result<EnvFilter, String> {
+fn parse_filter(logging: &LoggingSettings) -> Result<EnvFilter, String> {
     EnvFilter::try_new(format!("{QUIET}{}", logging.filter.value))
         .map_err(|error| format!("{} is not a log filter: {error}", logging.filter.source))
 }

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_the_open_internet_are_public() {
+    fn only_open_internet_addresses_are_public() {
         for (text, expected) in [
             ("1.1.1.1", true),
             ("8.8.8.8", true),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_and_link_local_addresses_are_known_in_every_form() {
+    fn metadata_and_link_local_addresses_are_recognized_in_every_form() {
         for (text, expected) in [
             ("169.254.169.254", true),
             ("169.254.170.2", true),

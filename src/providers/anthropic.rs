@@ -5,8 +5,8 @@
 //! [`usage`] (the response) → [`message`] (what of it goes into the next request).
 //! [`endpoint`] makes a provider of them.
 
-pub mod block;
-pub mod blocks;
+pub mod content_block;
+pub mod content_blocks;
 pub mod endpoint;
 pub mod message;
 pub mod models;

@@ -15,14 +15,14 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// How long so many bytes become.
-pub fn encoded_bytes(bytes: usize) -> usize {
+pub fn encoded_len(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
 /// Appends the bytes, padded.
 pub fn encode_into(bytes: &[u8], out: &mut Vec<u8>) {
     let before = out.len();
-    out.resize(before + encoded_bytes(bytes.len()), 0);
+    out.resize(before + encoded_len(bytes.len()), 0);
     // There is room for exactly that.
     let written = STANDARD.encode_slice(bytes, &mut out[before..]).unwrap_or(0);
     out.truncate(before + written);
@@ -50,7 +50,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// How many bytes it becomes, at most.
-pub fn decoded_bytes(text: &str) -> usize {
+pub fn max_decoded_len(text: &str) -> usize {
     text.len() / 4 * 3 + 2
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_vectors_of_rfc_4648_and_what_servers_make_of_them() {
+    fn rfc_4648_vectors_and_server_variants_are_decoded() {
         let table: [(&str, Option<&[u8]>); 17] = [
             ("", Some(b"")),
             ("Zg==", Some(b"f")),
@@ -88,7 +88,7 @@ mod tests {
         let all: Vec<u8> = (0..=255).collect();
         for end in 0..all.len() {
             let encoded = encode(&all[..end]);
-            assert_eq!(encoded.len(), encoded_bytes(end));
+            assert_eq!(encoded.len(), encoded_len(end));
             assert_eq!(decode(&encoded).as_deref(), Some(&all[..end]));
         }
     }

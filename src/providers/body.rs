@@ -4,12 +4,12 @@
 
 use serde_json::Value;
 
-use crate::halves;
-use crate::json_text::{clean, parse};
-use crate::provider::{Decoder, Item, Outcome};
-use crate::reader::{Judge, Piece, Reader};
-use crate::sse::{Framer, SseEvent, TooLarge};
-use turnleaf_domain::json_bounds::Plain;
+use crate::json_text::{parse, replace_escaped_nuls};
+use crate::provider::{DecodeOutcome, DecodedItem, Decoder};
+use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
+use crate::sse::{EventTooLarge, SseEvent, SseParser};
+use crate::surrogates;
+use turnleaf_domain::json_bounds::PlainJson;
 use turnleaf_domain::limits;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
@@ -17,15 +17,15 @@ use turnleaf_domain::{Failure, FailureKind, Usage};
 enum Shape {
     /// Only blank bytes so far (and perhaps a byte order mark).
     Unknown(Vec<u8>),
-    Events(Framer),
-    Lines(Lines),
+    Events(SseParser),
+    Lines(LineBuffer),
     /// JSON or a page, which mean something only as a whole.
     Document(Vec<u8>),
 }
 
 /// Values that follow each other, each at the end of a line.
 #[derive(Default)]
-struct Lines {
+struct LineBuffer {
     held: Vec<u8>,
     /// Bytes of `held` that are known to be no whole value: it is parsed again when it is twice as long.
     tried: usize,
@@ -33,7 +33,7 @@ struct Lines {
 
 /// The state of one body.
 pub struct JsonBody<R> {
-    judge: Judge,
+    judge: FailureBuilder,
     shape: Shape,
     reader: R,
     failure: Option<Failure>,
@@ -42,8 +42,8 @@ pub struct JsonBody<R> {
     events: u64,
 }
 
-impl<R: Reader> JsonBody<R> {
-    pub fn new(reader: R, judge: Judge) -> Self {
+impl<R: ResponseReader> JsonBody<R> {
+    pub fn new(reader: R, judge: FailureBuilder) -> Self {
         Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, is_said: false, events: 0 }
     }
 
@@ -60,29 +60,29 @@ impl<R: Reader> JsonBody<R> {
         (self.into_reader(), is_complete)
     }
 
-    fn fail(&mut self, failure: Failure, out: &mut Vec<Item>) {
+    fn fail(&mut self, failure: Failure, out: &mut Vec<DecodedItem>) {
         if self.failure.is_none() && !self.is_said {
-            self.reader.seam(out);
+            self.reader.flush(out);
             self.failure = Some(failure.clone());
-            out.push(Item::Failed(failure));
+            out.push(DecodedItem::Failed(failure));
         }
     }
 
-    fn event(&mut self, event: &SseEvent, out: &mut Vec<Item>) {
+    fn event(&mut self, event: &SseEvent, out: &mut Vec<DecodedItem>) {
         if self.failure.is_some() {
             return;
         }
         self.events += 1;
         let data = event.data.trim();
         if data == "[DONE]" {
-            self.reader.done();
-            return self.note_last_word();
+            self.reader.note_done();
+            return self.note_terminal();
         }
         if data.is_empty() {
             return;
         }
         match parse(data) {
-            Ok((value, is_mended)) => self.value(Piece { value: &value, event: &event.name, is_mended }, out),
+            Ok((value, is_mended)) => self.value(BodyValue { value: &value, event: &event.name, is_mended }, out),
             Err(error) => {
                 let detail = format!("An event is not JSON ({error}): {data}");
                 self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
@@ -90,32 +90,32 @@ impl<R: Reader> JsonBody<R> {
         }
     }
 
-    fn value(&mut self, said: Piece<'_>, out: &mut Vec<Item>) {
+    fn value(&mut self, said: BodyValue<'_>, out: &mut Vec<DecodedItem>) {
         if self.reader.is_error(said) {
-            self.reader.usage_of(said.value);
-            return self.fail(self.judge.document(said.value), out);
+            self.reader.read_usage(said.value);
+            return self.fail(self.judge.failure_from_document(said.value), out);
         }
-        match self.reader.take(said, &self.judge, out) {
-            Ok(()) => self.note_last_word(),
+        match self.reader.read_value(said, &self.judge, out) {
+            Ok(()) => self.note_terminal(),
             Err(failure) => self.fail(failure, out),
         }
     }
 
-    fn note_last_word(&mut self) {
-        self.is_said = R::HAS_LAST_WORD && self.reader.is_over();
+    fn note_terminal(&mut self) {
+        self.is_said = R::HAS_TERMINAL && self.reader.is_over();
     }
 
-    fn document(&mut self, body: &[u8], out: &mut Vec<Item>) {
+    fn document(&mut self, body: &[u8], out: &mut Vec<DecodedItem>) {
         let text = String::from_utf8_lossy(body);
-        let text = halves::mend(text.trim_start_matches('\u{feff}').trim());
+        let text = surrogates::replace_lone_surrogates(text.trim_start_matches('\u{feff}').trim());
         if !text.starts_with(['{', '[']) {
             let detail = format!("It sent: {}", &*text);
             return self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
         }
         // One value, an array of chunks, or one chunk a line: all are values behind each other.
-        for value in serde_json::Deserializer::from_str(&text).into_iter::<Plain>() {
-            match value.map(|Plain(mut value)| {
-                clean(&mut value, &text);
+        for value in serde_json::Deserializer::from_str(&text).into_iter::<PlainJson>() {
+            match value.map(|PlainJson(mut value)| {
+                replace_escaped_nuls(&mut value, &text);
                 value
             }) {
                 Ok(Value::Array(chunks)) => chunks.iter().for_each(|chunk| self.document_value(chunk, out)),
@@ -130,15 +130,15 @@ impl<R: Reader> JsonBody<R> {
         }
     }
 
-    fn document_value(&mut self, value: &Value, out: &mut Vec<Item>) {
+    fn document_value(&mut self, value: &Value, out: &mut Vec<DecodedItem>) {
         if self.failure.is_none() {
             self.events += 1;
-            self.value(Piece { value, event: "", is_mended: true }, out);
+            self.value(BodyValue { value, event: "", is_mended: true }, out);
         }
     }
 
     /// Takes the line that ends `held`, with the lines before it that were no value by themselves.
-    fn line(&mut self, lines: &mut Lines, out: &mut Vec<Item>) {
+    fn line(&mut self, lines: &mut LineBuffer, out: &mut Vec<DecodedItem>) {
         if lines.tried > 0 && lines.held.len() < lines.tried * 2 {
             return;
         }
@@ -150,8 +150,8 @@ impl<R: Reader> JsonBody<R> {
         match parse(text) {
             Ok((value, is_mended)) => {
                 self.events += 1;
-                self.value(Piece { value: &value, event: "", is_mended }, out);
-                *lines = Lines::default();
+                self.value(BodyValue { value: &value, event: "", is_mended }, out);
+                *lines = LineBuffer::default();
             }
             Err(error) if error.is_eof() => lines.tried = lines.held.len(),
             Err(_) => {
@@ -161,8 +161,8 @@ impl<R: Reader> JsonBody<R> {
         }
     }
 
-    fn too_large(&mut self, out: &mut Vec<Item>) {
-        self.fail(self.judge.failure(FailureKind::LimitEvent, &TooLarge.to_string()), out);
+    fn too_large(&mut self, out: &mut Vec<DecodedItem>) {
+        self.fail(self.judge.failure(FailureKind::LimitEvent, &EventTooLarge.to_string()), out);
     }
 
     /// Why a body without its terminal is no reply.
@@ -177,8 +177,8 @@ impl<R: Reader> JsonBody<R> {
     }
 }
 
-impl<R: Reader> Decoder for JsonBody<R> {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<Item>) {
+impl<R: ResponseReader> Decoder for JsonBody<R> {
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<DecodedItem>) {
         if self.failure.is_some() || bytes.is_empty() {
             return;
         }
@@ -188,17 +188,17 @@ impl<R: Reader> Decoder for JsonBody<R> {
                 let seen = if start.len() < BOM.len() { 0 } else { start.len() };
                 start.extend_from_slice(bytes);
                 let start = std::mem::take(start);
-                let first = if seen == 0 { first_byte(&start) } else { first_that_says(&start[seen..]) };
+                let first = if seen == 0 { first_byte(&start) } else { first_non_blank(&start[seen..]) };
                 self.shape = match first {
                     None if start.len() > limits::PROVIDER_EVENT_BYTES => return self.too_large(out),
                     None => Shape::Unknown(start),
                     // The first letters of the fields of a stream, and its comments.
                     Some(b'd' | b'e' | b'i' | b'r' | b':') => {
-                        self.shape = Shape::Events(Framer::default());
+                        self.shape = Shape::Events(SseParser::default());
                         return self.feed(&start, out);
                     }
-                    Some(b'{') if R::IS_LINES => {
-                        self.shape = Shape::Lines(Lines::default());
+                    Some(b'{') if R::IS_JSON_LINES => {
+                        self.shape = Shape::Lines(LineBuffer::default());
                         return self.feed(&start, out);
                     }
                     Some(_) => Shape::Document(start),
@@ -216,7 +216,7 @@ impl<R: Reader> Decoder for JsonBody<R> {
                 for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
                     lines.held.extend_from_slice(piece);
                     if lines.held.len() > limits::PROVIDER_EVENT_BYTES {
-                        lines = Lines::default();
+                        lines = LineBuffer::default();
                         self.too_large(out);
                         break;
                     }
@@ -243,7 +243,7 @@ impl<R: Reader> Decoder for JsonBody<R> {
         self.reader.is_over() || self.failure.is_some()
     }
 
-    fn finish(&mut self, out: &mut Vec<Item>) -> Outcome {
+    fn finish(&mut self, out: &mut Vec<DecodedItem>) -> DecodeOutcome {
         let mut is_empty = false;
         match std::mem::replace(&mut self.shape, Shape::Unknown(Vec::new())) {
             Shape::Unknown(_) => is_empty = true,
@@ -260,21 +260,21 @@ impl<R: Reader> Decoder for JsonBody<R> {
             }
         }
         if self.failure.is_none() {
-            self.reader.end(out);
+            self.reader.finish(out);
             if !self.reader.is_complete() {
                 self.failure = Some(self.missing_end(is_empty));
             }
         }
-        out.extend(self.reader.cost().map(Item::Cost));
-        out.extend(self.reader.usage().map(Usage::plausible).map(Item::Usage));
-        Outcome {
+        out.extend(self.reader.cost().map(DecodedItem::Cost));
+        out.extend(self.reader.usage().map(Usage::without_implausible_counts).map(DecodedItem::Usage));
+        DecodeOutcome {
             complete: self.failure.is_none(),
             stop_reason: self.reader.stop_reason().map(str::to_owned),
             failure: self.failure.clone(),
         }
     }
 
-    fn events(&self) -> u64 {
+    fn event_count(&self) -> u64 {
         self.events
     }
 }
@@ -286,9 +286,9 @@ fn first_byte(start: &[u8]) -> Option<u8> {
     if BOM.starts_with(start) {
         return None;
     }
-    first_that_says(start.strip_prefix(BOM).unwrap_or(start))
+    first_non_blank(start.strip_prefix(BOM).unwrap_or(start))
 }
 
-fn first_that_says(bytes: &[u8]) -> Option<u8> {
+fn first_non_blank(bytes: &[u8]) -> Option<u8> {
     bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }

@@ -7,20 +7,20 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
-use crate::pictures::said::{SaidImage, without_bytes};
-use crate::provider::Item;
-use own::OwnCalls;
-use turnleaf_domain::attachment::{CARD, Card};
+use crate::pictures::generated_image::{GeneratedImage, strip_base64};
+use crate::provider::DecodedItem;
+use provider_tools::PendingProviderCalls;
+use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
 use turnleaf_domain::block::{ToolStatus, chat_seq};
 use turnleaf_domain::notice::is_notice;
 use turnleaf_domain::tool::parse_arguments;
 use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId, limits};
 
-mod own;
+mod provider_tools;
 
 /// Where the blocks of one generation go.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct BlockPosition {
     pub turn_ord: i64,
     /// The `seq` of the first block: how many the turn has already.
     pub next_seq: u32,
@@ -41,7 +41,7 @@ pub struct PendingCall {
 
 /// The text or reasoning that grows now. Calls are apart: their fragments may interleave, so they stay open until the
 /// reply ends (domain.md I6 allows that for calls alone).
-enum Open {
+enum OpenBlock {
     Nothing,
     Text { id: BlockId },
     Thinking { id: BlockId, text: String, redacted: Option<String>, since: Option<Duration> },
@@ -53,22 +53,22 @@ struct Images {
     /// Their hashes: some servers say an image more than once.
     said: Vec<String>,
     /// Whose bytes nobody has taken yet.
-    new: Vec<(BlockId, SaidImage)>,
+    new: Vec<(BlockId, GeneratedImage)>,
 }
 
 type Stamp = Box<dyn FnMut() -> (BlockId, DateTime<Utc>) + Send>;
 
 /// Makes the blocks of one generation.
 pub struct BlockBuilder {
-    place: Place,
+    place: BlockPosition,
     stamp: Stamp,
-    open: Open,
+    open: OpenBlock,
     calls: Vec<PendingCall>,
     /// `calls[n]` came under this index.
     indexes: Vec<u64>,
     /// How many of `calls` have ended.
     ended: usize,
-    own: OwnCalls,
+    own: PendingProviderCalls,
     images: Images,
     last_thinking: Option<BlockId>,
     last_at: Option<Duration>,
@@ -76,15 +76,15 @@ pub struct BlockBuilder {
 
 impl BlockBuilder {
     /// `stamp` gives a fresh block id and the wall time now.
-    pub fn new(place: Place, stamp: impl FnMut() -> (BlockId, DateTime<Utc>) + Send + 'static) -> Self {
+    pub fn new(place: BlockPosition, stamp: impl FnMut() -> (BlockId, DateTime<Utc>) + Send + 'static) -> Self {
         Self {
             place,
             stamp: Box::new(stamp),
-            open: Open::Nothing,
+            open: OpenBlock::Nothing,
             calls: Vec::new(),
             indexes: Vec::new(),
             ended: 0,
-            own: OwnCalls::default(),
+            own: PendingProviderCalls::default(),
             images: Images::default(),
             last_thinking: None,
             last_at: None,
@@ -92,8 +92,8 @@ impl BlockBuilder {
     }
 
     /// Knows the calls of the reply's earlier steps that the provider runs itself and has not answered yet.
-    pub fn going_on(mut self, blocks: &[Block]) -> Self {
-        self.own = OwnCalls::unanswered(blocks);
+    pub fn with_pending_calls(mut self, blocks: &[Block]) -> Self {
+        self.own = PendingProviderCalls::from_blocks(blocks);
         self
     }
 
@@ -101,28 +101,31 @@ impl BlockBuilder {
     /// `None` where time means nothing (re-reading), and durations stay unknown.
     ///
     /// `Cost`, `Stop` and `Failed` make no event: the caller ends the reply with `close` and the events that belong to the turn.
-    pub fn push(&mut self, item: Item, at: Option<Duration>, out: &mut Vec<Event>) {
+    pub fn push(&mut self, item: DecodedItem, at: Option<Duration>, out: &mut Vec<Event>) {
         self.last_at = at.or(self.last_at);
         match item {
-            Item::Model(model) => out.push(Event::ModelReturned { model }),
-            Item::Usage(usage) => out.push(Event::Usage { generation_id: self.place.generation_id, usage }),
-            Item::Cost(_) | Item::Response(_) | Item::Stop(_) | Item::Failed(_) => {}
-            Item::Text(text) => self.text(text, out),
-            Item::Thinking(text) => self.thinking(&text, None, at, out),
-            Item::Redacted(data) => self.thinking("", Some(data), at, out),
-            Item::ThinkingSignature(signature) => {
+            DecodedItem::Model(model) => out.push(Event::ModelReturned { model }),
+            DecodedItem::Usage(usage) => out.push(Event::Usage { generation_id: self.place.generation_id, usage }),
+            DecodedItem::Cost(_) | DecodedItem::ResponseId(_) | DecodedItem::StopReason(_) | DecodedItem::Failed(_) => {
+            }
+            DecodedItem::Text(text) => self.text(text, out),
+            DecodedItem::Thinking(text) => self.thinking(&text, None, at, out),
+            DecodedItem::RedactedThinking(data) => self.thinking("", Some(data), at, out),
+            DecodedItem::ThinkingSignature(signature) => {
                 self.end_open(BlockState::Done, out);
                 let content = Content::ThinkingSignature { signature, attaches_to: self.last_thinking.take() };
                 self.start(content, BlockState::Done, out);
             }
-            Item::ToolCall { index, id, name } => self.tool_call(index, id, name, out),
-            Item::ToolArguments { index, text } => self.tool_arguments(index, &text, out),
-            Item::OwnCall { id, name, server } => self.own_call(id, name, server, out),
-            Item::OwnArguments { id, text } => out.extend(self.own.write(&id, &text)),
-            Item::OwnResult { id, name, result, is_error } => self.own_result(id, name, result, is_error, out),
-            Item::Image(image) => self.image(image, out),
-            Item::Opaque(map) => self.opaque(map, out),
-            Item::Notice(notice) => {
+            DecodedItem::ToolCall { index, id, name } => self.tool_call(index, id, name, out),
+            DecodedItem::ToolArguments { index, text } => self.tool_arguments(index, &text, out),
+            DecodedItem::ProviderToolCall { id, name, server } => self.provider_call(id, name, server, out),
+            DecodedItem::ProviderToolArguments { id, text } => out.extend(self.own.append_arguments(&id, &text)),
+            DecodedItem::ProviderToolResult { id, name, result, is_error } => {
+                self.provider_result(id, name, result, is_error, out)
+            }
+            DecodedItem::Image(image) => self.image(image, out),
+            DecodedItem::Opaque(map) => self.opaque(map, out),
+            DecodedItem::Notice(notice) => {
                 self.end_open(BlockState::Done, out);
                 self.start(notice.content(), BlockState::Done, out);
             }
@@ -156,7 +159,7 @@ impl BlockBuilder {
     }
 
     /// The bytes of the images that appeared since: they are stored together with their blocks.
-    pub fn take_images(&mut self) -> Vec<(BlockId, SaidImage)> {
+    pub fn take_images(&mut self) -> Vec<(BlockId, GeneratedImage)> {
         std::mem::take(&mut self.images.new)
     }
 
@@ -170,11 +173,11 @@ impl BlockBuilder {
             return;
         }
         let id = match self.open {
-            Open::Text { id } => id,
+            OpenBlock::Text { id } => id,
             _ => {
                 self.end_open(BlockState::Done, out);
                 let id = self.start(Content::text(""), BlockState::Open, out);
-                self.open = Open::Text { id };
+                self.open = OpenBlock::Text { id };
                 id
             }
         };
@@ -186,14 +189,14 @@ impl BlockBuilder {
             return;
         }
         // Hidden pieces stay apart: each is sealed by itself.
-        let is_sealed = hidden.is_some() && matches!(self.open, Open::Thinking { redacted: Some(_), .. });
-        if is_sealed || !matches!(self.open, Open::Thinking { .. }) {
+        let is_sealed = hidden.is_some() && matches!(self.open, OpenBlock::Thinking { redacted: Some(_), .. });
+        if is_sealed || !matches!(self.open, OpenBlock::Thinking { .. }) {
             self.end_open(BlockState::Done, out);
             let id = self.start(Content::thinking(""), BlockState::Open, out);
             self.last_thinking = Some(id);
-            self.open = Open::Thinking { id, text: String::new(), redacted: None, since: at };
+            self.open = OpenBlock::Thinking { id, text: String::new(), redacted: None, since: at };
         }
-        if let Open::Thinking { id, text, redacted, .. } = &mut self.open {
+        if let OpenBlock::Thinking { id, text, redacted, .. } = &mut self.open {
             if !more.is_empty() {
                 text.push_str(more);
                 out.push(Event::BlockDelta { block_id: *id, text: more.to_owned() });
@@ -222,20 +225,20 @@ impl BlockBuilder {
         }
     }
 
-    fn own_call(&mut self, id: String, name: String, server: Option<String>, out: &mut Vec<Event>) {
+    fn provider_call(&mut self, id: String, name: String, server: Option<String>, out: &mut Vec<Event>) {
         self.end_open(BlockState::Done, out);
-        let mut block = self.block(own::begun(&id, &name), BlockState::Open);
-        block.block_metadata = own::metadata(&name, server);
-        self.own.begin(id, name, block.id, self.last_at);
+        let mut block = self.block(provider_tools::started_content(&id, &name), BlockState::Open);
+        block.block_metadata = provider_tools::run_by_metadata(&name, server);
+        self.own.start(id, name, block.id, self.last_at);
         out.push(Event::BlockStart { block });
     }
 
     /// The call is over. A result that no call is known for stands for itself.
-    fn own_result(&mut self, id: String, name: String, result: Value, is_error: bool, out: &mut Vec<Event>) {
+    fn provider_result(&mut self, id: String, name: String, result: Value, is_error: bool, out: &mut Vec<Event>) {
         self.end_open(BlockState::Done, out);
-        let (call, ended) = self.own.end(&id, is_error, self.last_at).unzip();
+        let (call, ended) = self.own.finish(&id, is_error, self.last_at).unzip();
         out.extend(ended);
-        let (result, metadata) = own::within(result);
+        let (result, metadata) = provider_tools::truncate_result(result);
         let tool_name = call.as_ref().map_or(name, |call| call.name.clone());
         let content =
             Content::ToolResult { tool_use_id: id, tool_name, result, success: !is_error, is_error, metadata };
@@ -245,7 +248,7 @@ impl BlockBuilder {
         out.push(Event::BlockStart { block });
     }
 
-    fn image(&mut self, image: SaidImage, out: &mut Vec<Event>) {
+    fn image(&mut self, image: GeneratedImage, out: &mut Vec<Event>) {
         if self.images.said.contains(&image.sha256) {
             return;
         }
@@ -257,10 +260,10 @@ impl BlockBuilder {
         }
         self.end_open(BlockState::Done, out);
         let alt = image.alt(number);
-        let card = Card { title: alt.clone(), size: image.size, ..Card::default() };
+        let card = AttachmentCard { title: alt.clone(), size: image.size, ..AttachmentCard::default() };
         let content = Content::Image { blob: image.sha256.clone(), mime: image.mime.to_owned(), alt };
         let mut block = self.block(content, BlockState::Done);
-        block.block_metadata = Value::Object(Map::from_iter([(CARD.to_owned(), json!(card))]));
+        block.block_metadata = Value::Object(Map::from_iter([(CARD_KEY.to_owned(), json!(card))]));
         self.images.new.push((block.id, image));
         out.push(Event::BlockStart { block });
     }
@@ -270,7 +273,7 @@ impl BlockBuilder {
         if !map.get("type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("x:")) {
             map.insert("type".into(), Value::String("x:unknown".into()));
         }
-        map.values_mut().for_each(without_bytes);
+        map.values_mut().for_each(strip_base64);
         self.start(Content::Other(map), BlockState::Done, out);
     }
 
@@ -304,10 +307,10 @@ impl BlockBuilder {
     }
 
     fn end_open(&mut self, state: BlockState, out: &mut Vec<Event>) {
-        let (block_id, content) = match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Nothing => return,
-            Open::Text { id } => (id, None),
-            Open::Thinking { id, text, redacted, since } => {
+        let (block_id, content) = match std::mem::replace(&mut self.open, OpenBlock::Nothing) {
+            OpenBlock::Nothing => return,
+            OpenBlock::Text { id } => (id, None),
+            OpenBlock::Thinking { id, text, redacted, since } => {
                 let duration = since.and_then(|since| Some(self.last_at?.saturating_sub(since)));
                 let duration_ms = duration.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
                 let content = (duration_ms.is_some() || redacted.is_some()).then_some(Content::Thinking {

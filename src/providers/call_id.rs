@@ -2,7 +2,7 @@
 
 /// The id of a reply's next call: the provider's own, unless it gives none or one of the `known`. A made one consists of
 /// what the response says, so that reading it again gives the same.
-pub fn free_id<'a>(id: &str, mut known: impl ExactSizeIterator<Item = &'a String>, response_id: &str) -> String {
+pub fn unique_call_id<'a>(id: &str, mut known: impl ExactSizeIterator<Item = &'a String>, response_id: &str) -> String {
     let at = known.len();
     match (id.is_empty(), response_id.is_empty()) {
         (false, _) => match known.any(|known| known == id) {

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use crate::history::UserPart;
-use crate::provider::{HistoryTurn, ShownImage};
+use crate::provider::{HistoryTurn, InputImage};
 
 /// How an API spells the parts of a content.
-pub struct PartSpelling {
+pub struct PartFormat {
     pub text: fn(&str) -> Value,
-    pub image: fn(&ShownImage) -> Value,
+    pub image: fn(&InputImage) -> Value,
 }
 
-impl PartSpelling {
+impl PartFormat {
     /// What a person said: a text where there is nothing but text, because not every server takes parts.
     pub fn user_content(&self, turn: &HistoryTurn) -> Value {
         let parts = turn.user_parts();
@@ -29,7 +29,7 @@ impl PartSpelling {
     }
 
     /// One content after the other.
-    pub fn joined(&self, before: Value, more: Value) -> Value {
+    pub fn join_contents(&self, before: Value, more: Value) -> Value {
         let parts = |content: Value| match content {
             Value::Array(parts) => parts,
             Value::String(text) if text.is_empty() => Vec::new(),

@@ -9,11 +9,11 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, stream};
 use serde_json::Value;
 
-use crate::demo::script::Asked;
+use crate::demo::script::DemoRequest;
 use crate::openai_chat::{ChatDecoder, Dialect, request};
-use crate::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
-use crate::redact::Secrets;
-use turnleaf_domain::provider::Reasoning;
+use crate::provider::{ChatRequest, Decoder, Provider, ProviderError, ProviderReply, ToolOutcome};
+use crate::redaction::SecretSet;
+use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::tool::ToolSpec;
 use turnleaf_domain::{Capabilities, Failure, FailureKind, Thinking};
 
@@ -30,30 +30,46 @@ const FIRST_WORD: Duration = Duration::from_millis(250);
 
 /// A script that can be chosen like a model.
 #[derive(Debug)]
-pub struct Script {
+pub struct DemoScript {
     pub name: &'static str,
     pub description: &'static str,
-    pub reasoning: Reasoning,
+    pub reasoning: ReasoningSupport,
 }
 
 /// The scripts, the default first.
-pub const MODELS: [Script; 8] = [
-    Script {
+pub const MODELS: [DemoScript; 8] = [
+    DemoScript {
         name: "tour",
         description: "Thinks, uses a tool, thinks again and explains Turnleaf",
-        reasoning: Reasoning::Optional,
+        reasoning: ReasoningSupport::Optional,
     },
-    Script {
+    DemoScript {
         name: "reasoning",
         description: "Several reasoning blocks between text and tools",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
     },
-    Script { name: "plain", description: "A short reply without reasoning or tools", reasoning: Reasoning::Never },
-    Script { name: "parallel-tools", description: "Several tool calls in one step", reasoning: Reasoning::Optional },
-    Script { name: "markdown", description: "A long formatted answer", reasoning: Reasoning::Never },
-    Script { name: "error", description: "Fails in the middle of its reply", reasoning: Reasoning::Never },
-    Script { name: "slow", description: "Writes for a minute: try Stop or reload", reasoning: Reasoning::Never },
-    Script { name: "picture", description: "Says which images it sees, and draws one", reasoning: Reasoning::Never },
+    DemoScript {
+        name: "plain",
+        description: "A short reply without reasoning or tools",
+        reasoning: ReasoningSupport::Never,
+    },
+    DemoScript {
+        name: "parallel-tools",
+        description: "Several tool calls in one step",
+        reasoning: ReasoningSupport::Optional,
+    },
+    DemoScript { name: "markdown", description: "A long formatted answer", reasoning: ReasoningSupport::Never },
+    DemoScript { name: "error", description: "Fails in the middle of its reply", reasoning: ReasoningSupport::Never },
+    DemoScript {
+        name: "slow",
+        description: "Writes for a minute: try Stop or reload",
+        reasoning: ReasoningSupport::Never,
+    },
+    DemoScript {
+        name: "picture",
+        description: "Says which images it sees, and draws one",
+        reasoning: ReasoningSupport::Never,
+    },
 ];
 
 /// What a script is, in one line.
@@ -63,22 +79,22 @@ pub fn description(model: &str) -> Option<String> {
 
 /// The scripted provider.
 #[derive(Debug, Clone, Copy)]
-pub struct Demo {
+pub struct DemoProvider {
     pace: f64,
 }
 
-impl Demo {
+impl DemoProvider {
     /// `pace` stretches every pause: 1 is how people see it, 0 is without any.
     pub fn new(pace: f64) -> Self {
         Self { pace }
     }
 
     fn dialect() -> &'static Dialect {
-        Dialect::of_endpoint(ID, "")
+        Dialect::for_endpoint(ID, "")
     }
 }
 
-impl Provider for Demo {
+impl Provider for DemoProvider {
     fn id(&self) -> &str {
         ID
     }
@@ -94,12 +110,12 @@ impl Provider for Demo {
     fn capabilities(&self, model: &str) -> Capabilities {
         let script = MODELS.iter().find(|script| script.name == model);
         let levels: &[Thinking] = match script.map(|script| script.reasoning) {
-            Some(Reasoning::Never) => &[],
-            Some(Reasoning::Always) => &Thinking::LEVELS[1..],
-            Some(Reasoning::Optional) | None => &Thinking::LEVELS,
+            Some(ReasoningSupport::Never) => &[],
+            Some(ReasoningSupport::Always) => &Thinking::LEVELS[1..],
+            Some(ReasoningSupport::Optional) | None => &Thinking::LEVELS,
         };
         let known = Capabilities { images: Some(true), ..Capabilities::default() };
-        known.thinking(script.map_or(Reasoning::Optional, |script| script.reasoning), levels)
+        known.with_thinking(script.map_or(ReasoningSupport::Optional, |script| script.reasoning), levels)
     }
 
     fn tools(&self) -> Vec<ToolSpec> {
@@ -110,28 +126,29 @@ impl Provider for Demo {
         request::body(Self::dialect(), request)
     }
 
-    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>> {
         let pace = self.pace;
         async move {
-            let refused = |kind, said: &str| Refused::unanswered(Failure::new(kind, NAME).with_detail(said));
-            let asked = serde_json::from_slice::<Value>(&body).ok().and_then(|body| Asked::read(&body));
+            let refused =
+                |kind, said: &str| ProviderError::without_response(Failure::new(kind, NAME).with_detail(said));
+            let asked = serde_json::from_slice::<Value>(&body).ok().and_then(|body| DemoRequest::from_body(&body));
             let asked =
                 asked.ok_or_else(|| refused(FailureKind::ProviderRefusedRequest, "The request has no message."))?;
             let said = script::reply(&asked)
                 .ok_or_else(|| refused(FailureKind::ModelNotFound, "There is no script of this name."))?;
             pause(FIRST_WORD, pace).await;
-            let pieces = stream::iter(wire::pieces(&asked, said)).then(move |piece| async move {
+            let pieces = stream::iter(wire::timed_chunks(&asked, said)).then(move |piece| async move {
                 pause(piece.after, pace).await;
                 Ok(piece.bytes)
             });
             let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
-            Ok(Reply { status: 200, headers, body: pieces.boxed() })
+            Ok(ProviderReply { status: 200, headers, body: pieces.boxed() })
         }
         .boxed()
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ChatDecoder::of(Self::dialect(), NAME, Secrets::default()))
+        Box::new(ChatDecoder::for_provider(Self::dialect(), NAME, SecretSet::default()))
     }
 
     fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_names_stay_apart_and_every_value_is_kept() {
+    fn equal_names_are_numbered_and_every_value_is_kept() {
         let mut names = DistinctNames::default();
         for (at, name) in ["a", "a_2", "a", "b", "a", "a_2"].into_iter().enumerate() {
             names.insert(name.into(), json!(at));

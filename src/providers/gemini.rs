@@ -8,7 +8,7 @@ pub mod calls;
 pub mod endpoint;
 pub mod message;
 pub mod models;
-mod own;
+mod provider_tools;
 pub mod repair;
 pub mod request;
 pub mod sources;

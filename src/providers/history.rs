@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::provider::{HistoryTurn, Shown, ShownImage};
-use turnleaf_domain::plain::without_nul;
+use super::provider::{AttachmentContent, HistoryTurn, InputImage};
+use turnleaf_domain::hidden_text::replace_nul;
 use turnleaf_domain::turn::content_text;
-use turnleaf_domain::{Block, Content, told};
+use turnleaf_domain::{Block, Content, tool_output};
 
 /// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8,
 /// providers.md 6.6).
@@ -16,7 +16,7 @@ pub const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 #[derive(Debug, Clone)]
 pub enum UserPart<'a> {
     Text(String),
-    Image(&'a ShownImage),
+    Image(&'a InputImage),
 }
 
 impl HistoryTurn {
@@ -33,7 +33,7 @@ impl HistoryTurn {
                     Some(said) => said.push_str(text),
                     None => texts.push(text.clone()),
                 },
-                Content::Image { alt, .. } => texts.push(in_words(alt)),
+                Content::Image { alt, .. } => texts.push(image_placeholder(alt)),
                 _ => continue,
             }
             is_growing = !block.is_image();
@@ -50,7 +50,7 @@ impl HistoryTurn {
     pub fn user_text(&self) -> String {
         let words = self.user_parts().into_iter().map(|part| match part {
             UserPart::Text(text) => text,
-            UserPart::Image(image) => in_words(&image.alt),
+            UserPart::Image(image) => image_placeholder(&image.alt),
         });
         words.collect::<Vec<_>>().join("\n\n")
     }
@@ -61,13 +61,13 @@ impl HistoryTurn {
         let mut parts: Vec<UserPart<'_>> = Vec::new();
         for block in self.blocks.iter() {
             let text = match (self.attached.get(&block.id), &block.content) {
-                (Some(Shown::Image(image)), _) => {
+                (Some(AttachmentContent::Image(image)), _) => {
                     parts.push(UserPart::Image(image));
                     continue;
                 }
-                (Some(Shown::Text(text)), _) => without_nul(text.clone()),
+                (Some(AttachmentContent::Text(text)), _) => replace_nul(text.clone()),
                 (_, Content::Text { text, is_error: false }) => text.clone(),
-                (_, Content::Image { alt, .. }) => in_words(alt),
+                (_, Content::Image { alt, .. }) => image_placeholder(alt),
                 _ => continue,
             };
             match parts.last_mut() {
@@ -82,23 +82,23 @@ impl HistoryTurn {
     /// What the model is told of the call at this place, from 0, and whether it is an error. The n-th call of the
     /// responses is the n-th call among the blocks that the provider did not run itself: ids may repeat, places do not.
     /// Only an object is given as one; everything else is a text.
-    pub fn result_of(&self, place: usize) -> Option<(Value, bool)> {
-        let shown: Vec<&str> = self.images_of(place).map(|image| image.sha256.as_str()).collect();
-        match &self.answer_of(place)?.content {
+    pub fn tool_result(&self, place: usize) -> Option<(Value, bool)> {
+        let shown: Vec<&str> = self.tool_result_images(place).map(|image| image.sha256.as_str()).collect();
+        match &self.tool_result_block(place)?.content {
             Content::ToolResult { result, is_error, metadata, .. } => {
-                Some((told::value_beside(result, metadata, &shown), *is_error))
+                Some((tool_output::render_with_images(result, metadata, &shown), *is_error))
             }
             _ => None,
         }
     }
 
     /// The images of the same that the model is shown. `result_of` says of the others that it is not.
-    pub fn images_of(&self, place: usize) -> impl Iterator<Item = &ShownImage> {
-        let shown = self.answer_of(place).and_then(|answer| self.attached.get(&answer.id));
-        shown.into_iter().flat_map(Shown::images)
+    pub fn tool_result_images(&self, place: usize) -> impl Iterator<Item = &InputImage> {
+        let shown = self.tool_result_block(place).and_then(|answer| self.attached.get(&answer.id));
+        shown.into_iter().flat_map(AttachmentContent::images)
     }
 
-    fn answer_of(&self, place: usize) -> Option<&Block> {
+    fn tool_result_block(&self, place: usize) -> Option<&Block> {
         let is_ours = |block: &&Block| matches!(block.content, Content::ToolUse { .. }) && !block.is_run_by_provider();
         let call = self.blocks.iter().filter(is_ours).nth(place)?.id;
         let is_answer = |block: &&Block| matches!(block.content, Content::ToolResult { .. });
@@ -106,17 +106,17 @@ impl HistoryTurn {
     }
 
     /// The same as text, as most APIs want it.
-    pub fn result_text(&self, place: usize) -> Option<(String, bool)> {
-        let (result, is_error) = self.result_of(place)?;
-        Some((told::text(result), is_error))
+    pub fn tool_result_text(&self, place: usize) -> Option<(String, bool)> {
+        let (result, is_error) = self.tool_result(place)?;
+        Some((tool_output::value_to_text(result), is_error))
     }
 }
 
-fn in_words(alt: &str) -> String {
+fn image_placeholder(alt: &str) -> String {
     format!("[image: {alt}]")
 }
 
 #[cfg(test)]
-pub(super) mod sample;
+pub(super) mod fixtures;
 #[cfg(test)]
 mod tests;

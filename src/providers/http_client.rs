@@ -1,9 +1,9 @@
 //! The one HTTP client towards providers. It sends one attempt and reads a body as it comes; it follows no redirect,
 //! unpacks nothing and measures no clock but that of connecting. What an answer means is decided elsewhere.
 
+pub(super) mod connection_errors;
 pub mod guard;
 mod target;
-pub(super) mod unreached;
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,18 +14,18 @@ use reqwest::header::{
 };
 use secrecy::ExposeSecret;
 
-use crate::provider::{ERROR_BODY_BYTES, Refused, Reply};
-use crate::{classify, clean};
+use crate::provider::{ERROR_BODY_BYTES, ProviderError, ProviderReply};
+use crate::{error_classification, streaming_redaction};
 use turnleaf_domain::{Failure, FailureKind, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::clock::{Clock, SystemClock};
 
+pub use self::connection_errors::unreachable_reason;
 use self::guard::AddressUse;
-pub use self::target::{Auth, Target};
-pub use self::unreached::reason;
+pub use self::target::{ApiKeyHeader, ProviderTarget};
 
 /// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
-const KEPT: [&str; 11] = [
+const KEPT_HEADERS: [&str; 11] = [
     "request-id",
     "x-request-id",
     "openai-processing-ms",
@@ -38,7 +38,7 @@ const KEPT: [&str; 11] = [
     "date",
     "location",
 ];
-const KEPT_PREFIXES: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
+const KEPT_HEADER_PREFIXES: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
 
 /// The client. Cheap to clone; built at the first use, because reading the system's certificates takes a while.
 #[derive(Debug, Clone, Default)]
@@ -56,39 +56,49 @@ struct Clients {
 
 impl HttpClient {
     /// Posts a body and gives the response as soon as its headers are there.
-    pub async fn post(&self, target: &Target, path: &str, body: Bytes) -> Result<Reply, Refused> {
-        let client = self.client(target).map_err(Refused::unsent)?;
-        let request = client.post(url_of(target, path)).headers(headers(target).map_err(Refused::unsent)?).body(body);
-        let response = request.send().await.map_err(|error| unreached::refused(&error, target))?;
-        let reply_headers = kept(response.headers());
+    pub async fn post(&self, target: &ProviderTarget, path: &str, body: Bytes) -> Result<ProviderReply, ProviderError> {
+        let client = self.client(target).map_err(ProviderError::not_sent)?;
+        let request =
+            client.post(url_of(target, path)).headers(headers(target).map_err(ProviderError::not_sent)?).body(body);
+        let response = request.send().await.map_err(|error| connection_errors::unreachable_error(&error, target))?;
+        let reply_headers = kept_headers(response.headers());
         let status = response.status().as_u16();
         if !response.status().is_success() {
-            return Err(refused(response, status, reply_headers, target).await);
+            return Err(provider_error(response, status, reply_headers, target).await);
         }
         let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
         if let Some(encoding) = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
             let detail = format!("The reply came packed as {encoding}, which was not asked for.");
             let failure = Failure::new(FailureKind::ProviderProtocol, &target.provider).with_detail(detail);
-            return Err(Refused { status: Some(status), headers: reply_headers, ..Refused::unanswered(failure) });
+            return Err(ProviderError {
+                status: Some(status),
+                headers: reply_headers,
+                ..ProviderError::without_response(failure)
+            });
         }
         let target = target.clone();
         let secrets = target.reply_secrets.clone();
-        let body = response.bytes_stream().map(move |piece| piece.map_err(|error| broken(&error, &target)));
-        Ok(Reply { status, headers: reply_headers, body: clean::body(body.boxed(), secrets) })
+        let body = response.bytes_stream().map(move |piece| piece.map_err(|error| broken_body(&error, &target)));
+        Ok(ProviderReply {
+            status,
+            headers: reply_headers,
+            body: streaming_redaction::redact_body(body.boxed(), secrets),
+        })
     }
 
     /// Gets a small JSON document, such as a list of models.
-    pub async fn get_json(&self, target: &Target, path: &str) -> Result<serde_json::Value, Refused> {
-        let client = self.client(target).map_err(Refused::unsent)?;
-        let request = client.get(url_of(target, path)).headers(headers(target).map_err(Refused::unsent)?);
-        let response = request.send().await.map_err(|error| unreached::refused(&error, target))?;
+    pub async fn get_json(&self, target: &ProviderTarget, path: &str) -> Result<serde_json::Value, ProviderError> {
+        let client = self.client(target).map_err(ProviderError::not_sent)?;
+        let request = client.get(url_of(target, path)).headers(headers(target).map_err(ProviderError::not_sent)?);
+        let response = request.send().await.map_err(|error| connection_errors::unreachable_error(&error, target))?;
         let status = response.status().as_u16();
         if !response.status().is_success() {
-            let headers = kept(response.headers());
-            return Err(refused(response, status, headers, target).await);
+            let headers = kept_headers(response.headers());
+            return Err(provider_error(response, status, headers, target).await);
         }
         let body = read(response, limits::PROVIDER_EVENT_BYTES).await;
-        serde_json::from_slice(&body).map_err(|error| protocol(target, &format!("The list is not JSON ({error}).")))
+        serde_json::from_slice(&body)
+            .map_err(|error| protocol_error(target, &format!("The list is not JSON ({error}).")))
     }
 
     /// The client for an address that another protocol is spoken with: it follows no redirect, and reaches nothing but
@@ -96,32 +106,32 @@ impl HttpClient {
     ///
     /// # Errors
     /// The address is not public though it has to be, or the machine's certificates cannot be read, in a sentence.
-    pub fn for_address(
+    pub fn client_for_address(
         &self,
         url: &str,
         local_network: bool,
         address_use: AddressUse,
     ) -> Result<reqwest::Client, String> {
-        self.reaching(url, local_network, address_use)?.as_ref().cloned().map_err(String::clone)
+        self.client_for_url(url, local_network, address_use)?.as_ref().cloned().map_err(String::clone)
     }
 
-    fn client(&self, target: &Target) -> Result<&reqwest::Client, Failure> {
+    fn client(&self, target: &ProviderTarget) -> Result<&reqwest::Client, Failure> {
         let failed =
             |kind: FailureKind, detail: &str| Failure::new(kind, &target.provider).with_detail(detail.to_owned());
-        let client = self.reaching(&target.base_url, target.local_network, AddressUse::Provider);
+        let client = self.client_for_url(&target.base_url, target.local_network, AddressUse::Provider);
         let client = client.map_err(|error| failed(FailureKind::ProviderUnreachable, &error))?;
         client.as_ref().map_err(|error| failed(FailureKind::Internal, error))
     }
 
     /// The client that may reach an address, once it is built; the outer error is that none may.
-    fn reaching(
+    fn client_for_url(
         &self,
         url: &str,
         local_network: bool,
         address_use: AddressUse,
     ) -> Result<&Result<reqwest::Client, String>, String> {
         guard::check_literal(url, local_network).map_err(|error| error.advice(address_use))?;
-        let guarded = || builder().dns_resolver(Arc::new(guard::GuardedResolver::of_process(local_network)));
+        let guarded = || builder().dns_resolver(Arc::new(guard::GuardedResolver::with_process_proxies(local_network)));
         if !local_network {
             return Ok(self.0.public.get_or_init(|| build(guarded)));
         }
@@ -135,7 +145,7 @@ impl HttpClient {
 
 /// Whether an address can only mean this machine.
 fn is_loopback(url: &str) -> bool {
-    base_url::literal_host(url).is_some_and(|address| address.is_loopback())
+    base_url::literal_address(url).is_some_and(|address| address.is_loopback())
 }
 
 pub(super) fn builder() -> reqwest::ClientBuilder {
@@ -151,14 +161,17 @@ pub(super) fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<reqw
     // An error only says that the process has installed it before.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // A machine without certificates can still reach a server on itself.
-    builder().build().or_else(|_| builder().tls_certs_only([]).build()).map_err(|error| unreached::innermost(&error))
+    builder()
+        .build()
+        .or_else(|_| builder().tls_certs_only([]).build())
+        .map_err(|error| connection_errors::innermost_message(&error))
 }
 
-fn url_of(target: &Target, path: &str) -> String {
+fn url_of(target: &ProviderTarget, path: &str) -> String {
     format!("{}{path}", target.base_url.trim_end_matches('/'))
 }
 
-fn headers(target: &Target) -> Result<HeaderMap, Failure> {
+fn headers(target: &ProviderTarget) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -177,8 +190,8 @@ fn headers(target: &Target) -> Result<HeaderMap, Failure> {
     }
     if let Some(key) = &target.api_key {
         let (name, text) = match target.auth {
-            Auth::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
-            Auth::Header(name) => (HeaderName::from_static(name), key.expose_secret().to_owned()),
+            ApiKeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
+            ApiKeyHeader::Header(name) => (HeaderName::from_static(name), key.expose_secret().to_owned()),
         };
         let value = HeaderValue::from_str(&text);
         let mut value = value.map_err(|_| wrong("The key has characters that no header may have."))?;
@@ -188,8 +201,9 @@ fn headers(target: &Target) -> Result<HeaderMap, Failure> {
     Ok(headers)
 }
 
-fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
-    let is_kept = |name: &str| KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
+    let is_kept =
+        |name: &str| KEPT_HEADERS.contains(&name) || KEPT_HEADER_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     headers
         .iter()
@@ -198,17 +212,28 @@ fn kept(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect()
 }
 
-async fn refused(response: reqwest::Response, status: u16, headers: Vec<(String, String)>, target: &Target) -> Refused {
+async fn provider_error(
+    response: reqwest::Response,
+    status: u16,
+    headers: Vec<(String, String)>,
+    target: &ProviderTarget,
+) -> ProviderError {
     let body = read(response, ERROR_BODY_BYTES).await;
     let is_cut = body.len() >= ERROR_BODY_BYTES;
-    let (failure, said) =
-        classify::status(status, &headers, &body, &target.provider, &target.secrets, SystemClock.now());
-    Refused {
-        retries_by_itself: said.unwrap_or_else(|| failure.kind.retries_by_itself()),
+    let (failure, said) = error_classification::classify_status(
+        status,
+        &headers,
+        &body,
+        &target.provider,
+        &target.secrets,
+        SystemClock.now(),
+    );
+    ProviderError {
+        retries_by_itself: said.unwrap_or_else(|| failure.kind.is_auto_retryable()),
         failure,
         status: Some(status),
         headers,
-        body: if is_cut { target.secrets.redact_beginning(body) } else { target.secrets.redact_bytes(body) },
+        body: if is_cut { target.secrets.redact_truncated(body) } else { target.secrets.redact_bytes(body) },
         is_unsent: false,
     }
 }
@@ -227,12 +252,12 @@ async fn read(response: reqwest::Response, at_most: usize) -> Bytes {
     body.into()
 }
 
-fn protocol(target: &Target, detail: &str) -> Refused {
+fn protocol_error(target: &ProviderTarget, detail: &str) -> ProviderError {
     let failure = Failure::new(FailureKind::ProviderProtocol, &target.provider);
-    Refused::unanswered(failure.with_detail(target.secrets.redact(detail)))
+    ProviderError::without_response(failure.with_detail(target.secrets.redact(detail)))
 }
 
-fn broken(error: &reqwest::Error, target: &Target) -> Failure {
+fn broken_body(error: &reqwest::Error, target: &ProviderTarget) -> Failure {
     Failure::new(FailureKind::ProviderTruncated, &target.provider)
-        .with_detail(target.secrets.redact(&unreached::innermost(error)))
+        .with_detail(target.secrets.redact(&connection_errors::innermost_message(error)))
 }

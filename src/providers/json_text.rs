@@ -4,22 +4,24 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::halves;
+use crate::surrogates;
 use turnleaf_domain::json_bounds;
 
 /// One value, with lone halves of surrogate pairs mended where there are any.
 pub fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
     let (mut value, is_mended) =
-        json_bounds::parse(text).map(|value| (value, false)).or_else(|error| match halves::mend(text) {
-            Cow::Borrowed(_) => Err(error),
-            Cow::Owned(mended) => json_bounds::parse(&mended).map(|value| (value, true)),
-        })?;
-    clean(&mut value, text);
+        json_bounds::parse(text).map(|value| (value, false)).or_else(
+            |error| match surrogates::replace_lone_surrogates(text) {
+                Cow::Borrowed(_) => Err(error),
+                Cow::Owned(mended) => json_bounds::parse(&mended).map(|value| (value, true)),
+            },
+        )?;
+    replace_escaped_nuls(&mut value, text);
     Ok((value, is_mended))
 }
 
 /// No database's text can hold a NUL, so none gets past here: it becomes U+2400, its picture. The raw bytes keep it.
-pub fn clean(value: &mut Value, text: &str) {
+pub fn replace_escaped_nuls(value: &mut Value, text: &str) {
     if text.contains("\\u0000") {
         replace_nul(value);
     }
@@ -47,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nul_becomes_its_picture_wherever_it_stands() {
+    fn nul_becomes_its_control_picture_everywhere() {
         let (value, is_mended) = parse(r#"{"a\u0000":["x\u0000y",{"b":"\\u0000"},1]}"#).unwrap();
         assert_eq!(value, json!({"a\u{2400}": ["x\u{2400}y", {"b": "\\u0000"}, 1]}));
         assert!(!is_mended);

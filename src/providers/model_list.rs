@@ -3,24 +3,24 @@
 
 use serde_json::Value;
 
-use crate::provider::Listed;
+use crate::provider::ListedModel;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::capabilities::Takes;
+use turnleaf_domain::capabilities::ParamSupport;
 
 /// The models of a list. `known` is what the adapter knows of a name.
-pub fn read(document: &Value, known: impl Fn(&str) -> Capabilities) -> Vec<Listed> {
+pub fn read(document: &Value, known: impl Fn(&str) -> Capabilities) -> Vec<ListedModel> {
     let list = document.get("data").or_else(|| document.get("models")).unwrap_or(document);
-    list.as_array().into_iter().flatten().filter_map(|model| listed(model, &known)).collect()
+    list.as_array().into_iter().flatten().filter_map(|model| parse_listed_model(model, &known)).collect()
 }
 
-fn listed(model: &Value, known: impl Fn(&str) -> Capabilities) -> Option<Listed> {
+fn parse_listed_model(model: &Value, known: impl Fn(&str) -> Capabilities) -> Option<ListedModel> {
     let text = |field: &str| model.get(field).and_then(Value::as_str);
     let id = text("id").or_else(|| text("name"))?;
     let name = text("name").filter(|name| !name.is_empty() && *name != id).map(str::to_owned);
-    Some(Listed { name, ..Listed::of(id, refined(model, known(id))) })
+    Some(ListedModel { name, ..ListedModel::new(id, refine_capabilities(model, known(id))) })
 }
 
-fn refined(model: &Value, known: Capabilities) -> Capabilities {
+fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     let count = |paths: &[&str]| {
         paths.iter().find_map(|path| model.pointer(path).and_then(Value::as_u64).filter(|count| *count > 0))
     };
@@ -33,19 +33,19 @@ fn refined(model: &Value, known: Capabilities) -> Capabilities {
         context_tokens: context.or(known.context_tokens),
         images: holds("/architecture/input_modalities", "image").or(flag("/capabilities/vision")).or(known.images),
         tools: takes("tools").or(flag("/capabilities/function_calling")).or(known.tools),
-        ..known.with_most_tokens(most)
+        ..known.with_max_tokens(most)
     };
     if takes("temperature") == Some(false) {
-        refined.temperature = Takes::never();
+        refined.temperature = ParamSupport::never();
     }
     if takes("top_p") == Some(false) {
-        refined.top_p = Takes::never();
+        refined.top_p = ParamSupport::never();
     }
     if takes("top_k") == Some(false) {
-        refined.top_k = Takes::never();
+        refined.top_k = ParamSupport::never();
     }
     if takes("stop") == Some(false) {
-        refined.stop_sequences = Takes::never();
+        refined.stop_sequences = ParamSupport::never();
     }
     if takes("reasoning") == Some(false) { refined.without_thinking() } else { refined }
 }
@@ -55,18 +55,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::capabilities::Range;
-    use turnleaf_domain::provider::Reasoning;
+    use turnleaf_domain::capabilities::ValueRange;
+    use turnleaf_domain::provider::ReasoningSupport;
 
     fn unknown(_: &str) -> Capabilities {
-        Capabilities { top_k: Takes::always(Range::at_least(1)), ..Capabilities::default() }
+        Capabilities { top_k: ParamSupport::always(ValueRange::at_least(1)), ..Capabilities::default() }
     }
 
     #[test]
-    fn sizes_and_names_are_read_in_every_wording() {
+    fn sizes_and_names_are_read_under_every_known_key() {
         let sized = |context: u64, most: Option<u32>| Capabilities {
             context_tokens: Some(context),
-            max_tokens: Range { least: 1, most },
+            max_tokens: ValueRange { least: 1, most },
             ..unknown("")
         };
         for (said, id, name, expected) in [
@@ -87,7 +87,7 @@ mod tests {
             (json!({"id": "v", "max_model_len": 32_768, "max_completion_tokens": 0}), "v", None, sized(32_768, None)),
             (json!({"name": "local"}), "local", None, unknown("")),
         ] {
-            let expected = Listed { name: name.map(str::to_owned), ..Listed::of(id, expected) };
+            let expected = ListedModel { name: name.map(str::to_owned), ..ListedModel::new(id, expected) };
             for list in [json!({"data": [said]}), json!({"models": [said]}), json!([said])] {
                 assert_eq!(read(&list, unknown), std::slice::from_ref(&expected), "{list}");
             }
@@ -96,15 +96,18 @@ mod tests {
     }
 
     #[test]
-    fn what_a_list_does_not_name_is_not_taken() {
+    fn parameters_missing_from_list_are_unsupported() {
         let said = json!({"id": "m", "architecture": {"input_modalities": ["text", "image"]},
             "supported_parameters": ["max_tokens", "temperature", "tools"]});
         let taken = read(&json!([said]), unknown).remove(0).capabilities;
         assert_eq!(taken.temperature, unknown("").temperature);
-        assert_eq!((taken.top_p, taken.top_k, taken.stop_sequences), (Takes::never(), Takes::never(), Takes::never()));
-        assert_eq!((taken.reasoning, taken.images, taken.tools), (Reasoning::Never, Some(true), Some(true)));
+        assert_eq!(
+            (taken.top_p, taken.top_k, taken.stop_sequences),
+            (ParamSupport::never(), ParamSupport::never(), ParamSupport::never())
+        );
+        assert_eq!((taken.reasoning, taken.images, taken.tools), (ReasoningSupport::Never, Some(true), Some(true)));
         let mistral = json!({"id": "m", "capabilities": {"vision": false, "function_calling": true}});
         let taken = read(&json!([mistral]), unknown).remove(0).capabilities;
-        assert_eq!((taken.reasoning, taken.images, taken.tools), (Reasoning::Optional, Some(false), Some(true)));
+        assert_eq!((taken.reasoning, taken.images, taken.tools), (ReasoningSupport::Optional, Some(false), Some(true)));
     }
 }

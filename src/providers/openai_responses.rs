@@ -11,10 +11,10 @@ pub mod entry;
 pub mod message;
 pub mod models;
 pub mod output;
-pub mod part;
 pub mod repair;
 pub mod request;
 pub mod stream;
+pub mod text_part;
 pub mod usage;
 
 pub use endpoint::ResponsesEndpoint;

@@ -6,22 +6,22 @@
 use chrono::{DateTime, Utc};
 use genai_prices::{Calculator, PriceRequest, UsageKey};
 
-use crate::reported_cost::in_micros;
+use crate::reported_cost::round_micros;
 use turnleaf_domain::{Charge, CostBasis, Usage};
-use turnleaf_platform::price::Price;
+use turnleaf_platform::price::ModelPrice;
 
 /// The list's name and version, kept beside what was computed with it.
-pub const LIST: &str = "genai-prices 0.2.1";
+pub const PRICE_LIST: &str = "genai-prices 0.2.1";
 
 /// The prices that this server knows.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
-    configured: Vec<Price>,
+    configured: Vec<ModelPrice>,
 }
 
 /// A provider call that is to be priced.
 #[derive(Debug, Clone)]
-pub struct Sale {
+pub struct BillableCall {
     /// The provider's id in locks.
     pub provider: String,
     /// Where it is; nothing for a stand-in.
@@ -40,21 +40,21 @@ pub struct Sale {
 }
 
 impl Prices {
-    pub fn new(configured: Vec<Price>) -> Self {
+    pub fn new(configured: Vec<ModelPrice>) -> Self {
         Self { configured }
     }
 
     /// What a call cost. `None` where nobody knows: no price, no counts of what was read and what was written, or a
     /// reply that was cut off.
     ///
-    /// Where [`Sale::needs_list`] says so, the first use reads the whole list, which takes tens of milliseconds: not for a
+    /// Where [`BillableCall::needs_price_list`] says so, the first use reads the whole list, which takes tens of milliseconds: not for a
     /// task that others wait for.
-    pub fn charge(&self, sale: &Sale) -> Option<Charge> {
+    pub fn charge(&self, sale: &BillableCall) -> Option<Charge> {
         let charge = |micros, basis| Some(Charge { micros, basis, price_version: None });
         if let Some(micros) = sale.reported_micros {
             return charge(micros, CostBasis::Reported);
         }
-        if sale.is_refused && self.is_sold(sale) {
+        if sale.is_refused && self.is_paid_provider(sale) {
             return charge(0, CostBasis::Refused);
         }
         if sale.is_cut_off {
@@ -64,12 +64,12 @@ impl Prices {
             return charge(configured_micros(price, &sale.usage)?, CostBasis::Configured);
         }
         let micros = sale.models().find_map(|model| listed_micros(sale, model))?;
-        Some(Charge { micros, basis: CostBasis::Listed, price_version: Some(LIST.to_owned()) })
+        Some(Charge { micros, basis: CostBasis::Listed, price_version: Some(PRICE_LIST.to_owned()) })
     }
 
     /// How many tokens of context a model takes, as the list says; for providers that do not say it themselves.
     pub fn context_tokens(&self, base_url: &str, model: &str) -> Option<u64> {
-        let base_url = is_remote(base_url)?;
+        let base_url = https_url(base_url)?;
         let list = Calculator::bundled();
         let nothing = genai_prices::Usage::new();
         let found = list.calculate(&request(base_url, model, &nothing)).ok()?;
@@ -78,20 +78,20 @@ impl Prices {
     }
 
     /// Whether this provider takes money at all, as far as is known.
-    fn is_sold(&self, sale: &Sale) -> bool {
+    fn is_paid_provider(&self, sale: &BillableCall) -> bool {
         let is_listed = |url| Calculator::bundled().find_provider(None, Some(url)).is_ok_and(|found| found.is_some());
         self.configured.iter().any(|price| price.provider == sale.provider) || sale.remote_url().is_some_and(is_listed)
     }
 
-    fn configured_price(&self, sale: &Sale) -> Option<&Price> {
-        let is_of = |price: &&Price, model: &str| price.provider == sale.provider && price.model == model;
+    fn configured_price(&self, sale: &BillableCall) -> Option<&ModelPrice> {
+        let is_of = |price: &&ModelPrice, model: &str| price.provider == sale.provider && price.model == model;
         sale.models().find_map(|model| self.configured.iter().find(|price| is_of(price, model)))
     }
 }
 
-impl Sale {
+impl BillableCall {
     /// Whether the price list is asked, which takes a while at its first use.
-    pub fn needs_list(&self) -> bool {
+    pub fn needs_price_list(&self) -> bool {
         self.reported_micros.is_none() && self.remote_url().is_some()
     }
 
@@ -101,12 +101,12 @@ impl Sale {
     }
 
     fn remote_url(&self) -> Option<&str> {
-        is_remote(self.base_url.as_deref()?)
+        https_url(self.base_url.as_deref()?)
     }
 }
 
 /// An address that the list may know. Nobody sells answers over plain HTTP.
-fn is_remote(base_url: &str) -> Option<&str> {
+fn https_url(base_url: &str) -> Option<&str> {
     base_url.starts_with("https://").then_some(base_url)
 }
 
@@ -114,7 +114,7 @@ fn request<'a>(base_url: &'a str, model: &'a str, usage: &'a genai_prices::Usage
     PriceRequest::new(model, usage).with_provider_api_url(base_url)
 }
 
-fn listed_micros(sale: &Sale, model: &str) -> Option<u64> {
+fn listed_micros(sale: &BillableCall, model: &str) -> Option<u64> {
     let (input, output) = (sale.usage.input_tokens?, sale.usage.output_tokens?);
     // What is called a part must not be larger than the whole: the list refuses such counts.
     let parts = [
@@ -133,11 +133,11 @@ fn listed_micros(sale: &Sale, model: &str) -> Option<u64> {
     let found = Calculator::bundled().calculate(&request).ok()?;
     // A model that is sold by the picture or by the character has no price of tokens, which is not one of nothing.
     let is_priced = found.total_price > 0.0 || input + output == 0;
-    in_micros(found.total_price * 1e6).filter(|_| is_priced)
+    round_micros(found.total_price * 1e6).filter(|_| is_priced)
 }
 
 /// A price of so many dollars a million tokens is one of so many millionths a token.
-fn configured_micros(price: &Price, usage: &Usage) -> Option<u64> {
+fn configured_micros(price: &ModelPrice, usage: &Usage) -> Option<u64> {
     let (input, output) = (usage.input_tokens?, usage.output_tokens?);
     let read = usage.cache_read_tokens.unwrap_or(0).min(input);
     let written = usage.cache_write_tokens.unwrap_or(0).min(input - read);
@@ -147,7 +147,7 @@ fn configured_micros(price: &Price, usage: &Usage) -> Option<u64> {
         (written, price.cache_write.unwrap_or(price.input)),
         (output, price.output),
     ];
-    in_micros(parts.into_iter().map(|(tokens, price)| tokens as f64 * price).sum())
+    round_micros(parts.into_iter().map(|(tokens, price)| tokens as f64 * price).sum())
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 
-pub use super::attached::{Attached, Shown, ShownImage};
-use crate::pictures::said::SaidImage;
+pub use super::attachments::{AttachmentContent, AttachmentsByBlock, InputImage};
+use crate::pictures::generated_image::GeneratedImage;
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::notice::Notice;
-use turnleaf_domain::repair::{KeptResponse, Repair};
+use turnleaf_domain::repair::{KeptResponse, RequestRepair};
 use turnleaf_domain::tool::{OfferedTool, ToolSpec};
-use turnleaf_domain::{Capabilities, Failure, Params, Role, Thinking, TurnId, Usage};
+use turnleaf_domain::{Capabilities, Failure, ModelParams, Role, Thinking, TurnId, Usage};
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
 pub trait Provider: Send + Sync {
@@ -31,7 +31,7 @@ pub trait Provider: Send + Sync {
         None
     }
     /// Asks which models it has, in its own order; `None` where there is nobody to ask.
-    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<ListedModel>, ProviderError>>> {
         None
     }
     /// What this model takes, as far as its name tells. What `list_models` says of it is better.
@@ -42,7 +42,7 @@ pub trait Provider: Send + Sync {
     }
     /// Tools that this model's provider runs inside of its responses, as far as its name tells: what a chat may turn on
     /// (`provider/web_search`). A request names those that are on ([`ChatRequest::own_tools`]).
-    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
+    fn provider_tools(&self, model: &str) -> Vec<OfferedTool> {
         let _ = model;
         Vec::new()
     }
@@ -52,7 +52,7 @@ pub trait Provider: Send + Sync {
         false
     }
     /// Whether images of a tool's result have a place in a request to this model.
-    fn shows_results(&self, model: &str) -> bool {
+    fn accepts_tool_result_images(&self, model: &str) -> bool {
         let _ = model;
         false
     }
@@ -61,13 +61,13 @@ pub trait Provider: Send + Sync {
     fn build(&self, request: &ChatRequest) -> Bytes;
     /// In which other form a request may be accepted that was refused before it brought any content; `None` when the
     /// refusal is about something else, or that form was the refused one already (providers.md 3.6, 6.6, 7.4).
-    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    fn repair(&self, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
         let _ = (refused, request);
         None
     }
     /// One attempt with a body as it goes out: no retry, no first-byte or idle clock (both belong to the caller). Dropping the future, or the
     /// body it gave, closes the connection. `model` is the one that `body` was built for: some APIs name it in the URL.
-    fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>>;
+    fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>>;
     /// A fresh state machine for one response body.
     fn decoder(&self) -> Box<dyn Decoder>;
     /// Runs one of `tools()`; `None` when there is no such tool.
@@ -79,7 +79,7 @@ pub trait Provider: Send + Sync {
 
 /// A model of a provider's list, with what the list says of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct ListedModel {
     pub id: String,
     /// The name for people.
     pub name: Option<String>,
@@ -87,9 +87,9 @@ pub struct Listed {
     pub capabilities: Capabilities,
 }
 
-impl Listed {
+impl ListedModel {
     /// A model of which a list says no more than its id.
-    pub fn of(id: &str, capabilities: Capabilities) -> Self {
+    pub fn new(id: &str, capabilities: Capabilities) -> Self {
         Self { id: id.to_owned(), name: None, capabilities }
     }
 }
@@ -102,7 +102,7 @@ pub struct ChatRequest {
     /// Root to leaf; the last one is the turn that is being answered, or the reply's own steps so far.
     pub history: Vec<HistoryTurn>,
     /// What goes out of what was asked for ([`turnleaf_domain::settle`]): all of it fits, so adapters only spell it.
-    pub params: Params,
+    pub params: ModelParams,
     pub thinking: Thinking,
     pub is_thinking_mode: bool,
     /// What the model takes, the provider's list included.
@@ -110,7 +110,7 @@ pub struct ChatRequest {
     pub tools: Vec<ToolSpec>,
     /// Tools that the provider runs inside of its response, by Turnleaf's names ([`Provider::own_tools`]). Those that the
     /// adapter has no form for are left out.
-    pub own_tools: Vec<String>,
+    pub provider_tools: Vec<String>,
     /// Every reply that goes back has its reasoning beside it, an empty one where there was none: an endpoint said that
     /// it wants that. Only chat completions have a place for it.
     pub echoes_reasoning: bool,
@@ -128,7 +128,7 @@ impl ChatRequest {
     }
 
     /// The turns before the reply that is being written, and that reply's own steps so far.
-    pub fn before_steps(&self) -> (&[HistoryTurn], Option<&HistoryTurn>) {
+    pub fn split_at_steps(&self) -> (&[HistoryTurn], Option<&HistoryTurn>) {
         match self.history.split_last() {
             Some((steps, before)) if steps.role == Role::Assistant && !steps.raw.is_empty() => (before, Some(steps)),
             _ => (&self.history, None),
@@ -137,7 +137,7 @@ impl ChatRequest {
 
     /// Whether any reply before the one that is being written goes back with its reasoning.
     pub fn has_earlier_reasoning(&self) -> bool {
-        self.before_steps().0.iter().any(HistoryTurn::has_reasoning)
+        self.split_at_steps().0.iter().any(HistoryTurn::has_reasoning)
     }
 
     /// The same of any reply, the steps of the one that is being written included.
@@ -151,16 +151,16 @@ impl ChatRequest {
 pub struct HistoryTurn {
     pub turn_id: TurnId,
     pub role: Role,
-    pub blocks: super::blocks::Blocks,
+    pub blocks: super::turn_blocks::TurnBlocks,
     /// The response bodies of its generations, in step order, when the turn is sent as the model wrote it. The last one
     /// may have been cut off: the bytes say so, and only what the API takes of it is sent (providers.md 2.6). Empty
     /// means canonical: plain text. Tool results come from `blocks` in both cases.
-    pub raw: Vec<super::response::Response>,
+    pub raw: Vec<super::stored_response::StoredResponse>,
     /// Reasoning, its proofs and whatever hangs on them stay behind: the provider refused them.
     pub leaves_out_reasoning: bool,
     /// What a person attached, and images of results, as the model is shown them; an image that the model cannot see is
     /// not among it. Of a reply that goes back as it came also its own images.
-    pub attached: Attached,
+    pub attached: AttachmentsByBlock,
 }
 
 impl HistoryTurn {
@@ -170,7 +170,7 @@ impl HistoryTurn {
 }
 
 /// A response that began with success.
-pub struct Reply {
+pub struct ProviderReply {
     pub status: u16,
     /// Only the headers worth keeping (providers.md 2.2), names in lower case.
     pub headers: Vec<(String, String)>,
@@ -179,7 +179,7 @@ pub struct Reply {
 
 /// An attempt that brought no reply.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Refused {
+pub struct ProviderError {
     pub failure: Failure,
     /// Whether the same request may be sent again without asking (providers.md 2.7, `x-should-retry` included).
     pub retries_by_itself: bool,
@@ -196,23 +196,23 @@ pub struct Refused {
 /// How much of an error document is read.
 pub const ERROR_BODY_BYTES: usize = 256 << 10;
 
-impl Refused {
+impl ProviderError {
     /// What the provider said, in small letters: its document and what was understood of it.
-    pub fn words(&self) -> String {
+    pub fn lowercase_text(&self) -> String {
         const ENOUGH: usize = 16 << 10;
         let document = String::from_utf8_lossy(&self.body[..self.body.len().min(ENOUGH)]);
         format!("{}\n{document}", self.failure.detail.as_deref().unwrap_or_default()).to_lowercase()
     }
 
     /// No response came.
-    pub fn unanswered(failure: Failure) -> Self {
-        let retries_by_itself = failure.kind.retries_by_itself();
+    pub fn without_response(failure: Failure) -> Self {
+        let retries_by_itself = failure.kind.is_auto_retryable();
         Self { failure, retries_by_itself, status: None, headers: Vec::new(), body: Bytes::new(), is_unsent: false }
     }
 
     /// Nothing was sent.
-    pub fn unsent(failure: Failure) -> Self {
-        Self { is_unsent: true, ..Self::unanswered(failure) }
+    pub fn not_sent(failure: Failure) -> Self {
+        Self { is_unsent: true, ..Self::without_response(failure) }
     }
 
     /// Whether nothing is charged for the attempt: the provider said no, or never heard of it. Of one whose connection
@@ -232,7 +232,7 @@ pub struct ToolOutcome {
 /// Turns a response body into items. Any split of the same bytes gives the same items, apart from where one text ends
 /// and the next begins, and the same outcome (providers.md P2).
 pub trait Decoder: Send {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<Item>);
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<DecodedItem>);
     /// Nothing that matters can follow any more: the stream said its last word, or failed. A server that keeps the
     /// connection open need not be waited for.
     fn is_over(&self) -> bool {
@@ -240,14 +240,14 @@ pub trait Decoder: Send {
     }
     /// The body is over, or was given up. What was held back and the usage come now, so it is worth calling after a
     /// stop or a broken connection too; a connection that breaks behind the terminal leaves the reply complete.
-    fn finish(&mut self, out: &mut Vec<Item>) -> Outcome;
+    fn finish(&mut self, out: &mut Vec<DecodedItem>) -> DecodeOutcome;
     /// How many events, or values of a document, the body has had so far.
-    fn events(&self) -> u64;
+    fn event_count(&self) -> u64;
 }
 
 /// One piece of what a model says, in the order of first appearance.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Item {
+pub enum DecodedItem {
     /// The model that really answers.
     Model(String),
     Text(String),
@@ -255,7 +255,7 @@ pub enum Item {
     /// Proof of the reasoning before it; opaque.
     ThinkingSignature(String),
     /// Reasoning that the provider hides; opaque.
-    Redacted(String),
+    RedactedThinking(String),
     /// A tool call appeared. `index` tells the calls of one reply apart, from 0 in order of appearance.
     ToolCall {
         index: u64,
@@ -269,26 +269,26 @@ pub enum Item {
     },
     /// A call that the provider runs itself appeared. `id` tells it apart from every other call of the reply; `server` is
     /// the name of the provider's own server that has the tool, if it has one.
-    OwnCall {
+    ProviderToolCall {
         id: String,
         name: String,
         server: Option<String>,
     },
     /// Raw arguments of such a call that appeared before.
-    OwnArguments {
+    ProviderToolArguments {
         id: String,
         text: String,
     },
     /// What such a call gave; the call may be one of the response before (a reply that was paused). Nothing sealed is in
     /// it.
-    OwnResult {
+    ProviderToolResult {
         id: String,
         name: String,
         result: Value,
         is_error: bool,
     },
     /// An image that the model made.
-    Image(SaidImage),
+    Image(GeneratedImage),
     /// Something that is kept in its place and not interpreted: the content of an `x:` block.
     Opaque(Map<String, Value>),
     /// Something that happened to the request and that the person should know.
@@ -298,16 +298,16 @@ pub enum Item {
     /// What the provider says that the response cost, in millionths of a US dollar. Replaces what was said before.
     Cost(u64),
     /// The provider keeps this response, which came to its own end, under this id.
-    Response(String),
+    ResponseId(String),
     /// The provider's own word for why it stopped.
-    Stop(String),
+    StopReason(String),
     /// The response failed inside; nothing follows.
     Failed(Failure),
 }
 
 /// How a body ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct DecodeOutcome {
     /// The terminal that proves completeness was seen (providers.md 2.4).
     pub complete: bool,
     pub stop_reason: Option<String>,

@@ -6,37 +6,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use bytes::Bytes;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::demo::{self, Demo};
+use crate::demo::{self, DemoProvider};
 use crate::http_client::HttpClient;
 use crate::prices::Prices;
-use crate::provider::{Listed, Provider};
-use crate::redact::Secrets;
+use crate::provider::{ListedModel, Provider};
+use crate::redaction::SecretSet;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::branch::Lock;
+use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::provider::Model;
-use turnleaf_platform::endpoint::{Endpoint, Patience};
-use turnleaf_platform::price::Price;
+use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
+use turnleaf_platform::price::ModelPrice;
 
 pub mod check;
-mod contexts;
+mod context_sizes;
 mod entry;
-pub mod local;
+pub mod local_servers;
 pub mod models;
 mod refresh;
 
-pub use check::{Check, State};
-pub use entry::{Known, Origin};
-pub use local::LocalServer;
+pub use check::{ProviderCheck, ProviderHealth};
+pub use entry::{KnownEndpoint, ProviderOrigin};
+pub use local_servers::LocalServer;
 
-use entry::Entry;
+use entry::RegisteredProvider;
 
 /// The providers of this server. Those of the settings come and go while it runs; who has a provider in hand keeps it.
-pub struct Registry {
-    entries: RwLock<Arc<Vec<Entry>>>,
+pub struct ProviderRegistry {
+    entries: RwLock<Arc<Vec<RegisteredProvider>>>,
     /// What new chats get when nothing is chosen.
-    default: RwLock<Option<Lock>>,
+    default: RwLock<Option<ModelLock>>,
     /// Where `refresh` looks for local servers.
-    candidates: RwLock<Vec<Endpoint>>,
+    candidates: RwLock<Vec<ProviderEndpoint>>,
     client: HttpClient,
     prices: RwLock<Arc<Prices>>,
     /// Every key since the start, also of endpoints that are gone: what they said may still be read.
@@ -48,20 +48,27 @@ pub struct Registry {
     accepted: RwLock<HashSet<String>>,
 }
 
-impl Registry {
+impl ProviderRegistry {
     /// The configured endpoints and the demo. Nobody is asked yet: that is `refresh`. `candidates` are the local
     /// servers to look for ([`local::candidates`]), or none.
-    pub fn new(endpoints: Vec<Endpoint>, default: Option<Lock>, candidates: Vec<Endpoint>, demo: Demo) -> Self {
+    pub fn new(
+        endpoints: Vec<ProviderEndpoint>,
+        default: Option<ModelLock>,
+        candidates: Vec<ProviderEndpoint>,
+        demo: DemoProvider,
+    ) -> Self {
         let client = HttpClient::default();
-        let mut entries: Vec<Entry> =
-            endpoints.into_iter().map(|endpoint| Entry::of(endpoint, &client, Origin::Configured)).collect();
-        entries.push(Entry {
-            models: models::unlisted(&demo, demo::MODELS.iter().map(|model| model.name)),
+        let mut entries: Vec<RegisteredProvider> = endpoints
+            .into_iter()
+            .map(|endpoint| RegisteredProvider::from_endpoint(endpoint, &client, ProviderOrigin::Configured))
+            .collect();
+        entries.push(RegisteredProvider {
+            models: models::models_from_names(&demo, demo::MODELS.iter().map(|model| model.name)),
             provider: Arc::new(demo),
             endpoint: None,
             default_model: demo::MODELS.first().map(|model| model.name.to_owned()),
             is_listed: true,
-            origin: Origin::Demo,
+            origin: ProviderOrigin::Demo,
             check: None,
         });
         let keys =
@@ -74,7 +81,7 @@ impl Registry {
     }
 
     /// The same with what the configuration says of prices.
-    pub fn with_prices(self, configured: Vec<Price>) -> Self {
+    pub fn with_prices(self, configured: Vec<ModelPrice>) -> Self {
         self.set_prices(configured);
         self
     }
@@ -85,36 +92,39 @@ impl Registry {
     }
 
     /// Takes what the configuration says of prices from now on.
-    pub fn set_prices(&self, configured: Vec<Price>) {
+    pub fn set_prices(&self, configured: Vec<ModelPrice>) {
         *self.prices.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Prices::new(configured));
     }
 
-    /// Where [`Registry::refresh`] looks for local servers from now on.
-    pub fn set_candidates(&self, candidates: Vec<Endpoint>) {
+    /// Where [`ProviderRegistry::refresh`] looks for local servers from now on.
+    pub fn set_candidates(&self, candidates: Vec<ProviderEndpoint>) {
         *self.candidates.write().unwrap_or_else(PoisonError::into_inner) = candidates;
     }
 
     /// Puts these endpoints in the place of those that were configured. What is known of one that stays goes on counting,
     /// and replies that run keep the provider that they began with.
-    pub fn set_configured(&self, endpoints: Vec<Endpoint>) {
+    pub fn set_configured(&self, endpoints: Vec<ProviderEndpoint>) {
         endpoints.iter().for_each(|endpoint| self.remember_keys(endpoint));
-        let entries = endpoints.into_iter().map(|endpoint| Entry::of(endpoint, &self.client, Origin::Configured));
-        let mut configured: Vec<Entry> = entries.collect();
+        let entries = endpoints
+            .into_iter()
+            .map(|endpoint| RegisteredProvider::from_endpoint(endpoint, &self.client, ProviderOrigin::Configured));
+        let mut configured: Vec<RegisteredProvider> = entries.collect();
         self.update(|entries| {
             for entry in &mut configured {
-                let is_same = |old: &&Entry| old.origin == Origin::Configured && old.is_named_as(entry);
+                let is_same =
+                    |old: &&RegisteredProvider| old.origin == ProviderOrigin::Configured && old.has_same_id(entry);
                 if let Some(old) = entries.iter().find(is_same) {
-                    entry.continues(old);
+                    entry.inherit_from(old);
                 }
             }
             // What a person stored, or what was found, under the same name gives way.
             entries.retain(|old| match old.origin {
-                Origin::Configured => false,
-                Origin::Stored => !configured.iter().any(|entry| old.is_named_as(entry)),
-                Origin::FoundLocally => !configured
+                ProviderOrigin::Configured => false,
+                ProviderOrigin::Stored => !configured.iter().any(|entry| old.has_same_id(entry)),
+                ProviderOrigin::FoundLocally => !configured
                     .iter()
-                    .any(|entry| old.is_named_as(entry) || is_same_server(&*old.provider, &*entry.provider)),
-                Origin::Demo => true,
+                    .any(|entry| old.has_same_id(entry) || is_same_server(&*old.provider, &*entry.provider)),
+                ProviderOrigin::Demo => true,
             });
             entries.extend(configured);
         });
@@ -122,14 +132,14 @@ impl Registry {
 
     /// Providers that are there already, each with its models; the first model of the first is the default. For tests
     /// of what uses providers.
-    pub fn of_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
-        let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| Entry {
+    pub fn from_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
+        let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| RegisteredProvider {
             endpoint: None,
             default_model: models.first().cloned(),
-            models: models::unlisted(provider.as_ref(), models.iter().map(String::as_str)),
+            models: models::models_from_names(provider.as_ref(), models.iter().map(String::as_str)),
             provider,
             is_listed: true,
-            origin: Origin::Configured,
+            origin: ProviderOrigin::Configured,
             check: None,
         };
         Self {
@@ -146,21 +156,21 @@ impl Registry {
 
     /// Adds an endpoint of the settings, or puts it in the place of the one with its id. Replies that run keep the
     /// provider that they began with.
-    pub fn put(&self, endpoint: Endpoint) {
+    pub fn put(&self, endpoint: ProviderEndpoint) {
         self.remember_keys(&endpoint);
-        self.resting().remove(&endpoint.id);
-        let mut entry = Entry::of(endpoint, &self.client, Origin::Stored);
+        self.suspended().remove(&endpoint.id);
+        let mut entry = RegisteredProvider::from_endpoint(endpoint, &self.client, ProviderOrigin::Stored);
         self.update(|entries| {
             let provider = entry.provider.clone();
-            let is_same = |old: &Entry| match old.origin {
-                Origin::Stored => old.provider.id() == provider.id(),
-                Origin::FoundLocally => {
+            let is_same = |old: &RegisteredProvider| match old.origin {
+                ProviderOrigin::Stored => old.provider.id() == provider.id(),
+                ProviderOrigin::FoundLocally => {
                     old.provider.id() == provider.id() || is_same_server(&*old.provider, &*provider)
                 }
-                Origin::Configured | Origin::Demo => false,
+                ProviderOrigin::Configured | ProviderOrigin::Demo => false,
             };
             if let Some(old) = entries.iter().find(|old| is_same(old)) {
-                entry.continues(old);
+                entry.inherit_from(old);
             }
             entries.retain(|old| !is_same(old));
             entries.push(entry);
@@ -169,35 +179,38 @@ impl Registry {
 
     /// Takes an endpoint of the settings away.
     pub fn remove(&self, id: &str) {
-        self.resting().remove(id);
-        self.take_out(id);
+        self.suspended().remove(id);
+        self.remove_stored(id);
     }
 
     /// Keeps an endpoint of the settings that is not to be used now: it is not found on this machine either, under its
     /// id or at its address, as long as it rests.
-    pub fn rest(&self, endpoint: &Endpoint) {
+    pub fn suspend(&self, endpoint: &ProviderEndpoint) {
         self.remember_keys(endpoint);
-        self.resting().insert(endpoint.id.clone(), endpoint.base_url.clone());
-        self.take_out(&endpoint.id);
-        let is_it = |entry: &Entry| entry.origin == Origin::FoundLocally && entry.is(endpoint);
+        self.suspended().insert(endpoint.id.clone(), endpoint.base_url.clone());
+        self.remove_stored(&endpoint.id);
+        let is_it =
+            |entry: &RegisteredProvider| entry.origin == ProviderOrigin::FoundLocally && entry.is_server_of(endpoint);
         self.update(|entries| entries.retain(|entry| !is_it(entry)));
     }
 
-    fn take_out(&self, id: &str) {
-        self.update(|entries| entries.retain(|entry| entry.origin != Origin::Stored || entry.provider.id() != id));
+    fn remove_stored(&self, id: &str) {
+        self.update(|entries| {
+            entries.retain(|entry| entry.origin != ProviderOrigin::Stored || entry.provider.id() != id)
+        });
     }
 
-    fn resting(&self) -> MutexGuard<'_, HashMap<String, String>> {
+    fn suspended(&self) -> MutexGuard<'_, HashMap<String, String>> {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remember_keys(&self, endpoint: &Endpoint) {
-        self.remember(endpoint.credentials());
+    fn remember_keys(&self, endpoint: &ProviderEndpoint) {
+        self.remember_credentials(endpoint.credentials());
     }
 
     /// Takes these, too, out of what is served and of what leaves as a file, from now on: the credentials of servers of
     /// tools, which models are told where a tool repeats them.
-    pub fn remember(&self, credentials: impl IntoIterator<Item = SecretString>) {
+    pub fn remember_credentials(&self, credentials: impl IntoIterator<Item = SecretString>) {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         for key in credentials {
             // Reloads bring the same ones again and again.
@@ -208,34 +221,35 @@ impl Registry {
     }
 
     /// Says at which addresses found servers may be used, in the place of what was said before.
-    pub fn accept(&self, addresses: impl IntoIterator<Item = String>) {
+    pub fn set_accepted_addresses(&self, addresses: impl IntoIterator<Item = String>) {
         *self.accepted.write().unwrap_or_else(PoisonError::into_inner) = addresses.into_iter().collect();
     }
 
     /// Whether a provider may be used: one that was found by itself only after a person said yes.
-    fn is_in_use(&self, entry: &Entry) -> bool {
+    fn is_in_use(&self, entry: &RegisteredProvider) -> bool {
         let accepted = self.accepted.read().unwrap_or_else(PoisonError::into_inner);
-        entry.origin != Origin::FoundLocally || entry.provider.base_url().is_some_and(|url| accepted.contains(url))
+        entry.origin != ProviderOrigin::FoundLocally
+            || entry.provider.base_url().is_some_and(|url| accepted.contains(url))
     }
 
     /// The provider with this id, if it may be used.
-    fn entry_of<'e>(&self, entries: &'e [Entry], provider: &str) -> Option<&'e Entry> {
+    fn entry_of<'e>(&self, entries: &'e [RegisteredProvider], provider: &str) -> Option<&'e RegisteredProvider> {
         entries.iter().find(|entry| entry.provider.id() == provider && self.is_in_use(entry))
     }
 
     /// Sets what new chats get when nothing is chosen.
-    pub fn set_default(&self, lock: Option<Lock>) {
+    pub fn set_default(&self, lock: Option<ModelLock>) {
         *self.default.write().unwrap_or_else(PoisonError::into_inner) = lock;
     }
 
     /// Every endpoint with what is known of it: stand-ins are none.
-    pub fn known(&self) -> Vec<Known> {
-        let known = |entry: &Entry| {
+    pub fn known_endpoints(&self) -> Vec<KnownEndpoint> {
+        let known = |entry: &RegisteredProvider| {
             let endpoint = entry.endpoint.clone()?;
             let models = entry.models.iter().map(|listed| listed.id.clone()).collect();
             let default_model = entry.default_model.clone();
             let (check, is_in_use) = (entry.check.clone(), self.is_in_use(entry));
-            Some(Known { endpoint, origin: entry.origin, models, default_model, check, is_in_use })
+            Some(KnownEndpoint { endpoint, origin: entry.origin, models, default_model, check, is_in_use })
         };
         self.entries().iter().filter_map(known).collect()
     }
@@ -250,21 +264,23 @@ impl Registry {
         self.all_models(|_, _| true)
     }
 
-    fn all_models(&self, is_wanted: impl Fn(&Entry, &str) -> bool) -> Vec<Model> {
+    fn all_models(&self, is_wanted: impl Fn(&RegisteredProvider, &str) -> bool) -> Vec<Model> {
         let default = self.default_lock();
         let mut models = Vec::new();
         for entry in self.entries().iter().filter(|entry| self.is_in_use(entry)) {
-            for Listed { id, name, capabilities } in entry.models.iter().filter(|model| is_wanted(entry, &model.id)) {
-                let lock = Lock::new(entry.provider.id(), id.as_str());
+            for ListedModel { id, name, capabilities } in
+                entry.models.iter().filter(|model| is_wanted(entry, &model.id))
+            {
+                let lock = ModelLock::new(entry.provider.id(), id.as_str());
                 models.push(Model {
                     provider_name: entry.provider.name().to_owned(),
                     name: name.clone().unwrap_or_else(|| models::display_name(id)),
-                    description: (entry.origin == Origin::Demo).then(|| demo::description(id)).flatten(),
+                    description: (entry.origin == ProviderOrigin::Demo).then(|| demo::description(id)).flatten(),
                     reasoning: capabilities.reasoning,
                     thinking_levels: capabilities.thinking_levels.clone(),
                     context_tokens: capabilities.context_tokens,
                     output_tokens: capabilities.max_tokens.most.map(u64::from),
-                    is_demo: entry.origin == Origin::Demo,
+                    is_demo: entry.origin == ProviderOrigin::Demo,
                     is_default: lock == default,
                     used: None,
                     lock,
@@ -280,21 +296,21 @@ impl Registry {
     }
 
     /// How long this provider is waited for, where that is not as usual.
-    pub fn patience(&self, provider: &str) -> Patience {
+    pub fn retry_policy(&self, provider: &str) -> RetryPolicy {
         let entries = self.entries();
         let entry = entries.iter().find(|entry| entry.provider.id() == provider);
-        entry.and_then(|entry| entry.endpoint.as_ref()).map(|endpoint| endpoint.patience).unwrap_or_default()
+        entry.and_then(|entry| entry.endpoint.as_ref()).map(|endpoint| endpoint.retry_policy).unwrap_or_default()
     }
 
     /// Whether a model can be asked, as far as is known: its provider is there, with the key that it asks for, and has not
     /// listed its models without this one. Who lists none, or was not reached, has said nothing.
-    pub fn offers(&self, lock: &Lock) -> bool {
+    pub fn offers(&self, lock: &ModelLock) -> bool {
         let entries = self.entries();
         self.entry_of(&entries, &lock.provider).is_some_and(|entry| entry.offers(&lock.model))
     }
 
     /// What a model takes: as its provider's list says, else as its name tells. Of an unknown provider, the usual.
-    pub fn capabilities(&self, lock: &Lock) -> Capabilities {
+    pub fn capabilities(&self, lock: &ModelLock) -> Capabilities {
         let entries = self.entries();
         let Some(entry) = self.entry_of(&entries, &lock.provider) else {
             return Capabilities::default();
@@ -310,27 +326,27 @@ impl Registry {
 
     /// What a new chat gets when nothing is chosen: the default that was set as long as its provider is there, else
     /// the first configured provider's, else that of a found local server that a person said yes to, else the demo.
-    pub fn default_lock(&self) -> Lock {
+    pub fn default_lock(&self) -> ModelLock {
         let entries = self.entries();
         let chosen = self.chosen_default();
-        let of_entry = |entry: &Entry| {
+        let of_entry = |entry: &RegisteredProvider| {
             let model = entry.first_choice().filter(|_| self.is_in_use(entry))?;
-            Some(Lock::new(entry.provider.id(), model.as_str()))
+            Some(ModelLock::new(entry.provider.id(), model.as_str()))
         };
         let first = || entries.iter().find_map(of_entry);
-        chosen.or_else(first).unwrap_or_else(|| Lock::new(demo::ID, demo::MODELS[0].name))
+        chosen.or_else(first).unwrap_or_else(|| ModelLock::new(demo::ID, demo::MODELS[0].name))
     }
 
     /// The default that somebody set, as long as its provider is there.
-    pub fn chosen_default(&self) -> Option<Lock> {
+    pub fn chosen_default(&self) -> Option<ModelLock> {
         let chosen = self.default.read().unwrap_or_else(PoisonError::into_inner).clone();
         chosen.filter(|lock| self.entry_of(&self.entries(), &lock.provider).is_some())
     }
 
     /// The local servers that answered, as `refresh` last saw them.
-    pub fn found_locally(&self) -> Vec<LocalServer> {
-        let is_found = |entry: &&Entry| entry.origin == Origin::FoundLocally;
-        let server = |entry: &Entry| LocalServer {
+    pub fn local_servers(&self) -> Vec<LocalServer> {
+        let is_found = |entry: &&RegisteredProvider| entry.origin == ProviderOrigin::FoundLocally;
+        let server = |entry: &RegisteredProvider| LocalServer {
             id: entry.provider.id().to_owned(),
             name: entry.provider.name().to_owned(),
             address: entry.provider.base_url().unwrap_or_default().to_owned(),
@@ -341,7 +357,7 @@ impl Registry {
     }
 
     /// Changes the entries as they are at this moment: others may have changed them since they were read.
-    fn update(&self, change: impl FnOnce(&mut Vec<Entry>)) {
+    fn update(&self, change: impl FnOnce(&mut Vec<RegisteredProvider>)) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::clone(&entries);
         change(&mut changed);
@@ -351,22 +367,22 @@ impl Registry {
 
     /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
     /// stream. Everything but the keys stays exact.
-    pub fn without_keys(&self, bytes: Bytes) -> Bytes {
+    pub fn redact_keys(&self, bytes: Bytes) -> Bytes {
         self.known_keys().redact_bytes(bytes)
     }
 
     /// The keys that are taken out of what is served and of what leaves as a file, of what was stored before too.
-    pub fn known_keys(&self) -> Secrets {
-        Secrets::new(self.keys.read().unwrap_or_else(PoisonError::into_inner).clone())
+    pub fn known_keys(&self) -> SecretSet {
+        SecretSet::new(self.keys.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
-    fn entries(&self) -> Arc<Vec<Entry>> {
+    fn entries(&self) -> Arc<Vec<RegisteredProvider>> {
         Arc::clone(&self.entries.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 fn is_same_server(one: &dyn Provider, other: &dyn Provider) -> bool {
-    matches!((one.base_url(), other.base_url()), (Some(one), Some(other)) if local::is_same_server(one, other))
+    matches!((one.base_url(), other.base_url()), (Some(one), Some(other)) if local_servers::is_same_server(one, other))
 }
 
 #[cfg(test)]

@@ -6,25 +6,25 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::anthropic::{self, MessagesDecoder};
-use crate::builder::{BlockBuilder, Place};
-use crate::classify;
+use crate::builder::{BlockBuilder, BlockPosition};
+use crate::error_classification;
 use crate::gemini::{self, GeminiDecoder};
 use crate::ollama::{self, OllamaDecoder};
-use crate::openai_chat::message::Reasoning;
+use crate::openai_chat::message::ReasoningPlacement;
 use crate::openai_chat::{ChatDecoder, Dialect, request};
 use crate::openai_responses::{self, ResponsesDecoder};
-use crate::provider::{Decoder, Item, Outcome};
-use crate::redact::Secrets;
-use turnleaf_domain::fold::{self, Applied};
+use crate::provider::{DecodeOutcome, DecodedItem, Decoder};
+use crate::redaction::SecretSet;
+use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{
     Block, BlockId, BlockState, BranchId, ChatId, Event, ExchangeId, Failure, GenerationId, Role, Turn, TurnId,
     TurnStatus, Usage,
 };
-use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::endpoint::ProviderApi;
 
 /// What to read, and how.
 #[derive(Debug, Clone)]
-pub struct Replay {
+pub struct ReplayOptions {
     /// The API's name (`Api::named`).
     pub api: String,
     /// For `openai_chat`: a row of the dialect table; absent means OpenAI's own.
@@ -34,53 +34,54 @@ pub struct Replay {
     /// How many bytes the decoder gets at a time; absent means all. The output never depends on it.
     pub chunk: Option<usize>,
     /// Adds the assistant part of the next request to the same model.
-    pub next: bool,
+    pub with_next_message: bool,
 }
 
 /// The question is wrong, not the body: exit code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WrongUse {
-    #[error("there is no API {0:?}; known are {known}", known = Api::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", "))]
-    Api(String),
+pub enum ReplayUsageError {
+    #[error("there is no API {0:?}; known are {known}", known = ProviderApi::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", "))]
+    UnknownApi(String),
     #[error("there is no dialect {0:?}")]
-    Dialect(String),
+    UnknownDialect(String),
 }
 
 const PROVIDER: &str = "The provider";
 
 /// Reads a body.
-pub fn replay(how: &Replay, body: &[u8]) -> Result<Value, WrongUse> {
-    let api = Api::named(&how.api).ok_or_else(|| WrongUse::Api(how.api.clone()))?;
+pub fn replay(how: &ReplayOptions, body: &[u8]) -> Result<Value, ReplayUsageError> {
+    let api = ProviderApi::from_name(&how.api).ok_or_else(|| ReplayUsageError::UnknownApi(how.api.clone()))?;
     let name = how.dialect.as_deref().unwrap_or("openai");
-    let dialect = Dialect::named(name).ok_or_else(|| WrongUse::Dialect(name.to_owned()))?;
+    let dialect = Dialect::from_name(name).ok_or_else(|| ReplayUsageError::UnknownDialect(name.to_owned()))?;
     if let Some(status) = how.http_status.filter(|status| !(200..300).contains(status)) {
         let now = DateTime::UNIX_EPOCH;
-        let (failure, _) = classify::status(status, &[], body, PROVIDER, &Secrets::default(), now);
-        let outcome = Outcome { complete: false, stop_reason: None, failure: Some(failure) };
-        return Ok(print(&Read::default(), &outcome, 0, how.next.then(Vec::new)));
+        let (failure, _) =
+            error_classification::classify_status(status, &[], body, PROVIDER, &SecretSet::default(), now);
+        let outcome = DecodeOutcome { complete: false, stop_reason: None, failure: Some(failure) };
+        return Ok(print(&ReplayedReply::default(), &outcome, 0, how.with_next_message.then(Vec::new)));
     }
-    let mut decoder = decoder(api, dialect);
+    let mut decoder = decoder_for_api(api, dialect);
     let mut items = Vec::new();
     for piece in body.chunks(how.chunk.unwrap_or(body.len()).max(1)) {
         decoder.feed(piece, &mut items);
     }
     let outcome = decoder.finish(&mut items);
     let read = read(items, &outcome);
-    let next = how.next.then(|| next(api, dialect, &read, body));
-    Ok(print(&read, &outcome, decoder.events(), next))
+    let next = how.with_next_message.then(|| next(api, dialect, &read, body));
+    Ok(print(&read, &outcome, decoder.event_count(), next))
 }
 
 /// What the items became.
 #[derive(Debug, Default)]
-struct Read {
+struct ReplayedReply {
     blocks: Vec<Block>,
     model: Option<String>,
     usage: Usage,
 }
 
-fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
+fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome) -> ReplayedReply {
     let mut minted = 0;
-    let place = Place { turn_ord: 1, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
+    let place = BlockPosition { turn_ord: 1, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
     let mut builder = BlockBuilder::new(place, move || {
         minted += 1;
         (BlockId::from_uuid(Uuid::from_u128(minted)), DateTime::UNIX_EPOCH)
@@ -97,43 +98,45 @@ fn read(items: Vec<Item>, outcome: &Outcome) -> Read {
             usage = *said;
         }
         let applied = fold::apply(&mut turn, seq, event);
-        debug_assert_eq!(applied, Applied::Yes);
+        debug_assert_eq!(applied, ApplyOutcome::Changed);
     }
-    Read { blocks: turn.blocks, model: turn.model_used, usage }
+    ReplayedReply { blocks: turn.blocks, model: turn.model_used, usage }
 }
 
 /// A fresh decoder of an API, for a provider without a name and without secrets. `dialect` is for chat completions.
-pub fn decoder(api: Api, dialect: &'static Dialect) -> Box<dyn Decoder> {
+pub fn decoder_for_api(api: ProviderApi, dialect: &'static Dialect) -> Box<dyn Decoder> {
     match api {
-        Api::Anthropic => Box::new(MessagesDecoder::of(PROVIDER, Secrets::default())),
-        Api::OpenaiChat => Box::new(ChatDecoder::of(dialect, PROVIDER, Secrets::default())),
-        Api::Gemini => Box::new(GeminiDecoder::of(PROVIDER, Secrets::default())),
-        Api::Ollama => Box::new(OllamaDecoder::of(PROVIDER, Secrets::default())),
-        Api::OpenaiResponses => Box::new(ResponsesDecoder::of(PROVIDER, Secrets::default())),
+        ProviderApi::Anthropic => Box::new(MessagesDecoder::for_provider(PROVIDER, SecretSet::default())),
+        ProviderApi::OpenaiChat => Box::new(ChatDecoder::for_provider(dialect, PROVIDER, SecretSet::default())),
+        ProviderApi::Gemini => Box::new(GeminiDecoder::for_provider(PROVIDER, SecretSet::default())),
+        ProviderApi::Ollama => Box::new(OllamaDecoder::for_provider(PROVIDER, SecretSet::default())),
+        ProviderApi::OpenaiResponses => Box::new(ResponsesDecoder::for_provider(PROVIDER, SecretSet::default())),
     }
 }
 
 /// The assistant part of the next request to the same model: as its API wants it, whole or cut off.
-fn next(api: Api, dialect: &'static Dialect, read: &Read, body: &[u8]) -> Vec<Value> {
+fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body: &[u8]) -> Vec<Value> {
     let is_on = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
     match api {
-        Api::Anthropic => anthropic::request::read_again(body).message().into_iter().collect(),
-        Api::OpenaiChat => {
-            let said = request::read_again(dialect, body);
+        ProviderApi::Anthropic => anthropic::request::parse_stored_reply(body).message().into_iter().collect(),
+        ProviderApi::OpenaiChat => {
+            let said = request::parse_stored_reply(dialect, body);
             let calls = said.sent_calls(|_| false);
             let is_needed = is_on && !said.calls.is_empty();
-            said.message(dialect, Reasoning::AsUsual { is_needed }, &calls).into_iter().collect()
+            said.message(dialect, ReasoningPlacement::ByDialect { is_needed }, &calls).into_iter().collect()
         }
-        Api::Gemini => {
-            let parts = gemini::request::read_again(body).into_parts(true);
+        ProviderApi::Gemini => {
+            let parts = gemini::request::parse_stored_reply(body).into_parts(true);
             if parts.is_empty() { Vec::new() } else { vec![json!({"role": "model", "parts": parts})] }
         }
-        Api::Ollama => ollama::request::read_again(body).into_message(true).into_iter().collect(),
-        Api::OpenaiResponses => openai_responses::request::read_again(body).items(true, |_| false).0,
+        ProviderApi::Ollama => ollama::request::parse_stored_reply(body).into_message(true).into_iter().collect(),
+        ProviderApi::OpenaiResponses => {
+            openai_responses::request::parse_stored_reply(body).input_items(true, |_| false).0
+        }
     }
 }
 
-fn print(read: &Read, outcome: &Outcome, events: u64, next: Option<Vec<Value>>) -> Value {
+fn print(read: &ReplayedReply, outcome: &DecodeOutcome, events: u64, next: Option<Vec<Value>>) -> Value {
     let failure =
         |failure: &Failure| json!({"kind": failure.kind, "message": failure.message, "retryable": failure.retryable});
     let mut printed = json!({

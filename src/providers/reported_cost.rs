@@ -10,7 +10,7 @@ const MICROS_PER_DOLLAR: f64 = 1e6;
 const LARGEST_DOLLARS: f64 = 1e6;
 
 /// The cost in a `usage` object, if it has one.
-pub fn of_usage(usage: &Value) -> Option<u64> {
+pub fn cost_from_usage(usage: &Value) -> Option<u64> {
     let number = |path: &str| usage.pointer(path).and_then(Value::as_f64);
     let dollars = match number("/cost") {
         // With a key of one's own, OpenRouter charges its fee and the provider behind it charges the rest.
@@ -23,11 +23,11 @@ pub fn of_usage(usage: &Value) -> Option<u64> {
         .or_else(|| number("/cost/total_cost"))
         .map(|dollars| dollars * MICROS_PER_DOLLAR)
         .or_else(|| number("/cost_in_usd_ticks").map(|ticks| ticks / TICKS_PER_MICRO))?;
-    in_micros(micros)
+    round_micros(micros)
 }
 
 /// Rounds millionths of a dollar; `None` for what cannot be a price.
-pub(super) fn in_micros(micros: f64) -> Option<u64> {
+pub(super) fn round_micros(micros: f64) -> Option<u64> {
     (0.0..=LARGEST_DOLLARS * MICROS_PER_DOLLAR).contains(&micros).then(|| micros.round() as u64)
 }
 
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cost_is_found_wherever_a_provider_says_it() {
+    fn cost_is_found_under_every_known_key() {
         for (usage, micros) in [
             (json!({"cost": 0.000669, "is_byok": false}), Some(669)),
             (json!({"cost": 1.13e-5}), Some(11)),
@@ -53,7 +53,7 @@ mod tests {
             (json!({"cost": 1e300}), None),
             (json!({"total_tokens": 3}), None),
         ] {
-            assert_eq!(of_usage(&usage), micros, "{usage}");
+            assert_eq!(cost_from_usage(&usage), micros, "{usage}");
         }
     }
 }

@@ -12,28 +12,28 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::openai_chat::{ChatDecoder, Dialect, repair, request};
-use crate::provider::{ChatRequest, Decoder, Provider, Refused, Reply, ToolOutcome};
-use crate::redact::Secrets;
-use turnleaf_domain::provider::Reasoning;
-use turnleaf_domain::repair::Repair;
+use crate::provider::{ChatRequest, Decoder, Provider, ProviderError, ProviderReply, ToolOutcome};
+use crate::redaction::SecretSet;
+use turnleaf_domain::provider::ReasoningSupport;
+use turnleaf_domain::repair::RequestRepair;
 use turnleaf_domain::tool::{OfferedTool, ToolSpec};
 use turnleaf_domain::{Capabilities, Failure, Thinking};
 
 /// What happens next in a body.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum ScriptedStep {
     Bytes(Bytes),
     /// Waits on the runtime's clock, which tests may pause.
     Wait(Duration),
     /// Waits until the test says so.
-    Until(Arc<Notify>),
+    WaitForSignal(Arc<Notify>),
     /// The connection breaks with this.
     Fail(Failure),
     /// Nothing more ever comes.
     Hang,
 }
 
-impl Step {
+impl ScriptedStep {
     /// One event of a stream with this JSON.
     pub fn event(data: &Value) -> Self {
         Self::Bytes(format!("data: {data}\n\n").into())
@@ -42,43 +42,43 @@ impl Step {
 
 /// How one request is answered.
 #[derive(Debug, Clone)]
-pub enum Answer {
-    Stream(Vec<Step>),
-    Refuse(Refused),
+pub enum ScriptedAnswer {
+    Stream(Vec<ScriptedStep>),
+    Refuse(ProviderError),
     /// Not even headers come.
     Silence,
 }
 
 /// What happened so far.
 #[derive(Debug, Default)]
-pub struct Log {
+pub struct RequestLog {
     requests: Mutex<Vec<Bytes>>,
     let_go: Mutex<usize>,
     changed: Notify,
 }
 
-impl Log {
+impl RequestLog {
     /// The request bodies, in order.
     pub fn requests(&self) -> Vec<Bytes> {
         lock(&self.requests).clone()
     }
 
     /// How many bodies were read to their end or dropped.
-    pub fn let_go(&self) -> usize {
+    pub fn released_bodies(&self) -> usize {
         *lock(&self.let_go)
     }
 
     /// Waits until this many requests have come.
-    pub async fn until_requests(&self, count: usize) {
-        self.until(|log| log.requests().len() >= count).await;
+    pub async fn wait_for_requests(&self, count: usize) {
+        self.wait_until(|log| log.requests().len() >= count).await;
     }
 
     /// Waits until this many bodies were let go.
-    pub async fn until_let_go(&self, count: usize) {
-        self.until(|log| log.let_go() >= count).await;
+    pub async fn wait_for_released_bodies(&self, count: usize) {
+        self.wait_until(|log| log.released_bodies() >= count).await;
     }
 
-    async fn until(&self, is_so: impl Fn(&Self) -> bool) {
+    async fn wait_until(&self, is_so: impl Fn(&Self) -> bool) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -96,34 +96,34 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Notes in the log that a body is gone.
-struct Body(Arc<Log>);
+struct ReleaseGuard(Arc<RequestLog>);
 
-impl Drop for Body {
+impl Drop for ReleaseGuard {
     fn drop(&mut self) {
         *lock(&self.0.let_go) += 1;
         self.0.changed.notify_waiters();
     }
 }
 
-type Tool = Arc<dyn Fn(&str, &Value) -> Option<ToolOutcome> + Send + Sync>;
+type ToolFunction = Arc<dyn Fn(&str, &Value) -> Option<ToolOutcome> + Send + Sync>;
 
-/// The provider. It speaks the generic dialect of chat completions, or whatever [`Scripted::like`] says.
+/// The provider. It speaks the generic dialect of chat completions, or whatever [`ScriptedProvider::with_protocol_of`] says.
 #[derive(Clone)]
-pub struct Scripted {
+pub struct ScriptedProvider {
     id: String,
     /// Whose requests it gets and whose replies it gives.
     speaks: Option<Arc<dyn Provider>>,
-    answers: Arc<Mutex<VecDeque<Answer>>>,
-    log: Arc<Log>,
+    answers: Arc<Mutex<VecDeque<ScriptedAnswer>>>,
+    log: Arc<RequestLog>,
     tools: Vec<ToolSpec>,
     own_tools: Vec<OfferedTool>,
     capabilities: Capabilities,
-    tool: Tool,
+    tool: ToolFunction,
 }
 
-impl Scripted {
+impl ScriptedProvider {
     /// Answers the first request with the first answer and so on; when they run out, with silence.
-    pub fn new(id: &str, answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub fn new(id: &str, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
         Self {
             id: id.to_owned(),
             speaks: None,
@@ -131,13 +131,13 @@ impl Scripted {
             log: Arc::default(),
             tools: Vec::new(),
             own_tools: Vec::new(),
-            capabilities: Capabilities::default().thinking(Reasoning::Optional, &Thinking::LEVELS),
+            capabilities: Capabilities::default().with_thinking(ReasoningSupport::Optional, &Thinking::LEVELS),
             tool: Arc::new(|_, _| None),
         }
     }
 
     /// Has its requests built, its replies read and its refusals judged by this provider, which sends nothing.
-    pub fn like(mut self, other: impl Provider + 'static) -> Self {
+    pub fn with_protocol_of(mut self, other: impl Provider + 'static) -> Self {
         self.speaks = Some(Arc::new(other));
         self
     }
@@ -154,8 +154,8 @@ impl Scripted {
     }
 
     /// Its models can be offered these tools, which it runs inside of its responses.
-    pub fn with_own_tools(mut self, names: &[&str]) -> Self {
-        self.own_tools = names.iter().map(|name| OfferedTool::run_by_provider(name)).collect();
+    pub fn with_provider_tools(mut self, names: &[&str]) -> Self {
+        self.own_tools = names.iter().map(|name| OfferedTool::provider_tool(name)).collect();
         self
     }
 
@@ -166,20 +166,20 @@ impl Scripted {
     }
 
     /// Adds an answer at the end.
-    pub fn then(&self, answer: Answer) {
+    pub fn push_answer(&self, answer: ScriptedAnswer) {
         lock(&self.answers).push_back(answer);
     }
 
-    pub fn log(&self) -> Arc<Log> {
+    pub fn log(&self) -> Arc<RequestLog> {
         Arc::clone(&self.log)
     }
 
     fn dialect() -> &'static Dialect {
-        Dialect::of_endpoint("generic", "")
+        Dialect::for_endpoint("generic", "")
     }
 }
 
-impl Provider for Scripted {
+impl Provider for ScriptedProvider {
     fn id(&self) -> &str {
         &self.id
     }
@@ -200,7 +200,7 @@ impl Provider for Scripted {
         self.tools.clone()
     }
 
-    fn own_tools(&self, _model: &str) -> Vec<OfferedTool> {
+    fn provider_tools(&self, _model: &str) -> Vec<OfferedTool> {
         self.own_tools.clone()
     }
 
@@ -208,8 +208,8 @@ impl Provider for Scripted {
         self.speaks.as_ref().is_some_and(|other| other.keeps_responses())
     }
 
-    fn shows_results(&self, model: &str) -> bool {
-        self.speaks.as_ref().is_some_and(|other| other.shows_results(model))
+    fn accepts_tool_result_images(&self, model: &str) -> bool {
+        self.speaks.as_ref().is_some_and(|other| other.accepts_tool_result_images(model))
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
@@ -219,29 +219,29 @@ impl Provider for Scripted {
         }
     }
 
-    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    fn repair(&self, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
         match &self.speaks {
             Some(other) => other.repair(refused, request),
             None => repair::repair(Self::dialect(), refused, request),
         }
     }
 
-    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
-        let answer = lock(&self.answers).pop_front().unwrap_or(Answer::Silence);
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>> {
+        let answer = lock(&self.answers).pop_front().unwrap_or(ScriptedAnswer::Silence);
         lock(&self.log.requests).push(body);
         self.log.changed.notify_waiters();
-        let guard = Body(self.log());
+        let guard = ReleaseGuard(self.log());
         async move {
             match answer {
-                Answer::Stream(steps) => {
+                ScriptedAnswer::Stream(steps) => {
                     let body = stream::unfold((steps.into_iter(), guard), |(mut steps, guard)| async move {
                         let piece = next(&mut steps).await?;
                         Some((piece, (steps, guard)))
                     });
-                    Ok(Reply { status: 200, headers: Vec::new(), body: body.boxed() })
+                    Ok(ProviderReply { status: 200, headers: Vec::new(), body: body.boxed() })
                 }
-                Answer::Refuse(refused) => Err(refused),
-                Answer::Silence => {
+                ScriptedAnswer::Refuse(refused) => Err(refused),
+                ScriptedAnswer::Silence => {
                     let _kept = guard;
                     std::future::pending().await
                 }
@@ -253,7 +253,7 @@ impl Provider for Scripted {
     fn decoder(&self) -> Box<dyn Decoder> {
         match &self.speaks {
             Some(other) => other.decoder(),
-            None => Box::new(ChatDecoder::of(Self::dialect(), self.name(), Secrets::default())),
+            None => Box::new(ChatDecoder::for_provider(Self::dialect(), self.name(), SecretSet::default())),
         }
     }
 
@@ -263,14 +263,14 @@ impl Provider for Scripted {
     }
 }
 
-async fn next(steps: &mut std::vec::IntoIter<Step>) -> Option<Result<Bytes, Failure>> {
+async fn next(steps: &mut std::vec::IntoIter<ScriptedStep>) -> Option<Result<Bytes, Failure>> {
     loop {
         match steps.next()? {
-            Step::Bytes(bytes) => return Some(Ok(bytes)),
-            Step::Fail(failure) => return Some(Err(failure)),
-            Step::Wait(time) => tokio::time::sleep(time).await,
-            Step::Until(signal) => signal.notified().await,
-            Step::Hang => std::future::pending().await,
+            ScriptedStep::Bytes(bytes) => return Some(Ok(bytes)),
+            ScriptedStep::Fail(failure) => return Some(Err(failure)),
+            ScriptedStep::Wait(time) => tokio::time::sleep(time).await,
+            ScriptedStep::WaitForSignal(signal) => signal.notified().await,
+            ScriptedStep::Hang => std::future::pending().await,
         }
     }
 }

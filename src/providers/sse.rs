@@ -16,13 +16,13 @@ pub struct SseEvent {
 /// One event was larger than `limits::PROVIDER_EVENT_BYTES`; the framer takes nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("one event is larger than {} bytes", limits::PROVIDER_EVENT_BYTES)]
-pub struct TooLarge;
+pub struct EventTooLarge;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// Splits a body into events, however the bytes are cut.
 #[derive(Debug, Default)]
-pub struct Framer {
+pub struct SseParser {
     /// A line of which only the start has come.
     line: Vec<u8>,
     data: Vec<u8>,
@@ -35,9 +35,9 @@ pub struct Framer {
     is_full: bool,
 }
 
-impl Framer {
+impl SseParser {
     /// Takes the next bytes and hands every event that they complete to `each`.
-    pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(SseEvent)) -> Result<(), TooLarge> {
+    pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(SseEvent)) -> Result<(), EventTooLarge> {
         while !bytes.is_empty() && !self.is_full {
             if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
                 bytes = &bytes[1..];
@@ -62,7 +62,7 @@ impl Framer {
                 self.line.clear();
             }
         }
-        if self.is_full { Err(TooLarge) } else { Ok(()) }
+        if self.is_full { Err(EventTooLarge) } else { Ok(()) }
     }
 
     /// The body is over. Gives the event that was not finished by a blank line, if its data is whole.

@@ -1,17 +1,17 @@
 //! The driver: one assistant turn from pending to its end, through as many provider calls and tools as it takes. No error
 //! leaves it; a run always ends in a terminal event, and the journal is the error report.
 
-mod attached;
+mod attachments;
 mod attempts;
+mod client_tool_results;
 mod conclusion;
 mod context;
 mod generation;
-mod handed_over;
-mod pictures;
+mod images;
 mod recorder;
 mod repair;
+mod resume_state;
 mod run;
-mod standing;
 mod tools;
 
 use std::sync::Arc;
@@ -19,106 +19,113 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use self::recorder::Recorder;
-use self::run::{Halt, Next, Run, gone};
-use self::tools::Answered;
-use super::ending::{Ending, Spent, closing};
-use super::journal::Batch;
-use super::live::{Interrupt, Live};
-use super::supervisor::{Job, Supervisor};
-use turnleaf_domain::fold::Usages;
+use self::run::{GenerationFollowUp, HaltReason, TurnRun, missing_provider_failure};
+use self::tools::AnsweredBy;
+use super::ending::{TurnEnding, TurnSpending, closing_events};
+use super::journal::JournalBatch;
+use super::live_turns::{Interrupt, LiveTurn};
+use super::supervisor::{RunJob, Supervisor};
+use turnleaf_domain::fold::GenerationUsages;
 use turnleaf_domain::{Cost, Failure, FailureKind, Turn, limits};
 use turnleaf_platform::ids;
-use turnleaf_providers::absent::Absent;
 use turnleaf_providers::builder::PendingCall;
-use turnleaf_providers::provider::Attached;
+use turnleaf_providers::missing_provider::MissingProvider;
+use turnleaf_providers::provider::AttachmentsByBlock;
 use turnleaf_store::generations::raw;
 
 /// Where a turn begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begins {
+pub enum RunStart {
     /// Nothing has happened in it.
-    Anew,
+    Fresh,
     /// It waits for a person, as an earlier process left it.
-    WhereItWaits,
+    Resumed,
 }
 
 /// Drives the turn to its end, unless it is left waiting.
-pub async fn drive(supervisor: &Supervisor, live: &Arc<Live>, job: Job, begins: Begins) {
+pub async fn drive(supervisor: &Supervisor, live: &Arc<LiveTurn>, job: RunJob, begins: RunStart) {
     let provider = match (supervisor.registry().find(&job.lock.provider), begins) {
         (Some(provider), _) => provider,
         // It is not needed yet, and may be there again when it is.
-        (None, Begins::WhereItWaits) => Arc::new(Absent::new(&job.lock.provider)),
-        (None, Begins::Anew) => return fail(supervisor, live, gone(&job.lock.provider)).await,
+        (None, RunStart::Resumed) => Arc::new(MissingProvider::new(&job.lock.provider)),
+        (None, RunStart::Fresh) => {
+            return fail_turn(supervisor, live, missing_provider_failure(&job.lock.provider)).await;
+        }
     };
-    let mut run = Run {
+    let mut run = TurnRun {
         recorder: Recorder::new(live.clone(), supervisor.journal().clone()),
         supervisor,
         live,
         job,
         provider,
-        usages: Usages::default(),
+        usages: GenerationUsages::default(),
         charges: Vec::new(),
         context: None,
-        earlier: None,
-        pictures: Attached::default(),
+        base_of_step: None,
+        images: AttachmentsByBlock::default(),
         paused_at: None,
         steps_raw: Vec::new(),
         response_id: None,
         generations: Vec::new(),
         step: 0,
         repair: None,
-        deadline: Instant::now() + supervisor.pace().turn,
+        deadline: Instant::now() + supervisor.timeouts().turn,
         cut_off: None,
     };
     let steps = match begins {
-        Begins::Anew => run.steps(None).await,
-        Begins::WhereItWaits => run.steps_from_where_it_stands().await,
+        RunStart::Fresh => run.run_steps(None).await,
+        RunStart::Resumed => run.resume_steps().await,
     };
     let ending = match steps {
-        Ok(()) => Ending::Complete,
-        Err(Halt::Failed(failure)) | Err(Halt::Interrupted(Interrupt::Failed(failure))) => Ending::Failed(failure),
-        Err(Halt::Interrupted(Interrupt::Stopped)) => Ending::Stopped,
-        Err(Halt::Interrupted(Interrupt::Shutdown)) => {
-            Ending::Failed(Failure::new(FailureKind::ServerRestarted, run.provider.name()))
+        Ok(()) => TurnEnding::Complete,
+        Err(HaltReason::Failed(failure)) | Err(HaltReason::Interrupted(Interrupt::Failed(failure))) => {
+            TurnEnding::Failed(failure)
         }
-        Err(Halt::Left) => return,
+        Err(HaltReason::Interrupted(Interrupt::Stopped)) => TurnEnding::Stopped,
+        Err(HaltReason::Interrupted(Interrupt::Shutdown)) => {
+            TurnEnding::Failed(Failure::new(FailureKind::ServerRestarted, run.provider.name()))
+        }
+        Err(HaltReason::LeftWaiting) => return,
     };
     run.end(&ending).await;
 }
 
 /// Ends a turn whose run cannot go on (or never began).
-pub async fn fail(supervisor: &Supervisor, live: &Arc<Live>, failure: Failure) {
+pub async fn fail_turn(supervisor: &Supervisor, live: &Arc<LiveTurn>, failure: Failure) {
     let recorder = Recorder::new(live.clone(), supervisor.journal().clone());
-    end(supervisor, recorder, &Ending::Failed(failure), Spent::default(), Batch::default()).await;
+    end(supervisor, recorder, &TurnEnding::Failed(failure), TurnSpending::default(), JournalBatch::default()).await;
 }
 
-impl Run<'_> {
+impl TurnRun<'_> {
     /// Goes from step to step until the reply is complete. It may begin with calls that are still to be answered.
-    async fn steps(&mut self, mut calls: Option<Vec<PendingCall>>) -> Result<(), Halt> {
+    async fn run_steps(&mut self, mut calls: Option<Vec<PendingCall>>) -> Result<(), HaltReason> {
         let mut pauses = 0;
         loop {
             if let Some(calls) = calls.take() {
                 pauses = 0;
-                if self.answer(calls).await? == Answered::ByTheClient {
+                if self.answer_calls(calls).await? == AnsweredBy::Client {
                     return Ok(());
                 }
-                self.tell_results();
+                self.extend_repair_over_results();
             }
-            match self.generation().await? {
-                Next::Over => return Ok(()),
-                Next::Tools(next) => calls = Some(next),
-                Next::GoesOn if pauses == limits::TOOL_ROUNDS => {
+            match self.run_generation().await? {
+                GenerationFollowUp::Complete => return Ok(()),
+                GenerationFollowUp::Tools(next) => calls = Some(next),
+                GenerationFollowUp::Continue if pauses == limits::TOOL_ROUNDS => {
                     return Err(self.failure(FailureKind::LimitRounds).into());
                 }
-                Next::GoesOn => pauses += 1,
+                GenerationFollowUp::Continue => pauses += 1,
             }
         }
     }
 
-    async fn end(self, ending: &Ending) {
-        let spent = Spent { usage: self.usages.sum(), cost: Cost::of_turn(self.charges.iter().map(Option::as_ref)) };
-        let provider_state = if matches!(ending, Ending::Complete) { self.kept_state() } else { None };
-        let with = Batch { generation_end: self.cut_off, provider_state, ..Batch::default() };
+    async fn end(self, ending: &TurnEnding) {
+        let spent = TurnSpending {
+            usage: self.usages.sum(),
+            cost: Cost::from_charges(self.charges.iter().map(Option::as_ref)),
+        };
+        let provider_state = if matches!(ending, TurnEnding::Complete) { self.provider_state_update() } else { None };
+        let with = JournalBatch { generation_end: self.cut_off, provider_state, ..JournalBatch::default() };
         end(self.supervisor, self.recorder, ending, spent, with).await;
         // Out of the way of everybody who waits for the ending.
         for generation in self.generations {
@@ -130,17 +137,23 @@ impl Run<'_> {
 }
 
 /// `with` is what is stored together with the ending.
-async fn end(supervisor: &Supervisor, mut recorder: Recorder, ending: &Ending, spent: Spent, with: Batch) {
-    recorder.gather();
+async fn end(
+    supervisor: &Supervisor,
+    mut recorder: Recorder,
+    ending: &TurnEnding,
+    spent: TurnSpending,
+    with: JournalBatch,
+) {
+    recorder.apply_pending();
     let now = supervisor.clock().now();
     let first = recorder.turn().next_block_seq();
-    let events = closing(recorder.turn(), ending, spent, (now, first), ids::mint);
+    let events = closing_events(recorder.turn(), ending, spent, (now, first), ids::mint);
     recorder.extend(events);
-    let whole = |turn: &Turn| Batch {
+    let whole = |turn: &Turn| JournalBatch {
         ending: Some(turn.clone()),
         generation_end: with.generation_end.clone(),
         provider_state: with.provider_state.clone(),
-        ..Batch::default()
+        ..JournalBatch::default()
     };
     recorder.flush_ending(whole, supervisor).await;
 }

@@ -10,7 +10,7 @@ use turnleaf_domain::{
 };
 
 /// What the model is told about a call during which the server went away.
-pub const INTERRUPTED: &str = "interrupted: the server restarted; the tool may or may not have run";
+pub const INTERRUPTED_RESULT: &str = "interrupted: the server restarted; the tool may or may not have run";
 /// About one that a person's Stop ended, one that the end of its reply cut off, and one that did not begin before that.
 const STOPPED: &str = "cancelled by the user";
 const CUT_OFF: &str = "interrupted; the tool may or may not have run";
@@ -18,7 +18,7 @@ const NEVER_BEGAN: &str = "cancelled: the reply ended before this call began; th
 
 /// Why a turn ends.
 #[derive(Debug, Clone)]
-pub enum Ending {
+pub enum TurnEnding {
     Complete,
     Stopped,
     Failed(Failure),
@@ -26,17 +26,17 @@ pub enum Ending {
 
 /// What all generations of a turn took together.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Spent {
+pub struct TurnSpending {
     pub usage: Usage,
     pub cost: Option<Cost>,
 }
 
 /// The events that end `turn`, whatever state it is in. New blocks begin `now`, their places are numbered from `seq` on,
 /// and `mint` gives their ids. A turn that is over has its ending.
-pub fn closing(
+pub fn closing_events(
     turn: &Turn,
-    ending: &Ending,
-    spent: Spent,
+    ending: &TurnEnding,
+    spent: TurnSpending,
     (now, mut seq): (DateTime<Utc>, u32),
     mint: impl Fn() -> BlockId,
 ) -> Vec<Event> {
@@ -50,16 +50,16 @@ pub fn closing(
         if block.state == BlockState::Open {
             events.push(Event::BlockEnd {
                 block_id: block.id,
-                state: if matches!(ending, Ending::Complete) { BlockState::Done } else { BlockState::Aborted },
+                state: if matches!(ending, TurnEnding::Complete) { BlockState::Done } else { BlockState::Aborted },
                 content: closed_call(&block.content),
             });
         } else if let Some(status) = call.filter(|status| status.is_open()) {
-            events.push(Event::tool_moved(block.id, end_of(status, ending), None));
+            events.push(Event::tool_update(block.id, ended_status(status, ending), None));
         }
         // Of a call that the client runs the result comes with the client's next turn.
         if let Content::ToolUse { tool_use_id, tool_name, status, .. } = &block.content
             && *status != ToolStatus::HandedOver
-            && !turn.blocks.iter().any(|other| answers(other, block.id))
+            && !turn.blocks.iter().any(|other| is_result_of(other, block.id))
         {
             results.push((block, *status, tool_use_id, tool_name));
         }
@@ -70,20 +70,20 @@ pub fn closing(
         seq += 1;
     }
     let status = match ending {
-        Ending::Complete => TurnStatus::Complete,
-        Ending::Stopped => TurnStatus::Cancelled,
-        Ending::Failed(failure) => {
+        TurnEnding::Complete => TurnStatus::Complete,
+        TurnEnding::Stopped => TurnStatus::Cancelled,
+        TurnEnding::Failed(failure) => {
             events.push(Event::BlockStart { block: failure_block(turn, seq, mint(), failure, now) });
             events.push(Event::Error(failure.clone()));
             TurnStatus::Error
         }
     };
-    let Spent { usage, cost } = spent;
+    let TurnSpending { usage, cost } = spent;
     events.push(Event::TurnEnd { status, usage, cost, at: Some(now) });
     events
 }
 
-fn answers(block: &Block, call: BlockId) -> bool {
+fn is_result_of(block: &Block, call: BlockId) -> bool {
     matches!(block.content, Content::ToolResult { .. }) && block.parent_block_id == Some(call)
 }
 
@@ -119,34 +119,34 @@ fn closed_call(content: &Content) -> Option<Content> {
 }
 
 /// What becomes of an open call: one that ran while the server went away may have done its work.
-fn end_of(status: ToolStatus, ending: &Ending) -> ToolStatus {
+fn ended_status(status: ToolStatus, ending: &TurnEnding) -> ToolStatus {
     if status == ToolStatus::Running && is_restart(ending) { ToolStatus::Interrupted } else { ToolStatus::Cancelled }
 }
 
-fn is_restart(ending: &Ending) -> bool {
-    matches!(ending, Ending::Failed(failure) if failure.kind == FailureKind::ServerRestarted)
+fn is_restart(ending: &TurnEnding) -> bool {
+    matches!(ending, TurnEnding::Failed(failure) if failure.kind == FailureKind::ServerRestarted)
 }
 
 /// What the model is told about a call that never got its result.
-fn synthetic_result(status: ToolStatus, ending: &Ending) -> &'static str {
+fn synthetic_result(status: ToolStatus, ending: &TurnEnding) -> &'static str {
     match (ending, status) {
-        (Ending::Stopped, _) => STOPPED,
+        (TurnEnding::Stopped, _) => STOPPED,
         (_, ToolStatus::Pending | ToolStatus::AwaitingApproval) => NEVER_BEGAN,
-        (Ending::Failed(_), ToolStatus::Running) if is_restart(ending) => INTERRUPTED,
-        (Ending::Complete | Ending::Failed(_), _) => CUT_OFF,
+        (TurnEnding::Failed(_), ToolStatus::Running) if is_restart(ending) => INTERRUPTED_RESULT,
+        (TurnEnding::Complete | TurnEnding::Failed(_), _) => CUT_OFF,
     }
 }
 
 /// The events that interrupt what ran in a turn that goes on: it waits for a person, and the server restarted.
-pub fn interrupting(turn: &Turn, (now, first): (DateTime<Utc>, u32), mint: impl Fn() -> BlockId) -> Vec<Event> {
+pub fn interruption_events(turn: &Turn, (now, first): (DateTime<Utc>, u32), mint: impl Fn() -> BlockId) -> Vec<Event> {
     let (mut events, mut results) = (Vec::new(), Vec::new());
     for block in &turn.blocks {
         let Content::ToolUse { tool_use_id, tool_name, status: ToolStatus::Running, .. } = &block.content else {
             continue;
         };
-        events.push(Event::tool_moved(block.id, ToolStatus::Interrupted, None));
+        events.push(Event::tool_update(block.id, ToolStatus::Interrupted, None));
         let seq = first + results.len() as u32;
-        let content = failed_result(tool_use_id, tool_name, INTERRUPTED);
+        let content = failed_result(tool_use_id, tool_name, INTERRUPTED_RESULT);
         results.push(Event::BlockStart { block: result_block(turn, seq, mint(), block, content, now) });
     }
     events.extend(results);

@@ -7,8 +7,8 @@ use async_stream::try_stream;
 use futures::Stream;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::journal::Line;
-use super::live::{Joined, Notification};
+use super::journal::EventLine;
+use super::live_turns::{TurnNotification, TurnSubscription};
 use super::supervisor::Supervisor;
 use turnleaf_domain::{FailureKind, Turn, TurnId, UserId};
 use turnleaf_store::{StoreError, turn_events, turns};
@@ -16,11 +16,11 @@ use turnleaf_store::{StoreError, turn_events, turns};
 /// Lines read from the journal at a time.
 const PAGE: u32 = 500;
 /// How often a turn that another process drives is looked at.
-const ELSEWHERE: std::time::Duration = std::time::Duration::from_millis(250);
+const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(250);
 
 /// Where a follower begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cursor {
+pub enum EventCursor {
     /// After this event; 0 is the beginning.
     After(u64),
     /// What the follower sent is no cursor of this turn: it gets a snapshot.
@@ -29,8 +29,8 @@ pub enum Cursor {
 
 /// What a follower is given.
 #[derive(Debug, Clone)]
-pub enum Followed {
-    Line(Line),
+pub enum FollowerItem {
+    Line(EventLine),
     Snapshot(Box<Turn>),
 }
 
@@ -40,20 +40,20 @@ impl Supervisor {
         &self,
         owner: UserId,
         id: TurnId,
-        cursor: Cursor,
-    ) -> Result<Option<impl Stream<Item = Result<Followed, StoreError>> + Send + use<>>, StoreError> {
+        cursor: EventCursor,
+    ) -> Result<Option<impl Stream<Item = Result<FollowerItem, StoreError>> + Send + use<>>, StoreError> {
         let Some(turn) = turns::find(self.db(), owner, id).await? else {
             return Ok(None);
         };
-        let turn = self.live(id).map_or(turn, |live| live.turn());
+        let turn = self.live_turn(id).map_or(turn, |live| live.turn());
         let supervisor = self.clone();
         let followed = FollowedTurn { supervisor: self.clone(), owner, id };
         Ok(Some(try_stream! {
             let mut at = match cursor {
-                Cursor::After(at) if !needs_snapshot(&turn, at) => at,
+                EventCursor::After(at) if !needs_snapshot(&turn, at) => at,
                 _ => {
                     let (at, over) = (turn.last_event_seq, turn.status.is_terminal());
-                    yield Followed::Snapshot(Box::new(turn));
+                    yield FollowerItem::Snapshot(Box::new(turn));
                     if over {
                         return;
                     }
@@ -62,38 +62,38 @@ impl Supervisor {
             };
             let mut was_live = false;
             'following: loop {
-                let joined = supervisor.live(id).map(|live| live.join());
-                let is_over = || supervisor.live(id).is_none_or(|live| live.with_turn(|turn| turn.status.is_terminal()));
+                let joined = supervisor.live_turn(id).map(|live| live.subscribe());
+                let is_over = || supervisor.live_turn(id).is_none_or(|live| live.with_turn(|turn| turn.status.is_terminal()));
                 if was_live && is_over() {
                     // It ended, perhaps with less than this follower was shown.
                     let Some(turn) = followed.find().await? else { return };
                     if turn.status.is_terminal() && needs_snapshot(&turn, at) {
-                        yield Followed::Snapshot(Box::new(turn));
+                        yield FollowerItem::Snapshot(Box::new(turn));
                         return;
                     }
                 }
                 was_live |= joined.is_some();
                 let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.committed);
                 while at < stored {
-                    let page = turn_events::after(supervisor.db(), owner, id, at, PAGE).await?;
+                    let page = turn_events::list_after(supervisor.db(), owner, id, at, PAGE).await?;
                     let full = page.len() as u32 == PAGE;
                     for (seq, json) in page.into_iter().take_while(|(seq, _)| *seq <= stored) {
                         if seq > at + 1 || !turn_events::is_readable(&json) {
                             // Missing or damaged lines: what the turn is by now replaces the lines up to here.
                             let Some(stored) = followed.find().await? else { return };
-                            let turn = supervisor.live(id).map_or(stored, |live| live.turn());
+                            let turn = supervisor.live_turn(id).map_or(stored, |live| live.turn());
                             let over = turn.status.is_terminal();
                             at = turn.last_event_seq.max(seq);
-                            yield Followed::Snapshot(Box::new(turn));
+                            yield FollowerItem::Snapshot(Box::new(turn));
                             if over {
                                 return;
                             }
                             continue 'following;
                         }
-                        let line = Line { seq, json: json.into() };
+                        let line = EventLine { seq, json: json.into() };
                         let over = line.name() == "turn_end";
                         at = seq;
-                        yield Followed::Line(line);
+                        yield FollowerItem::Line(line);
                         if over {
                             return;
                         }
@@ -102,15 +102,15 @@ impl Supervisor {
                         break;
                     }
                 }
-                let Some(Joined { tail, mut lines, .. }) = joined else {
-                    match followed.look_elsewhere(at).await? {
-                        Elsewhere::GoesOn => continue,
-                        Elsewhere::TidiedAway(turn) => yield Followed::Snapshot(turn),
-                        Elsewhere::IsOver => {}
+                let Some(TurnSubscription { tail, mut lines, .. }) = joined else {
+                    match followed.poll_stored_turn(at).await? {
+                        StoredTurnPoll::Continues => continue,
+                        StoredTurnPoll::TidiedAway(turn) => yield FollowerItem::Snapshot(turn),
+                        StoredTurnPoll::IsOver => {}
                     }
                     return;
                 };
-                let mut waiting: VecDeque<Notification> = tail.into_iter().map(Notification::Line).collect();
+                let mut waiting: VecDeque<TurnNotification> = tail.into_iter().map(TurnNotification::Line).collect();
                 loop {
                     let next = match waiting.pop_front() {
                         Some(next) => next,
@@ -120,9 +120,9 @@ impl Supervisor {
                             Err(RecvError::Lagged(_) | RecvError::Closed) => break,
                         },
                     };
-                    let Notification::Line(line) = next else {
+                    let TurnNotification::Line(line) = next else {
                         let Some(turn) = followed.find().await? else { return };
-                        yield Followed::Snapshot(Box::new(turn));
+                        yield FollowerItem::Snapshot(Box::new(turn));
                         return;
                     };
                     if line.seq <= at {
@@ -130,12 +130,12 @@ impl Supervisor {
                     }
                     if line.seq > at + 1 {
                         // What lies between is not stored yet: looking again at once would keep a processor busy.
-                        tokio::time::sleep(ELSEWHERE).await;
+                        tokio::time::sleep(POLL_INTERVAL).await;
                         break;
                     }
                     at = line.seq;
                     let over = line.name() == "turn_end";
-                    yield Followed::Line(line);
+                    yield FollowerItem::Line(line);
                     if over {
                         return;
                     }
@@ -153,13 +153,13 @@ struct FollowedTurn {
 }
 
 /// What becomes of following a turn that is not running here.
-enum Elsewhere {
+enum StoredTurnPoll {
     /// Deleted, or over and all of it was shown.
     IsOver,
     /// Its journal was tidied away; the blocks remain.
     TidiedAway(Box<Turn>),
     /// There is more in the journal, or will be.
-    GoesOn,
+    Continues,
 }
 
 impl FollowedTurn {
@@ -170,23 +170,23 @@ impl FollowedTurn {
 
     /// Looks at a turn that another process has, or that ended between two looks, after the event `at`. Where it still
     /// runs, this takes the pause between two looks.
-    async fn look_elsewhere(&self, at: u64) -> Result<Elsewhere, StoreError> {
-        let Some(turn) = self.find().await? else { return Ok(Elsewhere::IsOver) };
+    async fn poll_stored_turn(&self, at: u64) -> Result<StoredTurnPoll, StoreError> {
+        let Some(turn) = self.find().await? else { return Ok(StoredTurnPoll::IsOver) };
         if !turn.status.is_terminal() {
-            tokio::time::sleep(ELSEWHERE).await;
-            return Ok(Elsewhere::GoesOn);
+            tokio::time::sleep(POLL_INTERVAL).await;
+            return Ok(StoredTurnPoll::Continues);
         }
         if at >= turn.last_event_seq {
-            return Ok(Elsewhere::IsOver);
+            return Ok(StoredTurnPoll::IsOver);
         }
-        let rest = turn_events::after(self.supervisor.db(), self.owner, self.id, at, 1).await?;
-        Ok(if rest.is_empty() { Elsewhere::TidiedAway(Box::new(turn)) } else { Elsewhere::GoesOn })
+        let rest = turn_events::list_after(self.supervisor.db(), self.owner, self.id, at, 1).await?;
+        Ok(if rest.is_empty() { StoredTurnPoll::TidiedAway(Box::new(turn)) } else { StoredTurnPoll::Continues })
     }
 }
 
 /// Whether a turn may have ended with less than its followers were shown: a crash, or a database that refused it, took growth
 /// away before it was stored.
-pub fn may_be_shortened(turn: &Turn) -> bool {
+pub fn can_be_shortened(turn: &Turn) -> bool {
     let kind = turn.error.as_ref().map(|failure| failure.kind);
     matches!(kind, Some(FailureKind::ServerRestarted | FailureKind::Internal))
 }
@@ -194,5 +194,5 @@ pub fn may_be_shortened(turn: &Turn) -> bool {
 /// Whether replaying from `at` could mislead: the follower saw growth that is not stored, so its numbers mean something
 /// else now; or it claims to have seen what does not exist.
 fn needs_snapshot(turn: &Turn, at: u64) -> bool {
-    at > 0 && (may_be_shortened(turn) || at > turn.last_event_seq)
+    at > 0 && (can_be_shortened(turn) || at > turn.last_event_seq)
 }

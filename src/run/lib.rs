@@ -6,20 +6,20 @@
 //! one, `sweep` ends what an earlier process left behind, `resume` goes on with what waits for a person, `purge` empties
 //! Trash.
 
-pub mod bases;
 pub mod driver;
 pub mod ending;
 pub mod follower;
-pub mod hearing;
 pub mod journal;
-pub mod live;
-pub mod pace;
-pub mod paths;
+pub mod live_turns;
+pub mod mailbox;
+pub mod path_cache;
 pub mod purge;
+pub mod request_base_cache;
 pub mod resume;
 pub mod supervisor;
 pub mod sweep;
+pub mod timeouts;
 
-pub use follower::{Cursor, Followed, may_be_shortened};
-pub use pace::Pace;
-pub use supervisor::{Job, StopOutcome, Supervisor};
+pub use follower::{EventCursor, FollowerItem, can_be_shortened};
+pub use supervisor::{RunJob, StopOutcome, Supervisor};
+pub use timeouts::RunTimeouts;

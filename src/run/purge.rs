@@ -5,30 +5,30 @@ use chrono::{DateTime, Utc};
 
 use turnleaf_domain::limits;
 use turnleaf_store::deletions::purge;
-use turnleaf_store::documents::purge::{Doomed, delete_one};
+use turnleaf_store::documents::purge::{DocumentPurgeTarget, delete_one};
 use turnleaf_store::{Db, StoreError, dialect, uploads};
 
 /// Turns, or blobs, that one transaction deletes: a few milliseconds.
 const AT_A_TIME: usize = 50;
 
 /// Dooms what is older than Trash keeps, then purges.
-pub async fn empty_old(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
+pub async fn purge_expired(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
-    let doomed = purge::doom_old(&mut tx, now - limits::TRASH_KEPT, now).await?;
+    let doomed = purge::schedule_purge_of_old(&mut tx, now - limits::TRASH_KEPT, now).await?;
     tx.commit().await?;
     if doomed > 0 {
         tracing::info!(doomed, "purging what was deleted long ago");
     }
-    let documents = delete_documents(db, Doomed::Before(now - limits::TRASH_KEPT)).await?;
+    let documents = delete_documents(db, DocumentPurgeTarget::TrashedBefore(now - limits::TRASH_KEPT)).await?;
     if documents > 0 {
         tracing::info!(documents, "documents that were deleted long ago are gone");
     }
-    purge_doomed(db, now).await
+    purge_scheduled(db, now).await
 }
 
 /// Deletes these documents of Trash, one after the other; gives how many. What their files took comes back with the next
 /// purge behind their day ([`limits::BLOB_KEPT`]).
-pub async fn delete_documents(db: &Db, of: Doomed) -> Result<u64, StoreError> {
+pub async fn delete_documents(db: &Db, of: DocumentPurgeTarget) -> Result<u64, StoreError> {
     let mut gone = 0;
     loop {
         let mut tx = db.begin().await?;
@@ -39,7 +39,7 @@ pub async fn delete_documents(db: &Db, of: Doomed) -> Result<u64, StoreError> {
         gone += 1;
     }
     if gone > 0 {
-        give_back_space(db).await?;
+        shrink_database(db).await?;
     }
     Ok(gone)
 }
@@ -49,8 +49,8 @@ pub async fn delete_documents(db: &Db, of: Doomed) -> Result<u64, StoreError> {
 ///
 /// # Errors
 /// When the database does not answer; behind everything else, why the first that failed did.
-pub async fn purge_doomed(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
-    let doomed = purge::doomed(db, now).await?;
+pub async fn purge_scheduled(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let doomed = purge::list_due(db, now).await?;
     let mut failed = None;
     for of in &doomed {
         match purge_one(db, *of, now).await {
@@ -64,19 +64,19 @@ pub async fn purge_doomed(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError>
     forget_uploads(db, now).await?;
     let blobs = delete_blobs(db, now).await?;
     if !doomed.is_empty() || blobs > 0 {
-        give_back_space(db).await?;
+        shrink_database(db).await?;
     }
     failed.map_or(Ok(()), Err)
 }
 
-async fn purge_one(db: &Db, of: purge::Doomed, now: DateTime<Utc>) -> Result<(), StoreError> {
+async fn purge_one(db: &Db, of: purge::ScheduledPurge, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
-    let is_taken = purge::take_up(&mut tx, of, now).await?;
+    let is_taken = purge::claim_purge(&mut tx, of, now).await?;
     tx.commit().await?;
     if !is_taken {
         return Ok(());
     }
-    for some in purge::turns_of(db, of).await?.chunks(AT_A_TIME) {
+    for some in purge::turns_to_delete(db, of).await?.chunks(AT_A_TIME) {
         let mut tx = db.begin().await?;
         purge::delete_turns(&mut tx, of, some).await?;
         tx.commit().await?;
@@ -89,7 +89,7 @@ async fn purge_one(db: &Db, of: purge::Doomed, now: DateTime<Utc>) -> Result<(),
 async fn forget_uploads(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     loop {
         let mut tx = db.begin().await?;
-        let forgotten = uploads::forget(&mut tx, now - limits::BLOB_KEPT, AT_A_TIME as u32).await?;
+        let forgotten = uploads::delete_unused(&mut tx, now - limits::BLOB_KEPT, AT_A_TIME as u32).await?;
         tx.commit().await?;
         if forgotten < AT_A_TIME as u64 {
             return Ok(());
@@ -98,10 +98,10 @@ async fn forget_uploads(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
 }
 
 /// Until there is none, or none is given: a file from elsewhere may not be able to shrink.
-async fn give_back_space(db: &Db) -> Result<(), StoreError> {
+async fn shrink_database(db: &Db) -> Result<(), StoreError> {
     let mut before = u64::MAX;
     loop {
-        let left = dialect::give_back_space(db).await?;
+        let left = dialect::reclaim_free_pages(db).await?;
         if left == 0 || left >= before {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! The supervisor: starts runs, stops them, and waits for them when the server goes down.
 
-mod start;
+mod run_tasks;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::bases::Bases;
-use super::ending::Ending;
+use super::ending::TurnEnding;
 use super::journal::Journal;
-use super::live::{Interrupt, Live, LiveTurns};
-use super::pace::Pace;
-use super::paths::Paths;
-use turnleaf_domain::settle::Settled;
-use turnleaf_domain::waiting::waits_for;
-use turnleaf_domain::{Capabilities, Chat, ChatId, Lock, Turn, TurnId, UserId, limits};
+use super::live_turns::{Interrupt, LiveTurn, LiveTurns};
+use super::path_cache::PathCache;
+use super::request_base_cache::RequestBaseCache;
+use super::timeouts::RunTimeouts;
+use turnleaf_domain::params_resolution::ResolvedParams;
+use turnleaf_domain::user_input_wait::pending_user_input;
+use turnleaf_domain::{Capabilities, Chat, ChatId, ModelLock, Turn, TurnId, UserId, limits};
 use turnleaf_platform::clock::Clock;
-use turnleaf_providers::registry::Registry;
+use turnleaf_providers::registry::ProviderRegistry;
 use turnleaf_store::{Db, StoreError, turns};
 use turnleaf_tools::toolbox::Toolbox;
 
 /// A turn to drive, as the service stored it.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct RunJob {
     pub owner: UserId,
     pub chat: Chat,
     /// The pending assistant turn.
     pub turn: Turn,
-    pub lock: Lock,
+    pub lock: ModelLock,
     /// What goes out, as it was settled when the exchange was made.
-    pub settled: Settled,
+    pub resolved_params: ResolvedParams,
     pub capabilities: Capabilities,
 }
 
@@ -49,7 +49,7 @@ pub enum StopOutcome {
 
 struct Shared {
     db: Db,
-    registry: Arc<Registry>,
+    registry: Arc<ProviderRegistry>,
     toolbox: Arc<dyn Toolbox>,
     clock: Arc<dyn Clock>,
     journal: Journal,
@@ -58,16 +58,16 @@ struct Shared {
     /// The server goes down: what only waits for a person is left as it is.
     closing: CancellationToken,
     /// The chat of every reply that begins.
-    begun: broadcast::Sender<ChatId>,
+    started: broadcast::Sender<ChatId>,
     /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
     stores_raw: AtomicBool,
-    pace: Pace,
-    paths: Paths,
-    bases: Bases,
+    timeouts: RunTimeouts,
+    path_cache: PathCache,
+    request_base_cache: RequestBaseCache,
 }
 
 /// Beginnings that a listener may be behind.
-const BEGUN: usize = 256;
+const STARTED_CAPACITY: usize = 256;
 
 /// A handle on all runs of this process.
 #[derive(Clone)]
@@ -77,11 +77,11 @@ impl Supervisor {
     /// Starts the journal's writer; runs begin with `start`.
     pub fn new(
         db: Db,
-        registry: Arc<Registry>,
+        registry: Arc<ProviderRegistry>,
         toolbox: Arc<dyn Toolbox>,
         clock: Arc<dyn Clock>,
         store_raw: bool,
-        pace: Pace,
+        pace: RunTimeouts,
     ) -> Self {
         let tasks = TaskTracker::new();
         let (journal, _writer) = Journal::start(db.clone(), clock.clone(), pace.database);
@@ -94,11 +94,11 @@ impl Supervisor {
             live: LiveTurns::default(),
             tasks,
             closing: CancellationToken::new(),
-            begun: broadcast::Sender::new(BEGUN),
+            started: broadcast::Sender::new(STARTED_CAPACITY),
             stores_raw: AtomicBool::new(store_raw),
-            pace,
-            paths: Paths::default(),
-            bases: Bases::default(),
+            timeouts: pace,
+            path_cache: PathCache::default(),
+            request_base_cache: RequestBaseCache::default(),
         }))
     }
 
@@ -106,7 +106,7 @@ impl Supervisor {
         &self.0.db
     }
 
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &ProviderRegistry {
         &self.0.registry
     }
 
@@ -131,31 +131,31 @@ impl Supervisor {
         self.0.stores_raw.store(stores_raw, Ordering::Relaxed);
     }
 
-    pub(super) fn paths(&self) -> &Paths {
-        &self.0.paths
+    pub(super) fn path_cache(&self) -> &PathCache {
+        &self.0.path_cache
     }
 
-    pub(super) fn bases(&self) -> &Bases {
-        &self.0.bases
+    pub(super) fn request_base_cache(&self) -> &RequestBaseCache {
+        &self.0.request_base_cache
     }
 
-    pub(super) fn pace(&self) -> Pace {
-        self.0.pace
+    pub(super) fn timeouts(&self) -> RunTimeouts {
+        self.0.timeouts
     }
 
     /// The turn as it runs here, if it does.
-    pub fn live(&self, id: TurnId) -> Option<Arc<Live>> {
+    pub fn live_turn(&self, id: TurnId) -> Option<Arc<LiveTurn>> {
         self.0.live.get(id)
     }
 
     /// How many turns run. One that waits for a person does not.
-    pub fn running(&self) -> usize {
-        self.0.live.working()
+    pub fn running_count(&self) -> usize {
+        self.0.live.working_count()
     }
 
     /// The turns of a chat that run or wait for a person. One that is missing has its end in the database.
-    pub fn running_in(&self, chat: ChatId) -> Vec<TurnId> {
-        let of_chat = |live: Arc<Live>| live.with_turn(|turn| (turn.chat_id == chat).then_some(turn.id));
+    pub fn running_turns_in(&self, chat: ChatId) -> Vec<TurnId> {
+        let of_chat = |live: Arc<LiveTurn>| live.with_turn(|turn| (turn.chat_id == chat).then_some(turn.id));
         self.0.live.all().into_iter().filter_map(of_chat).collect()
     }
 
@@ -163,20 +163,20 @@ impl Supervisor {
     pub fn running_chats(&self, owner: UserId) -> BTreeMap<ChatId, bool> {
         let mut chats = BTreeMap::new();
         for live in self.0.live.all().into_iter().filter(|live| live.owner() == owner) {
-            let (chat, waits) = live.with_turn(|turn| (turn.chat_id, waits_for(turn).is_some()));
+            let (chat, waits) = live.with_turn(|turn| (turn.chat_id, pending_user_input(turn).is_some()));
             *chats.entry(chat).or_default() |= waits;
         }
         chats
     }
 
     /// Tells the chat of every reply that begins from now on.
-    pub fn begun(&self) -> broadcast::Receiver<ChatId> {
-        self.0.begun.subscribe()
+    pub fn subscribe_started_chats(&self) -> broadcast::Receiver<ChatId> {
+        self.0.started.subscribe()
     }
 
     /// Whether one more turn may run.
     pub fn has_room(&self) -> bool {
-        self.running() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
+        self.running_count() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
     }
 
     /// Whether the server goes down: nothing new begins.
@@ -185,38 +185,38 @@ impl Supervisor {
     }
 
     /// Done when the server goes down.
-    pub(super) async fn closing(&self) {
+    pub(super) async fn wait_for_closing(&self) {
         self.0.closing.cancelled().await;
     }
 
     /// Stops a turn and returns once its ending is stored.
-    pub async fn stop(&self, id: TurnId) -> StopOutcome {
-        let Some(live) = self.live(id) else {
+    pub async fn stop_turn(&self, id: TurnId) -> StopOutcome {
+        let Some(live) = self.live_turn(id) else {
             return StopOutcome::NotRunning;
         };
         live.interrupt(Interrupt::Stopped);
-        live.ended().await;
+        live.wait_until_ended().await;
         StopOutcome::Ended
     }
 
     /// Stops a stored turn that nothing drives any more.
-    pub async fn end_stray(&self, turn: Turn) -> Result<(), StoreError> {
-        super::sweep::end(&self.0.db, &self.0.clock, turn, &Ending::Stopped).await
+    pub async fn end_orphaned_turn(&self, turn: Turn) -> Result<(), StoreError> {
+        super::sweep::end_turn(&self.0.db, &self.0.clock, turn, &TurnEnding::Stopped).await
     }
 
     /// Ends a turn as far as it is stored, because the database refuses what its run has of it.
-    pub(super) async fn end_as_stored(&self, live: &Live, ending: &Ending) -> Result<(), StoreError> {
+    pub(super) async fn end_stored_turn(&self, live: &LiveTurn, ending: &TurnEnding) -> Result<(), StoreError> {
         let id = live.with_turn(|turn| turn.id);
         if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
             && !turn.status.is_terminal()
         {
-            super::sweep::end(&self.0.db, &self.0.clock, turn, ending).await?;
+            super::sweep::end_turn(&self.0.db, &self.0.clock, turn, ending).await?;
         }
         // Its followers were shown more.
         if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
             && turn.status.is_terminal()
         {
-            live.replace(turn);
+            live.replace_turn(turn);
         }
         Ok(())
     }
@@ -252,7 +252,7 @@ impl Supervisor {
 
     /// Ends what an earlier process left running. Call before serving.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
-        super::sweep::sweep(&self.0.db, &self.0.clock).await
+        super::sweep::sweep_unfinished_turns(&self.0.db, &self.0.clock).await
     }
 
     /// What can wait for a quiet moment: indexes what is older than the index of the search, packs raw bodies that a crash
@@ -261,14 +261,14 @@ impl Supervisor {
     ///
     /// # Errors
     /// Behind all steps, the error of the first that failed.
-    pub async fn tidy(&self) -> Result<(), StoreError> {
+    pub async fn run_maintenance(&self) -> Result<(), StoreError> {
         let db = &self.0.db;
         let steps = [
-            ("index of the search", super::sweep::index(db).await),
-            ("packing of raw bodies", super::sweep::pack(db).await),
+            ("index of the search", super::sweep::update_search_index(db).await),
+            ("packing of raw bodies", super::sweep::pack_raw_bodies(db).await),
             ("count of stored bytes", super::sweep::count_stored_bytes(db).await),
-            ("deletion of old journals", super::sweep::forget_journals(db, self.0.clock.now()).await),
-            ("purge of Trash", super::purge::empty_old(db, self.0.clock.now()).await),
+            ("deletion of old journals", super::sweep::delete_old_journals(db, self.0.clock.now()).await),
+            ("purge of Trash", super::purge::purge_expired(db, self.0.clock.now()).await),
         ];
         let mut first = Ok(());
         for (step, done) in steps {

@@ -6,29 +6,29 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::ending::{Ending, Spent, closing, interrupting};
+use super::ending::{TurnEnding, TurnSpending, closing_events, interruption_events};
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::waiting::waits_for;
+use turnleaf_domain::user_input_wait::pending_user_input;
 use turnleaf_domain::{Block, BlockId, Event, Failure, FailureKind, Turn, Usage, fold, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_platform::ids;
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus, raw};
-use turnleaf_store::readable::{is_note_of, is_placeholder};
-use turnleaf_store::turn_blocks::{BlockOf, StoredPlace};
+use turnleaf_store::readable::{is_damage_note, is_placeholder};
+use turnleaf_store::turn_blocks::{BlockUpsert, StoredBlockPosition};
 use turnleaf_store::turn_events::EventRow;
-use turnleaf_store::turns::Progress;
+use turnleaf_store::turns::TurnProgress;
 use turnleaf_store::{Db, StoreError, Tx, generations, search, spending, storage, turn_blocks, turn_events, turns};
 
 /// Ends all unfinished turns that wait for nobody; gives their number. One transaction a turn, so that a crash in the middle only leaves
 /// fewer to do.
-pub async fn sweep(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
-    let unfinished = turns::unfinished(db).await?;
+pub async fn sweep_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
+    let unfinished = turns::list_unfinished(db).await?;
     let mut ended = 0;
     for turn in &unfinished {
-        let waits = waits_for(turn).is_some();
+        let waits = pending_user_input(turn).is_some();
         let done = match waits {
             true => interrupt(db, clock, turn.clone()).await,
-            false => end(db, clock, turn.clone(), &restarted()).await,
+            false => end_turn(db, clock, turn.clone(), &restart_ending()).await,
         };
         match done {
             Ok(()) => ended += usize::from(!waits),
@@ -43,25 +43,30 @@ pub async fn sweep(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError>
 }
 
 /// How a turn ends whose process is gone.
-fn restarted() -> Ending {
-    Ending::Failed(Failure::new(FailureKind::ServerRestarted, ""))
+fn restart_ending() -> TurnEnding {
+    TurnEnding::Failed(Failure::new(FailureKind::ServerRestarted, ""))
 }
 
 /// Ends one turn that nothing drives. One that has an ending meanwhile keeps it. What the database refuses of the ending,
 /// because rows of the turn are damaged, is left out of it.
-pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending: &Ending) -> Result<(), StoreError> {
+pub(super) async fn end_turn(
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    mut turn: Turn,
+    ending: &TurnEnding,
+) -> Result<(), StoreError> {
     let now = clock.now();
-    let (usage, cost) = spending::of_turn(db, turn.id).await?;
-    let cut_off = generations::running(db, turn.id).await?;
+    let (usage, cost) = spending::turn_usage_and_cost(db, turn.id).await?;
+    let cut_off = generations::list_running(db, turn.id).await?;
     let mut tx = db.begin().await?;
     db.fence(&mut tx).await?;
-    let stored = turn_blocks::stored_places(&mut tx, &turn).await?;
-    let first = make_room(&mut turn, &stored);
-    let events = closing(&turn, ending, Spent { usage, cost }, (now, first), ids::mint::<BlockId>);
+    let stored = turn_blocks::stored_positions(&mut tx, &turn).await?;
+    let first = move_behind_stored(&mut turn, &stored);
+    let events = closing_events(&turn, ending, TurnSpending { usage, cost }, (now, first), ids::mint::<BlockId>);
     record(&mut tx, &mut turn, &events, &stored, now).await?;
     // Those whose content cannot be read keep it.
-    tx.mark().await?;
-    let closed = turn_blocks::close_open(&mut tx, turn.id, now).await;
+    tx.savepoint().await?;
+    let closed = turn_blocks::close_open_blocks(&mut tx, turn.id, now).await;
     keep_or_undo(&mut tx, closed).await?;
     let status = if turn.error.is_some() { GenerationStatus::Error } else { GenerationStatus::Cancelled };
     for generation in &cut_off {
@@ -77,14 +82,14 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
             first_token_at: generation.first_token_at,
             ended_at: now,
         };
-        tx.mark().await?;
+        tx.savepoint().await?;
         let finished = generations::finish(&mut tx, &end).await;
         keep_or_undo(&mut tx, finished.map(drop)).await?;
     }
-    tx.mark().await?;
-    let closed = generations::close_others(&mut tx, turn.id, status, now).await;
+    tx.savepoint().await?;
+    let closed = generations::close_remaining(&mut tx, turn.id, status, now).await;
     keep_or_undo(&mut tx, closed).await?;
-    tx.mark().await?;
+    tx.savepoint().await?;
     let finished = turns::finish(&mut tx, &turn).await;
     match keep_or_undo(&mut tx, finished).await? {
         Some(true) => tx.commit().await,
@@ -95,7 +100,7 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
         None => {
             // All but the row itself, which breaks the rules of its table.
             tx.commit().await?;
-            turns::end_row(db, &turn).await.map(drop)
+            turns::force_end(db, &turn).await.map(drop)
         }
     }
 }
@@ -103,7 +108,7 @@ pub(super) async fn end(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn, ending:
 /// Keeps a change of rows behind the mark, or undoes it where a damaged row does not allow it: the end of their turn does
 /// not wait for that.
 async fn keep_or_undo<T>(tx: &mut Tx, change: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
-    let kept = tx.keep_or_undo(change, |error| !error.is_database_wide()).await?;
+    let kept = tx.finish_savepoint(change, |error| !error.is_database_wide()).await?;
     Ok(kept
         .inspect_err(
             |error| tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it"),
@@ -116,16 +121,16 @@ async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<()
     let now = clock.now();
     let mut tx = db.begin().await?;
     db.fence(&mut tx).await?;
-    let stored = turn_blocks::stored_places(&mut tx, &turn).await?;
-    let first = make_room(&mut turn, &stored);
-    let events = interrupting(&turn, (now, first), ids::mint::<BlockId>);
+    let stored = turn_blocks::stored_positions(&mut tx, &turn).await?;
+    let first = move_behind_stored(&mut turn, &stored);
+    let events = interruption_events(&turn, (now, first), ids::mint::<BlockId>);
     // The run that goes on counts its blocks from those that are stored.
-    let is_noted = turn.blocks.iter().any(|block| is_note_of(block, turn.id));
+    let is_noted = turn.blocks.iter().any(|block| is_damage_note(block, turn.id));
     if events.is_empty() && !is_noted {
         return tx.rollback().await;
     }
     record(&mut tx, &mut turn, &events, &stored, now).await?;
-    let progress = Progress {
+    let progress = TurnProgress {
         turn_id: turn.id,
         status: turn.status,
         last_event_seq: turn.last_event_seq,
@@ -133,7 +138,7 @@ async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<()
         model_used: turn.model_used.clone(),
         started_at: turn.started_at,
     };
-    if !turns::progress(&mut tx, &progress).await? {
+    if !turns::record_progress(&mut tx, &progress).await? {
         return tx.rollback().await;
     }
     tx.commit().await
@@ -141,12 +146,12 @@ async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<()
 
 /// Moves blocks that are not stored behind all rows, where a row has their place that cannot be read as theirs. Gives
 /// the place of the next block.
-fn make_room(turn: &mut Turn, stored: &[StoredPlace]) -> u32 {
-    let mut next = turn.next_block_seq().max(behind(stored));
+fn move_behind_stored(turn: &mut Turn, stored: &[StoredBlockPosition]) -> u32 {
+    let mut next = turn.next_block_seq().max(first_free_place(stored));
     let ord = turn.ord;
     for block in &mut turn.blocks {
         let is_stored = stored.iter().any(|row| row.id == Some(block.id));
-        let is_taken = |row: &StoredPlace| [row.seq, row.seq_in_chat].contains(&Some(block.seq));
+        let is_taken = |row: &StoredBlockPosition| [row.seq, row.seq_in_chat].contains(&Some(block.seq));
         if !is_stored && stored.iter().any(is_taken) {
             (block.seq, block.chat_seq) = (next, chat_seq(ord, next));
             next += 1;
@@ -157,7 +162,7 @@ fn make_room(turn: &mut Turn, stored: &[StoredPlace]) -> u32 {
 }
 
 /// The first place behind all rows.
-fn behind(stored: &[StoredPlace]) -> u32 {
+fn first_free_place(stored: &[StoredBlockPosition]) -> u32 {
     stored.iter().flat_map(|row| [row.seq, row.seq_in_chat]).flatten().max().map_or(0, |last| last + 1)
 }
 
@@ -167,7 +172,7 @@ async fn record(
     tx: &mut Tx,
     turn: &mut Turn,
     events: &[Event],
-    stored: &[StoredPlace],
+    stored: &[StoredBlockPosition],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let first = turn.last_event_seq + 1;
@@ -183,25 +188,25 @@ async fn record(
         lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
     turn_events::append(tx, &rows).await?;
     // A notice that stands for a damaged value must not take its place; the one behind them all belongs to the turn.
-    let is_of_turn = |block: &&Block| !is_placeholder(&block.content) || is_note_of(block, turn.id);
+    let is_of_turn = |block: &&Block| !is_placeholder(&block.content) || is_damage_note(block, turn.id);
     let changed = |block: &&Block| events.iter().any(|event| event.block_id() == Some(block.id));
     let is_finished = |block: &&Block| stored.iter().any(|row| row.id == Some(block.id) && row.is_finished);
     let blocks = turn.blocks.iter().filter(is_of_turn).filter(|block| changed(block) || !is_finished(block));
-    let blocks: Vec<BlockOf<'_>> =
-        blocks.map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    let blocks: Vec<BlockUpsert<'_>> =
+        blocks.map(|block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     let refused = store_blocks(tx, &blocks, now).await?;
     // Their rows are damaged; what they are is stored behind all others, so that nothing of it is lost.
-    let next = turn.next_block_seq().max(behind(stored));
+    let next = turn.next_block_seq().max(first_free_place(stored));
     let moved: Vec<Block> = (next..)
         .zip(refused)
         .map(|(seq, of)| Block { id: ids::mint(), seq, chat_seq: chat_seq(turn.ord, seq), ..of.block.clone() })
         .collect();
-    let moved: Vec<BlockOf<'_>> =
-        moved.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    let moved: Vec<BlockUpsert<'_>> =
+        moved.iter().map(|block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     for of in store_blocks(tx, &moved, now).await? {
         // What it names may be what is damaged.
         let block = Block { parent_block_id: None, generation_id: None, ..of.block.clone() };
-        let left = store_blocks(tx, &[BlockOf { block: &block, ..of }], now).await?;
+        let left = store_blocks(tx, &[BlockUpsert { block: &block, ..of }], now).await?;
         if !left.is_empty() {
             tracing::error!(turn = %turn.id, "a block of a turn that ends cannot be stored");
         }
@@ -212,17 +217,17 @@ async fn record(
 /// Stores blocks, and gives those that the database refuses.
 async fn store_blocks<'b>(
     tx: &mut Tx,
-    blocks: &[BlockOf<'b>],
+    blocks: &[BlockUpsert<'b>],
     now: DateTime<Utc>,
-) -> Result<Vec<BlockOf<'b>>, StoreError> {
-    tx.mark().await?;
+) -> Result<Vec<BlockUpsert<'b>>, StoreError> {
+    tx.savepoint().await?;
     let all = turn_blocks::upsert(tx, blocks, now).await;
     if keep_or_undo(tx, all).await?.is_some() {
         return Ok(Vec::new());
     }
     let mut refused = Vec::new();
     for of in blocks {
-        tx.mark().await?;
+        tx.savepoint().await?;
         let one = turn_blocks::upsert(tx, &[*of], now).await;
         if keep_or_undo(tx, one).await?.is_none() {
             refused.push(*of);
@@ -232,14 +237,14 @@ async fn store_blocks<'b>(
 }
 
 /// Indexes for the search what is older than its index.
-pub async fn index(db: &Db) -> Result<(), StoreError> {
-    while search::catch_up::step(db).await? {}
+pub async fn update_search_index(db: &Db) -> Result<(), StoreError> {
+    while search::backfill::index_batch(db).await? {}
     Ok(())
 }
 
 /// Counts what turns that ended since the last time take, and all turns after an upgrade.
 pub async fn count_stored_bytes(db: &Db) -> Result<(), StoreError> {
-    while storage::count_step(db).await? {}
+    while storage::count_pending_turns(db).await? {}
     Ok(())
 }
 
@@ -247,9 +252,9 @@ pub async fn count_stored_bytes(db: &Db) -> Result<(), StoreError> {
 const TURNS_AT_A_TIME: u32 = 100;
 
 /// Packs the bodies that an earlier process left in pieces.
-pub async fn pack(db: &Db) -> Result<(), StoreError> {
+pub async fn pack_raw_bodies(db: &Db) -> Result<(), StoreError> {
     loop {
-        let unpacked = raw::unpacked(db, TURNS_AT_A_TIME).await?;
+        let unpacked = raw::list_unpacked(db, TURNS_AT_A_TIME).await?;
         if unpacked.is_empty() {
             return Ok(());
         }
@@ -260,7 +265,7 @@ pub async fn pack(db: &Db) -> Result<(), StoreError> {
 }
 
 /// Deletes the journals of turns whose followers are all gone; their blocks remain.
-pub async fn forget_journals(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
+pub async fn delete_old_journals(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let before = now - limits::JOURNAL_KEPT;
     loop {
         let mut tx = db.begin().await?;

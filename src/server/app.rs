@@ -9,22 +9,22 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::domain::UserId;
-use crate::server::http::request::admission::Counts;
-use crate::server::http::response::headers::Transport;
+use crate::server::http::request::admission::KeyedLimiter;
+use crate::server::http::response::headers::TransportSecurity;
 use crate::server::http::streams::open_streams::OpenStreams;
-use crate::server::pages::Pages;
+use crate::server::page_data::PageService;
 use turnleaf_service::Service;
 
 struct Handles {
     service: Service,
     leptos: LeptosOptions,
-    transport: Transport,
+    transport: TransportSecurity,
     closing: CancellationToken,
     draining: CancellationToken,
     sockets: TaskTracker,
     streams: OpenStreams,
-    spools: Counts<IpAddr>,
-    exports: Counts<UserId>,
+    spools: KeyedLimiter<IpAddr>,
+    exports: KeyedLimiter<UserId>,
 }
 
 /// Everything a request may use.
@@ -36,12 +36,12 @@ impl App {
     pub fn new(
         service: Service,
         leptos: LeptosOptions,
-        transport: Transport,
+        transport: TransportSecurity,
         draining: CancellationToken,
         closing: CancellationToken,
     ) -> Self {
         let (sockets, streams) = (TaskTracker::new(), OpenStreams::default());
-        let (spools, exports) = (Counts::default(), Counts::default());
+        let (spools, exports) = (KeyedLimiter::default(), KeyedLimiter::default());
         Self(Arc::new(Handles { service, leptos, transport, closing, draining, sockets, streams, spools, exports }))
     }
 
@@ -49,40 +49,40 @@ impl App {
         &self.0.service
     }
 
-    pub fn pages(&self) -> Pages {
-        Pages::new(self.0.service.clone())
+    pub fn page_service(&self) -> PageService {
+        PageService::new(self.0.service.clone())
     }
 
     pub fn leptos(&self) -> &LeptosOptions {
         &self.0.leptos
     }
 
-    pub fn transport(&self) -> Transport {
+    pub fn transport(&self) -> TransportSecurity {
         self.0.transport
     }
 
-    pub fn closing(&self) -> &CancellationToken {
+    pub fn closing_token(&self) -> &CancellationToken {
         &self.0.closing
     }
 
     /// The open WebSockets, which the accept loop does not know: a connection that was upgraded is no connection of
     /// its any more.
-    pub fn sockets(&self) -> &TaskTracker {
+    pub fn open_sockets(&self) -> &TaskTracker {
         &self.0.sockets
     }
 
     /// The replies that clients follow.
-    pub fn streams(&self) -> &OpenStreams {
+    pub fn open_streams(&self) -> &OpenStreams {
         &self.0.streams
     }
 
     /// The uploads of each client that are on their way.
-    pub fn spools(&self) -> &Counts<IpAddr> {
+    pub fn upload_limiter(&self) -> &KeyedLimiter<IpAddr> {
         &self.0.spools
     }
 
     /// The exports that each person is sent.
-    pub fn exports(&self) -> &Counts<UserId> {
+    pub fn export_limiter(&self) -> &KeyedLimiter<UserId> {
         &self.0.exports
     }
 

@@ -14,7 +14,7 @@ mod fsck;
 mod import;
 mod installation;
 mod migrate;
-mod print;
+mod output;
 mod replay;
 mod restore;
 mod serve;
@@ -24,53 +24,55 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::server::cli::args::{Args, Command};
-use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::args::{CliArgs, CliCommand};
+use crate::server::cli::exit::{CliError, CliExitCode};
 use turnleaf_convert::child;
 use turnleaf_platform::config::environment::Environment;
-use turnleaf_platform::config::{Config, Flags};
+use turnleaf_platform::config::{CliFlags, Config};
 use turnleaf_tools::mcp::guard;
 
 /// Runs the command that the arguments name; its exit code is the process's.
 pub fn run() -> ExitCode {
     file_modes::restrict_umask();
-    let args = Args::parse();
+    let args = CliArgs::parse();
     match &args.command {
         // Its exit code is that of the program it runs.
-        Some(Command::Guard(of)) if of.is_program => guard::become_program(of.parent, &of.argv),
-        Some(Command::Guard(of)) => guard::run(of.parent, &of.argv),
-        Some(Command::Convert) => child::run(),
-        _ => exit::code(dispatch(args)),
+        Some(CliCommand::Guard(of)) if of.is_program => guard::become_program(of.parent, &of.argv),
+        Some(CliCommand::Guard(of)) => guard::run(of.parent, &of.argv),
+        Some(CliCommand::Convert) => child::run(),
+        _ => exit::exit_code(dispatch(args)),
     }
 }
 
-fn dispatch(args: Args) -> Result<(), Failed> {
+fn dispatch(args: CliArgs) -> Result<(), CliError> {
     let json = args.json;
-    let flags: Flags = args.settings.into();
+    let flags: CliFlags = args.settings.into();
     // The configuration is read where it is needed, so a broken one does not stop the other commands.
-    let config = || Config::load(&flags, &Environment::of_process());
-    match args.command.unwrap_or(Command::Serve) {
-        Command::Serve => serve::run(&config()?, &flags),
-        Command::Migrate { dry_run: true } => migrate::run(&config()?, true, json),
-        Command::Migrate { dry_run: false } => migrate::run(&closed(config()?), false, json),
-        Command::Fsck { repair: true, .. } => fsck::repair(&closed(config()?), json),
-        Command::Fsck { quarantine: true, .. } => fsck::list_quarantine(&config()?),
-        Command::Fsck { .. } => fsck::run(&config()?, json),
-        Command::Replay(replay) => replay::run(replay),
-        Command::Backup { file } => backup::run(&closed(config()?), &file),
-        Command::Restore { file } => restore::run(&closed(config()?), &file),
-        Command::Import(import) if import.dry_run => import::run(&config()?, &import, json),
-        Command::Import(import) => import::run(&closed(config()?), &import, json),
-        Command::Export(export) => export::run(&config()?, &export),
-        Command::Config(command) => config::run(&command, &config()?, json),
-        Command::Doctor => doctor::run(&config()?, json),
-        Command::Version => version::run(json),
-        Command::Guard(_) | Command::Convert => Err(Failed::new(Exit::WrongUse, "it has no configuration")),
+    let config = || Config::load(&flags, &Environment::from_process());
+    match args.command.unwrap_or(CliCommand::Serve) {
+        CliCommand::Serve => serve::run(&config()?, &flags),
+        CliCommand::Migrate { dry_run: true } => migrate::run(&config()?, true, json),
+        CliCommand::Migrate { dry_run: false } => migrate::run(&with_restricted_files(config()?), false, json),
+        CliCommand::Fsck { repair: true, .. } => fsck::repair(&with_restricted_files(config()?), json),
+        CliCommand::Fsck { quarantine: true, .. } => fsck::list_quarantine(&config()?),
+        CliCommand::Fsck { .. } => fsck::run(&config()?, json),
+        CliCommand::Replay(replay) => replay::run(replay),
+        CliCommand::Backup { file } => backup::run(&with_restricted_files(config()?), &file),
+        CliCommand::Restore { file } => restore::run(&with_restricted_files(config()?), &file),
+        CliCommand::Import(import) if import.dry_run => import::run(&config()?, &import, json),
+        CliCommand::Import(import) => import::run(&with_restricted_files(config()?), &import, json),
+        CliCommand::Export(export) => export::run(&config()?, &export),
+        CliCommand::Config(command) => config::run(&command, &config()?, json),
+        CliCommand::Doctor => doctor::run(&config()?, json),
+        CliCommand::Version => version::run(json),
+        CliCommand::Guard(_) | CliCommand::Convert => {
+            Err(CliError::new(CliExitCode::WrongUse, "it has no configuration"))
+        }
     }
 }
 
 /// The configuration for a command that writes into the installation, which it leaves closed to other accounts.
-fn closed(config: Config) -> Config {
+fn with_restricted_files(config: Config) -> Config {
     if let Some(warning) = file_modes::repair(&config) {
         eprintln!("turnleaf: {warning}");
     }

@@ -7,57 +7,57 @@
 //! page), [`plain`] (pages without script), [`composers`].
 
 pub mod basics;
-mod board;
 mod chat;
 pub mod colours;
 pub mod composers;
+mod gallery_sheet;
 mod lists;
 mod menus;
+mod messages;
 mod parts;
-mod plain;
 mod results;
-mod sheet;
+mod sample_group;
+mod server_page_parts;
 mod tools;
 mod turns;
-mod words;
 mod writing;
 
 use leptos::prelude::*;
 use leptos_router::components::Router;
 use leptos_router::location::RequestUrl;
 
-pub use self::sheet::Sheet;
+pub use self::gallery_sheet::GallerySheet;
 
-use crate::server::plain_pages::{Page, Section};
+use crate::server::server_pages::{PageSection, ServerPage};
 use crate::ui::announce::provide_announcer;
 use crate::ui::chats::provide_chats;
 use crate::ui::connection::provide_connection;
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::provide_toasts;
-use crate::ui::preferences::{Preferences, Setting};
+use crate::ui::preferences::{PreferenceSetting, Preferences};
 
-impl Sheet {
+impl GallerySheet {
     /// The page.
-    pub fn draw(self) -> Page {
+    pub fn draw(self) -> ServerPage {
         let link = move |sheet: Self| {
             let address = format!("/settings/about/gallery/{}", sheet.name());
             let is_here = (sheet == self).then_some("page");
-            view! { <li><a class="button" href=address aria-current=is_here>{words::sheet(sheet)}</a></li> }
+            view! { <li><a class="button" href=address aria-current=is_here>{messages::sheet_title(sheet)}</a></li> }
         };
         let body = view! {
-            <p class="hint">{words::lead()}</p>
-            <nav aria-label=words::gallery()><ul class="gallery-sheets">{Self::all().map(link).collect_view()}</ul></nav>
-            <div class="gallery" data-sheet=self.name()>{live(move || self.content())}</div>
+            <p class="hint">{messages::lead()}</p>
+            <nav aria-label=messages::gallery()><ul class="gallery-sheets">{Self::all_sheets().map(link).collect_view()}</ul></nav>
+            <div class="gallery" data-sheet=self.name()>{live_view(move || self.content())}</div>
         };
-        let title = format!("{} · {}", words::gallery(), words::sheet(self));
-        Page { section: Section::About, title, said: None, body }
+        let title = format!("{} · {}", messages::gallery(), messages::sheet_title(self));
+        ServerPage { section: PageSection::About, title, notice: None, body }
     }
 
     /// What the page shows, with all around it that parts of the application look for.
     fn content(self) -> AnyView {
         provide_context(RequestUrl::new("/"));
         let reasoning = if matches!(self, Self::Tools | Self::Results) { "open" } else { "auto" };
-        provide_context(RwSignal::new(Preferences::default().with(Setting::Reasoning, reasoning)));
+        provide_context(RwSignal::new(Preferences::default().with_choice(PreferenceSetting::Reasoning, reasoning)));
         provide_announcer();
         provide_connection();
         provide_toasts();
@@ -70,14 +70,14 @@ impl Sheet {
             Self::Basics => basics::draw(),
             Self::Parts => parts::draw(),
             Self::Writing => turns::draw(writing::turns()),
-            Self::Reasoning => turns::draw(turns::reasoning()),
+            Self::Reasoning => turns::draw(turns::reasoning_turns()),
             Self::Tools => turns::draw(tools::turns()),
-            Self::Failures => turns::draw(turns::failures()),
+            Self::Failures => turns::draw(turns::failed_turns()),
             Self::Results => turns::draw(results::turns()),
             Self::Chat => chat::draw(),
             Self::Lists => lists::draw(),
             Self::Menus => menus::draw(),
-            Self::Plain => plain::draw(),
+            Self::ServerPageParts => server_page_parts::draw(),
             Self::Composer(standing) => composers::draw(standing),
         }
     }

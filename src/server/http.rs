@@ -3,6 +3,7 @@
 //! route can forget (`layers`), what every request is read with (`request`) and every answer made with (`response`), and
 //! the accept loop (`serve`).
 
+pub mod accept_loop;
 mod attachments;
 mod branches;
 mod chats;
@@ -16,7 +17,6 @@ pub mod request;
 pub mod response;
 pub mod router;
 mod search;
-pub mod serve;
 pub mod site;
 pub mod streams;
 mod tools;

@@ -8,8 +8,8 @@
 //! the work is done on a thread with a stack that the longest allowed formula cannot fill.
 
 mod cache;
-mod colours;
 mod formula;
+mod highlighting;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -19,10 +19,10 @@ use std::thread;
 use std::time::Instant;
 
 use crate::domain::limits;
-use crate::domain::sources::Sources;
+use crate::domain::sources::ReplySources;
 use crate::domain::{Block, BlockState, Content, TurnId};
-use crate::ui::locale::{Locale, carried, locale};
-use crate::ui::markdown::{self, Cite, Enrich, MathTree, Run};
+use crate::ui::locale::{Locale, locale, propagate_locale};
+use crate::ui::markdown::{self, CodeRun, InlineCitation, MarkupEnricher, MathTree};
 
 /// A formula of `limits::MATH_BYTES` that only nests needs half of this in an unoptimised build. What is not used costs nothing.
 const STACK_BYTES: usize = 64 << 20;
@@ -34,16 +34,16 @@ pub fn block_markup(text: &str) -> Option<Vec<String>> {
 }
 
 /// The parts of a finished block of text with the marks of its turn's sources, or `None` as [`block_markup`] says.
-pub fn markup_of(turn: TurnId, block: &Block, sources: &Sources) -> Option<Vec<String>> {
+pub fn block_markup_with_citations(turn: TurnId, block: &Block, sources: &ReplySources) -> Option<Vec<String>> {
     match &block.content {
         Content::Text { text, is_error: false } if block.state != BlockState::Open => {
-            cited_markup(text, &Cite::of(sources, turn, block.id, text))
+            cited_markup(text, &InlineCitation::marks_in_block(sources, turn, block.id, text))
         }
         _ => None,
     }
 }
 
-fn cited_markup(text: &str, cites: &[Cite]) -> Option<Vec<String>> {
+fn cited_markup(text: &str, cites: &[InlineCitation]) -> Option<Vec<String>> {
     if !["```", "~~~", "$", "\\(", "\\["].iter().any(|mark| text.contains(mark)) {
         return None;
     }
@@ -53,30 +53,31 @@ fn cited_markup(text: &str, cites: &[Cite]) -> Option<Vec<String>> {
         ([], Locale::English) => Cow::Borrowed(text),
         (cites, locale) => Cow::Owned(format!("{text}\0{locale:?}{cites:?}")),
     };
-    let parts = cache::remember(&key, || on_a_deep_stack(carried(|| draw(text, cites))).map(Arc::new))?;
+    let parts =
+        cache::get_or_insert_with(&key, || with_deep_stack(propagate_locale(|| draw(text, cites))).map(Arc::new))?;
     Some(parts.to_vec())
 }
 
-fn on_a_deep_stack<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
+fn with_deep_stack<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("markup".into()).stack_size(STACK_BYTES).spawn_scoped(scope, work);
         thread.ok()?.join().ok()?
     })
 }
 
-fn draw(text: &str, cites: &[Cite]) -> Option<Vec<String>> {
-    let rich = Rich { start: Instant::now(), is_richer: Cell::new(false) };
+fn draw(text: &str, cites: &[InlineCitation]) -> Option<Vec<String>> {
+    let rich = RichMarkup { start: Instant::now(), is_richer: Cell::new(false) };
     let parts = markdown::render_with(text, cites, &rich);
     rich.is_richer.get().then(|| parts.iter().map(|part| part.markup().as_str().to_owned()).collect())
 }
 
 /// The server's side of one text.
-struct Rich {
+struct RichMarkup {
     start: Instant,
     is_richer: Cell<bool>,
 }
 
-impl Rich {
+impl RichMarkup {
     /// Asks a library for what it can add. A library that gives up loudly has nothing to add.
     fn ask<T>(&self, what: impl FnOnce() -> Option<T>) -> Option<T> {
         if self.start.elapsed() > limits::MARKUP_TIME {
@@ -91,13 +92,13 @@ impl Rich {
     }
 }
 
-impl Enrich for Rich {
-    fn code(&self, language: &str, code: &str) -> Option<Vec<Run>> {
-        self.ask(|| colours::runs(language, code))
+impl MarkupEnricher for RichMarkup {
+    fn code(&self, language: &str, code: &str) -> Option<Vec<CodeRun>> {
+        self.ask(|| highlighting::highlight(language, code))
     }
 
     fn math(&self, source: &str, display: bool) -> Option<MathTree> {
-        self.ask(|| formula::tree(source, display))
+        self.ask(|| formula::mathml_tree(source, display))
     }
 }
 

@@ -6,14 +6,16 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::once::Made;
-use crate::turns::placement::{Leaving, Wanted};
+use crate::idempotency::Created;
+use crate::turns::placement::{BranchFork, PlacementRequest};
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::{ContextPolicy, Frozen};
+use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf_domain::capabilities::Capabilities;
 use turnleaf_domain::chat::check_title;
 use turnleaf_domain::provider::Model;
-use turnleaf_domain::{Branch, BranchId, ChatId, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{
+    Branch, BranchId, BranchOrigin, ChatId, InvalidField, ModelLock, Role, Turn, TurnId, UserId, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, chats, turns};
@@ -48,14 +50,14 @@ const LATELY: u32 = 8;
 impl Service {
     /// The model that a new chat of this person is offered first: the default that was set, else the last one that
     /// answered and is still there, else the first of what is configured. A script passes for no model that was chosen.
-    pub async fn default_model_of(&self, owner: UserId) -> Result<Lock, ServiceError> {
+    pub async fn default_model(&self, owner: UserId) -> Result<ModelLock, ServiceError> {
         let registry = self.supervisor().registry();
         if let Some(chosen) = registry.chosen_default() {
             return Ok(chosen);
         }
         let models = registry.models();
-        let is_there = |lock: &Lock| models.iter().any(|model| model.lock == *lock && !model.is_demo);
-        let used = branches::last_used(self.db(), owner, LATELY).await?;
+        let is_there = |lock: &ModelLock| models.iter().any(|model| model.lock == *lock && !model.is_demo);
+        let used = branches::last_used_locks(self.db(), owner, LATELY).await?;
         Ok(used.into_iter().find(is_there).unwrap_or_else(|| registry.default_lock()))
     }
 
@@ -74,7 +76,7 @@ impl Service {
     }
 
     async fn mark_used(&self, owner: UserId, models: &mut [Model]) -> Result<(), ServiceError> {
-        let mut used = branches::last_used(self.db(), owner, LATELY).await?;
+        let mut used = branches::last_used_locks(self.db(), owner, LATELY).await?;
         let mut seen = HashSet::new();
         used.retain(|lock| seen.insert(lock.clone()));
         for model in models {
@@ -89,30 +91,30 @@ impl Service {
     }
 
     /// A branch with what it says in every request.
-    pub async fn branch(&self, owner: UserId, id: BranchId) -> Result<(Branch, Frozen), ServiceError> {
+    pub async fn branch(&self, owner: UserId, id: BranchId) -> Result<(Branch, PromptPrefix), ServiceError> {
         let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let frozen = branches::frozen(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
         Ok((branch, frozen))
     }
 
     /// How many tools a branch offers to its model; nothing where that is up to its provider.
-    pub async fn tools_on(&self, owner: UserId, id: BranchId) -> Result<Option<usize>, ServiceError> {
+    pub async fn offered_tool_count(&self, owner: UserId, id: BranchId) -> Result<Option<usize>, ServiceError> {
         Ok(branches::tool_count(self.db(), owner, id).await?)
     }
 
     /// The name of the branch that this one left, where it is still there.
-    pub async fn parent_name(&self, owner: UserId, branch: &Branch) -> Result<Option<String>, ServiceError> {
+    pub async fn parent_branch_name(&self, owner: UserId, branch: &Branch) -> Result<Option<String>, ServiceError> {
         let Some(parent) = branch.parent_branch_id else { return Ok(None) };
         Ok(branches::find(self.db(), owner, parent).await?.map(|parent| parent.name))
     }
 
     /// A model's name for people and what it takes, as far as they are known.
-    pub fn model(&self, lock: &Lock) -> (String, Capabilities) {
+    pub fn model_details(&self, lock: &ModelLock) -> (String, Capabilities) {
         (display_name(&lock.model), self.supervisor().registry().capabilities(lock))
     }
 
     /// The names of a lock's provider and model for people, as the menus have them where they do.
-    pub fn names(&self, lock: &Lock) -> (String, String) {
+    pub fn lock_names(&self, lock: &ModelLock) -> (String, String) {
         let models = self.supervisor().registry().models_with_hidden();
         match models.into_iter().find(|model| model.lock == *lock) {
             Some(model) => (model.provider_name, model.name),
@@ -126,7 +128,7 @@ impl Service {
         owner: UserId,
         chat: ChatId,
         new: NewBranch,
-    ) -> Result<Made<Branch>, ServiceError> {
+    ) -> Result<Created<Branch>, ServiceError> {
         let name = new.name.as_deref().map(check_name).transpose()?;
         let asked = json!({
             "new": "branch",
@@ -139,13 +141,13 @@ impl Service {
         });
         let mut tx = self.db().begin().await?;
         let id: BranchId = ids::mint();
-        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
             tx.rollback().await?;
             let made = made.parse().map_err(|_| ServiceError::NotFound)?;
             let branch = branches::find(self.db(), owner, made).await?.ok_or(ServiceError::NotFound)?;
-            return Ok(Made::before(branch));
+            return Ok(Created::existing(branch));
         }
-        let chat = self.hold_chat(&mut tx, owner, chat).await?;
+        let chat = self.lock_chat(&mut tx, owner, chat).await?;
         let from = self.turn_to_leave(owner, chat.id, new.from_turn_id).await?;
         let source = match (&from, chat.default_branch_id) {
             (Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
@@ -153,21 +155,22 @@ impl Service {
             (None, None) => None,
         };
         let source = source.ok_or(ServiceError::NotFound)?;
-        let wanted = Wanted { provider: new.provider, model: new.model, ..Wanted::default() };
-        let lock = self.lock_from(&source, &wanted)?;
-        let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
+        let wanted = PlacementRequest { provider: new.provider, model: new.model, ..PlacementRequest::default() };
+        let lock = self.fork_lock(&source, &wanted)?;
+        let origin = if lock == source.lock { BranchOrigin::Fork } else { BranchOrigin::ModelSwitch };
         let from = from.map(|turn| turn.id);
         let name = name.unwrap_or_else(|| match origin {
-            Origin::ModelSwitch => display_name(&lock.model),
+            BranchOrigin::ModelSwitch => display_name(&lock.model),
             _ => "branch".to_owned(),
         });
-        let mut branch = self.fork(&mut tx, &chat, Leaving { id, source: &source, from, origin, lock, name }).await?;
+        let mut branch =
+            self.fork_branch(&mut tx, &chat, BranchFork { id, source: &source, from, origin, lock, name }).await?;
         if let Some(policy) = new.policy {
             branches::set_policy(&mut tx, branch.id, policy).await?;
             branch.policy = policy;
         }
         tx.commit().await?;
-        Ok(Made::now(branch))
+        Ok(Created::new(branch))
     }
 
     /// The turn that a new branch leaves: this one, else the end of the path that is shown; none in an empty chat. A
@@ -179,7 +182,7 @@ impl Service {
         named: Option<TurnId>,
     ) -> Result<Option<Turn>, ServiceError> {
         let from = match named {
-            Some(id) => Some(self.turn_in(owner, chat, "from_turn_id", id).await?),
+            Some(id) => Some(self.turn_in_chat(owner, chat, "from_turn_id", id).await?),
             None => match turns::leaf_of_chat(self.db(), owner, chat).await? {
                 Some(leaf) => turns::find(self.db(), owner, leaf).await?,
                 None => None,
@@ -222,17 +225,17 @@ impl Service {
 }
 
 /// A name that a person wrote: what a title may be, but not empty.
-fn check_name(name: &str) -> Result<String, Invalid> {
-    let name = check_title(name).map_err(|invalid| Invalid { field: "name".into(), ..invalid })?;
-    if name.is_empty() { Err(Invalid::new("name", Invalid::IS_EMPTY)) } else { Ok(name) }
+fn check_name(name: &str) -> Result<String, InvalidField> {
+    let name = check_title(name).map_err(|invalid| InvalidField { field: "name".into(), ..invalid })?;
+    if name.is_empty() { Err(InvalidField::new("name", InvalidField::IS_EMPTY)) } else { Ok(name) }
 }
 
 /// A label that a person wrote; an empty one is none.
-fn check_label(label: Option<String>) -> Result<Option<String>, Invalid> {
+fn check_label(label: Option<String>) -> Result<Option<String>, InvalidField> {
     let Some(label) = label else { return Ok(None) };
-    let label = check_title(&label).map_err(|invalid| Invalid { field: "label".into(), ..invalid })?;
+    let label = check_title(&label).map_err(|invalid| InvalidField { field: "label".into(), ..invalid })?;
     if label.chars().count() > limits::LABEL_CHARS {
-        return Err(Invalid::new("label", format!("at most {} characters", limits::LABEL_CHARS)));
+        return Err(InvalidField::new("label", format!("at most {} characters", limits::LABEL_CHARS)));
     }
     Ok(Some(label).filter(|label| !label.is_empty()))
 }

@@ -8,24 +8,24 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::once::Made;
-use crate::turns::placement::{Place, Wanted};
+use crate::idempotency::Created;
+use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::{Service, ServiceError};
 use turnleaf_domain::chat::{ChatSettings, check_title};
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{Branch, Chat, ChatId, Invalid, Origin, Params, UserId, limits};
+use turnleaf_domain::{Branch, BranchOrigin, Chat, ChatId, InvalidField, ModelParams, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{branches, chat_tools, chats};
 
-pub use turnleaf_store::chats::{Browsed, ListedChat};
+pub use turnleaf_store::chats::{BrowseFilter, ListedChat};
 
 /// A chat to make before its first message.
 #[derive(Debug, Clone, Default)]
 pub struct NewChat {
     pub title: String,
     pub system_prompt: String,
-    pub params: Params,
+    pub params: ModelParams,
     pub provider: Option<String>,
     pub model: Option<String>,
     /// `None` is what new chats get.
@@ -36,10 +36,10 @@ pub struct NewChat {
 
 /// What a chat begins with.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Beginning {
+pub(super) struct InitialChatSettings {
     pub title: String,
     pub system_prompt: String,
-    pub params: Params,
+    pub params: ModelParams,
     /// `None` is what new chats get.
     pub tools: Option<ToolChoice>,
 }
@@ -49,23 +49,23 @@ pub(super) struct Beginning {
 pub struct ChatChange {
     pub title: Option<String>,
     pub system_prompt: Option<String>,
-    pub params: Option<Params>,
+    pub params: Option<ModelParams>,
     pub pinned: Option<bool>,
     pub archived: Option<bool>,
 }
 
 impl Service {
     /// A chat that begins with its first branch.
-    pub(super) async fn new_chat(
+    pub(super) async fn insert_new_chat(
         &self,
         tx: &mut Tx,
         owner: UserId,
         id: ChatId,
-        wanted: &Wanted,
-        Beginning { title, system_prompt, params, tools }: Beginning,
-    ) -> Result<(Chat, Place), ServiceError> {
+        wanted: &PlacementRequest,
+        InitialChatSettings { title, system_prompt, params, tools }: InitialChatSettings,
+    ) -> Result<(Chat, TurnPlacement), ServiceError> {
         if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
-            return Err(Invalid::new("prev_turn_id", "a new chat has no earlier turn").into());
+            return Err(InvalidField::new("prev_turn_id", "a new chat has no earlier turn").into());
         }
         let lock = self.first_lock(wanted)?;
         let now = self.clock().now();
@@ -92,7 +92,7 @@ impl Service {
             parent_branch_id: None,
             fork_turn_id: None,
             head_turn_id: None,
-            origin: Origin::Root,
+            origin: BranchOrigin::Root,
             label: None,
             pinned: false,
             policy: Default::default(),
@@ -104,10 +104,10 @@ impl Service {
             None => self.default_tools(owner).await?,
         };
         chat_tools::put(tx, owner, chat.id, &choice).await?;
-        branches::insert(tx, &branch, &self.frozen(&chat, &branch.lock, &choice).await).await?;
+        branches::insert(tx, &branch, &self.freeze_branch(&chat, &branch.lock, &choice).await).await?;
         chats::set_default_branch(tx, chat.id, branch.id).await?;
         chat.default_branch_id = Some(branch.id);
-        Ok((chat, Place { parent: None, branch }))
+        Ok((chat, TurnPlacement { parent: None, branch }))
     }
 
     /// The newest chats, and which of them have a running reply.
@@ -116,30 +116,30 @@ impl Service {
     }
 
     /// The same of the chats that stand behind this one in the list; none where it is not there.
-    pub async fn chats_behind(
+    pub async fn chats_after(
         &self,
         owner: UserId,
         behind: ChatId,
         limit: u32,
     ) -> Result<Vec<chats::ListedChat>, ServiceError> {
-        Ok(chats::list_behind(self.db(), owner, behind, limit).await?)
+        Ok(chats::list_after(self.db(), owner, behind, limit).await?)
     }
 
     /// The newest ones that are not pinned.
     pub async fn newest_chats(&self, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, ServiceError> {
-        Ok(chats::newest(self.db(), owner, limit).await?)
+        Ok(chats::list_newest(self.db(), owner, limit).await?)
     }
 
     /// The pinned ones, the last one first.
     pub async fn pinned_chats(&self, owner: UserId) -> Result<Vec<ListedChat>, ServiceError> {
-        Ok(chats::pinned(self.db(), owner, limits::PAGE_MAX).await?)
+        Ok(chats::list_pinned(self.db(), owner, limits::PAGE_MAX).await?)
     }
 
     /// Some of all chats, those of the archive too.
     pub async fn browse_chats(
         &self,
         owner: UserId,
-        which: &Browsed,
+        which: &BrowseFilter,
         limit: u32,
     ) -> Result<Vec<ListedChat>, ServiceError> {
         Ok(chats::browse(self.db(), owner, which, limit).await?)
@@ -150,16 +150,16 @@ impl Service {
     }
 
     /// Those of these chats that are the owner's and not deleted, in one question.
-    pub async fn chats_there(
+    pub async fn existing_chats(
         &self,
         owner: UserId,
         chats: impl IntoIterator<Item = ChatId>,
     ) -> Result<HashSet<ChatId>, ServiceError> {
-        Ok(chats::there(self.db(), owner, chats).await?)
+        Ok(chats::filter_existing(self.db(), owner, chats).await?)
     }
 
     /// A chat without turns, with its first branch.
-    pub async fn create_chat(&self, owner: UserId, new: NewChat) -> Result<Made<(Chat, Branch)>, ServiceError> {
+    pub async fn create_chat(&self, owner: UserId, new: NewChat) -> Result<Created<(Chat, Branch)>, ServiceError> {
         let title = check_title(&new.title)?;
         check_system_prompt(&new.system_prompt)?;
         new.params.validate()?;
@@ -173,21 +173,22 @@ impl Service {
             "tools": new.tools,
         });
         if let Some(choice) = &new.tools {
-            self.check_choice(owner, choice, None).await?;
+            self.check_tool_choice(owner, choice, None).await?;
         }
-        let wanted = Wanted { provider: new.provider, model: new.model, ..Wanted::default() };
-        let beginning = Beginning { title, system_prompt: new.system_prompt, params: new.params, tools: new.tools };
+        let wanted = PlacementRequest { provider: new.provider, model: new.model, ..PlacementRequest::default() };
+        let beginning =
+            InitialChatSettings { title, system_prompt: new.system_prompt, params: new.params, tools: new.tools };
         let mut tx = self.db().begin().await?;
         let id: ChatId = ids::mint();
-        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
             tx.rollback().await?;
             let chat = self.chat(owner, made.parse().map_err(|_| ServiceError::NotFound)?).await?;
             let branch = self.default_branch(owner, &chat).await?.ok_or(ServiceError::NotFound)?;
-            return Ok(Made::before((chat, branch)));
+            return Ok(Created::existing((chat, branch)));
         }
-        let (chat, place) = self.new_chat(&mut tx, owner, id, &wanted, beginning).await?;
+        let (chat, place) = self.insert_new_chat(&mut tx, owner, id, &wanted, beginning).await?;
         tx.commit().await?;
-        Ok(Made::now((chat, place.branch)))
+        Ok(Created::new((chat, place.branch)))
     }
 
     pub async fn change_chat(&self, owner: UserId, id: ChatId, change: ChatChange) -> Result<Chat, ServiceError> {
@@ -208,7 +209,7 @@ impl Service {
             check_system_prompt(&prompt)?;
             // Models bind their reasoning to the prompt (providers.md 3.7): branches with turns keep the one they have.
             chats::set_system_prompt(&mut tx, owner, id, &prompt).await?;
-            branches::set_prompt_of_empty(&mut tx, id, &prompt).await?;
+            branches::set_prompt_of_empty_branches(&mut tx, id, &prompt).await?;
         }
         if let Some(params) = change.params {
             params.validate()?;
@@ -219,12 +220,12 @@ impl Service {
     }
 }
 
-pub(super) fn check_system_prompt(prompt: &str) -> Result<(), Invalid> {
+pub(super) fn check_system_prompt(prompt: &str) -> Result<(), InvalidField> {
     if prompt.contains('\0') {
-        return Err(Invalid::new("system_prompt", Invalid::HAS_NUL));
+        return Err(InvalidField::new("system_prompt", InvalidField::HAS_NUL));
     }
     if prompt.chars().count() > limits::SYSTEM_PROMPT_CHARS {
-        return Err(Invalid::new("system_prompt", format!("at most {} characters", limits::SYSTEM_PROMPT_CHARS)));
+        return Err(InvalidField::new("system_prompt", format!("at most {} characters", limits::SYSTEM_PROMPT_CHARS)));
     }
     Ok(())
 }

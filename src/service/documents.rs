@@ -3,23 +3,23 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::branches::compare::words::Diff;
-use crate::error::Unfit;
+use crate::branches::compare::text_diff::TextDiff;
+use crate::error::UnfitReason;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, DocumentId, Needle, UserId, limits};
+use turnleaf_domain::{ChatId, DocumentId, TextMatcher, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
-use turnleaf_run::purge::{delete_documents, purge_doomed};
+use turnleaf_run::purge::{delete_documents, purge_scheduled};
 use turnleaf_store::documents;
-use turnleaf_store::documents::purge::Doomed;
+use turnleaf_store::documents::purge::DocumentPurgeTarget;
 use turnleaf_store::documents::write;
 
 pub mod change;
 pub mod spools;
 pub mod uploads;
 
-pub use change::{DocumentChange, NewDocument, Source, TEXT_KINDS};
-pub use turnleaf_store::documents::{Document, Version};
+pub use change::{DocumentChange, DocumentTextSource, NewDocumentRequest, TEXT_KINDS};
+pub use turnleaf_store::documents::{Document, StoredDocumentVersion};
 
 impl Service {
     /// Makes the words of an earlier version the newest ones.
@@ -30,7 +30,7 @@ impl Service {
         version: DateTime<Utc>,
     ) -> Result<Document, ServiceError> {
         let (_, text) = self.document_text(owner, id, Some(version)).await?;
-        let change = DocumentChange { source: Some(Source::Text(text)), ..DocumentChange::default() };
+        let change = DocumentChange { source: Some(DocumentTextSource::Text(text)), ..DocumentChange::default() };
         self.change_document(owner, id, change).await
     }
 
@@ -46,11 +46,11 @@ impl Service {
         owner: UserId,
         id: DocumentId,
         version: Option<DateTime<Utc>>,
-    ) -> Result<(Version, String), ServiceError> {
+    ) -> Result<(StoredDocumentVersion, String), ServiceError> {
         let document = self.document(owner, id).await?;
         let gone = || {
             let message = "the document has no such version";
-            ServiceError::unfit(Unfit::Gone, "version_gone", "version", message)
+            ServiceError::unfit(UnfitReason::Gone, "version_gone", "version", message)
         };
         let version = match version {
             None => document.version,
@@ -65,7 +65,7 @@ impl Service {
         &self,
         owner: UserId,
         behind: Option<(DateTime<Utc>, DocumentId)>,
-        title: Option<&Needle>,
+        title: Option<&TextMatcher>,
         limit: u32,
     ) -> Result<Vec<Document>, ServiceError> {
         Ok(documents::list(self.db(), owner, behind, title, limit).await?)
@@ -73,11 +73,15 @@ impl Service {
 
     /// Those in Trash.
     pub async fn deleted_documents(&self, owner: UserId) -> Result<Vec<Document>, ServiceError> {
-        Ok(documents::deleted(self.db(), owner, limits::PAGE_MAX).await?)
+        Ok(documents::list_deleted(self.db(), owner, limits::PAGE_MAX).await?)
     }
 
     /// All versions, the newest first.
-    pub async fn document_versions(&self, owner: UserId, id: DocumentId) -> Result<Vec<Version>, ServiceError> {
+    pub async fn document_versions(
+        &self,
+        owner: UserId,
+        id: DocumentId,
+    ) -> Result<Vec<StoredDocumentVersion>, ServiceError> {
         self.document(owner, id).await?;
         Ok(documents::versions(self.db(), owner, id, limits::DOCUMENT_VERSIONS.unsigned_abs()).await?)
     }
@@ -88,7 +92,7 @@ impl Service {
         owner: UserId,
         id: DocumentId,
     ) -> Result<Vec<(ChatId, String)>, ServiceError> {
-        Ok(documents::chats(self.db(), owner, id, limits::PAGE_DEFAULT).await?)
+        Ok(documents::list_referencing_chats(self.db(), owner, id, limits::PAGE_DEFAULT).await?)
     }
 
     /// What is different in two versions.
@@ -98,20 +102,20 @@ impl Service {
         id: DocumentId,
         left: DateTime<Utc>,
         right: DateTime<Utc>,
-    ) -> Result<Diff, ServiceError> {
+    ) -> Result<TextDiff, ServiceError> {
         let (_, left) = self.document_text(owner, id, Some(left)).await?;
         let (_, right) = self.document_text(owner, id, Some(right)).await?;
-        let compared = tasks::spawn_blocking(move || Diff::of(&left, &right)).await;
+        let compared = tasks::spawn_blocking(move || TextDiff::from_texts(&left, &right)).await;
         compared.map_err(|error| {
             tracing::error!(%error, "two versions could not be compared");
-            ServiceError::unfit(Unfit::Content, "not_compared", "version", "these versions cannot be compared")
+            ServiceError::unfit(UnfitReason::Content, "not_compared", "version", "these versions cannot be compared")
         })
     }
 
     /// Moves a document to Trash. Messages that name it say so from then on.
     pub async fn delete_document(&self, owner: UserId, id: DocumentId) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
-        if !write::trash(&mut tx, owner, id, ids::mint(), self.clock().now()).await? {
+        if !write::move_to_trash(&mut tx, owner, id, ids::mint(), self.clock().now()).await? {
             return Err(ServiceError::NotFound);
         }
         Ok(tx.commit().await?)
@@ -131,13 +135,13 @@ impl Service {
     pub async fn purge_document(&self, owner: UserId, id: DocumentId) -> Result<(), ServiceError> {
         let found = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_some());
         found.ok_or(ServiceError::NotFound)?;
-        self.purge_documents(Doomed::One(owner, id)).await.map(drop)
+        self.purge_documents(DocumentPurgeTarget::One(owner, id)).await.map(drop)
     }
 
     /// The same for all of this owner's; gives how many.
-    pub(super) async fn purge_documents(&self, of: Doomed) -> Result<u64, ServiceError> {
+    pub(super) async fn purge_documents(&self, of: DocumentPurgeTarget) -> Result<u64, ServiceError> {
         let gone = delete_documents(self.db(), of).await?;
-        purge_doomed(self.db(), self.clock().now()).await?;
+        purge_scheduled(self.db(), self.clock().now()).await?;
         self.note_purge();
         Ok(gone)
     }

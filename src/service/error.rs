@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::usage::storage::bounds::StorageRefusal;
-use turnleaf_domain::Invalid;
+use turnleaf_domain::InvalidField;
 use turnleaf_store::StoreError;
 
 /// Why a service call did not do what was asked.
@@ -14,7 +14,7 @@ pub enum ServiceError {
     NotFound,
     /// The request is well formed, but a value cannot be.
     #[error("{0}")]
-    Invalid(#[from] Invalid),
+    Invalid(#[from] InvalidField),
     /// The state of things forbids it. `code` is stable; `extra` may say how to go on.
     #[error("{message}")]
     Conflict { code: &'static str, message: String, extra: Value },
@@ -23,7 +23,7 @@ pub enum ServiceError {
     TooLarge { field: &'static str, limit: String },
     /// A file, an image or a reference that cannot be taken as it is. `code` is stable; `extra` may say how to go on.
     #[error("{message}")]
-    Unfit { why: Unfit, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
+    Unfit { why: UnfitReason, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
     #[error("too many replies run at once")]
     TooManyRunning,
     /// The disk or the person's quota has no room for anything new.
@@ -35,7 +35,7 @@ pub enum ServiceError {
 
 /// What is wrong with a file, an image or a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unfit {
+pub enum UnfitReason {
     /// It names something that is not there any more.
     Gone,
     /// Nothing here reads its kind.
@@ -56,7 +56,7 @@ impl From<StorageRefusal> for ServiceError {
 
 impl ServiceError {
     /// A file, an image or a reference cannot be taken.
-    pub(super) fn unfit(why: Unfit, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn unfit(why: UnfitReason, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
         Self::Unfit { why, code, field, message: message.into(), extra: None }
     }
 
@@ -65,7 +65,7 @@ impl ServiceError {
     }
 
     /// Nothing is asked behind a reply that is not over.
-    pub(super) fn reply_before_runs() -> Self {
+    pub(super) fn earlier_reply_running() -> Self {
         Self::conflict("turn_running", "the reply before this message is still running")
     }
 

@@ -5,7 +5,7 @@ pub mod branches;
 pub mod chats;
 pub mod documents;
 pub mod error;
-pub mod once;
+pub mod idempotency;
 pub mod paths;
 pub mod providers;
 pub mod search;
@@ -17,11 +17,11 @@ pub mod usage;
 
 pub use error::ServiceError;
 // What the verbs return and fail with, for the rooms above that have no door to where it is made.
-pub use turnleaf_providers::registry::Check;
-pub use turnleaf_run::journal::Line;
-pub use turnleaf_run::{Cursor, Followed, may_be_shortened};
+pub use turnleaf_providers::registry::ProviderCheck;
+pub use turnleaf_run::journal::EventLine;
+pub use turnleaf_run::{EventCursor, FollowerItem, can_be_shortened};
 pub use turnleaf_store::StoreError;
-pub use turnleaf_store::deletions::{Deletion, Of};
+pub use turnleaf_store::deletions::{DeletedItem, Deletion};
 pub use turnleaf_store::drafts::Draft;
 
 use std::sync::Arc;
@@ -29,11 +29,11 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard, Semaphore};
 
 use crate::providers::Sealer;
-use crate::tools::toolbox::Tools;
+use crate::tools::toolbox::ServiceToolbox;
 use crate::transfer::imports::jobs::ImportJobs;
 use crate::usage::storage::bounds::StorageLimits;
 use crate::usage::storage::spooled::SpooledBytes;
-use turnleaf_convert::{PlainReader, Reader};
+use turnleaf_convert::{FileReader, PlainReader};
 use turnleaf_domain::{UserId, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_run::Supervisor;
@@ -46,10 +46,10 @@ pub struct Service {
     /// The one local account, until accounts exist.
     owner: UserId,
     sealer: Sealer,
-    tools: Tools,
+    tools: ServiceToolbox,
     /// Held while a provider or a server of tools is changed, so that what runs follows the rows in their order.
     changing_providers: Arc<Mutex<()>>,
-    reader: Arc<dyn Reader>,
+    reader: Arc<dyn FileReader>,
     /// Places of those that bring files at the same time.
     uploading: Arc<Semaphore>,
     imports: ImportJobs,
@@ -60,7 +60,7 @@ pub struct Service {
 impl Service {
     pub fn new(supervisor: Supervisor, owner: UserId, sealer: Sealer) -> Self {
         let (reader, uploading) = (Arc::new(PlainReader), Arc::new(Semaphore::new(limits::UPLOADS_AT_ONCE)));
-        let tools = Tools::new(supervisor.db().clone(), Vec::new(), reader.clone());
+        let tools = ServiceToolbox::new(supervisor.db().clone(), Vec::new(), reader.clone());
         Self {
             supervisor,
             owner,
@@ -76,7 +76,7 @@ impl Service {
     }
 
     /// With what reads files.
-    pub fn with_reader(self, reader: Arc<dyn Reader>) -> Self {
+    pub fn with_reader(self, reader: Arc<dyn FileReader>) -> Self {
         Self { reader, ..self }
     }
 
@@ -91,7 +91,7 @@ impl Service {
     }
 
     /// With these tools, which are the ones that the supervisor's runs have too.
-    pub fn with_tools(self, tools: Tools) -> Self {
+    pub fn with_tools(self, tools: ServiceToolbox) -> Self {
         Self { tools, ..self }
     }
 
@@ -105,7 +105,7 @@ impl Service {
     }
 
     /// What the chats are stored in, by the name of its project.
-    pub fn database(&self) -> &'static str {
+    pub fn database_name(&self) -> &'static str {
         match self.db() {
             Db::Sqlite { .. } => "SQLite",
             Db::Postgres { .. } => "PostgreSQL",
@@ -120,15 +120,15 @@ impl Service {
         &self.sealer
     }
 
-    fn tools(&self) -> &Tools {
+    fn tools(&self) -> &ServiceToolbox {
         &self.tools
     }
 
-    fn reader(&self) -> &dyn Reader {
+    fn reader(&self) -> &dyn FileReader {
         self.reader.as_ref()
     }
 
-    fn uploading(&self) -> &Arc<Semaphore> {
+    fn upload_permits(&self) -> &Arc<Semaphore> {
         &self.uploading
     }
 
@@ -141,7 +141,7 @@ impl Service {
         &self.spooled
     }
 
-    fn import_jobs_kept(&self) -> &ImportJobs {
+    fn import_job_registry(&self) -> &ImportJobs {
         &self.imports
     }
 

@@ -1,15 +1,15 @@
 //! What a page shows of a chat: some turns of one path, what hangs beside them, and where its reader is.
 
-pub mod growth;
 pub mod outline;
+pub mod path_updates;
 pub mod reading;
-pub mod standing;
+pub mod reference_status;
 pub mod window;
 
 use std::collections::HashMap;
 
-use self::window::{Direction, Window};
-use crate::turns::versions::Version;
+use self::window::{WindowDirection, WindowRequest};
+use crate::turns::versions::ListedVersion;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, TurnId, UserId};
 use turnleaf_providers::registry::models::display_name;
@@ -19,7 +19,7 @@ use turnleaf_store::{branches, chats, exchanges, turns};
 const IDS_AT_ONCE: usize = 1_000;
 
 /// A part of a path, root side first.
-pub struct Path {
+pub struct ChatPath {
     pub chat: Chat,
     /// The branch of the last turn here; a chat without turns has its first branch.
     pub branch: Option<Branch>,
@@ -34,21 +34,21 @@ pub struct Path {
 }
 
 /// A turn with what hangs beside it.
-pub struct Drawn {
+pub struct TurnDetails {
     pub turn: Turn,
     pub exchange: Option<Exchange>,
     /// As in [`Path`].
     pub siblings: Vec<TurnId>,
     /// As in [`Beside`].
-    pub versions: Vec<Version>,
+    pub versions: Vec<ListedVersion>,
     pub retry_id: Option<String>,
     pub switched_to: Option<String>,
 }
 
 /// What the turns of a path have beside them.
-pub struct Beside {
+pub struct PathDetails {
     /// What the list of versions says, for the turns that have more than one.
-    pub versions: HashMap<TurnId, Vec<Version>>,
+    pub versions: HashMap<TurnId, Vec<ListedVersion>>,
     /// The names of the next try, of turns that can be tried again.
     pub retry_ids: HashMap<TurnId, String>,
 }
@@ -56,35 +56,48 @@ pub struct Beside {
 impl Service {
     /// The path that a chat opens at: below `at` where given, else below what was viewed last, else the default
     /// branch's head. At most `limit` turns, the newest.
-    pub async fn path(&self, owner: UserId, id: ChatId, at: Option<TurnId>, limit: u32) -> Result<Path, ServiceError> {
-        let chat = self.chat(owner, id).await?;
-        let leaf = self.leaf_to_show(owner, &chat, at).await?;
-        self.path_of(owner, id, Window { from: leaf, leaf, limit, direction: Direction::Both, strict: false }).await
-    }
-
-    /// The same path where somebody reads in it: the turns around `at`, or on one side of it, and the path's last turn
-    /// where they do not reach it.
-    pub async fn path_at(
+    pub async fn path(
         &self,
         owner: UserId,
         id: ChatId,
         at: Option<TurnId>,
-        side: Option<Direction>,
         limit: u32,
-    ) -> Result<(Path, Option<Drawn>), ServiceError> {
+    ) -> Result<ChatPath, ServiceError> {
         let chat = self.chat(owner, id).await?;
-        let leaf = self.leaf_to_show(owner, &chat, at).await?;
+        let leaf = self.shown_leaf(owner, &chat, at).await?;
+        self.window_path(
+            owner,
+            id,
+            WindowRequest { from: leaf, leaf, limit, direction: WindowDirection::Both, strict: false },
+        )
+        .await
+    }
+
+    /// The same path where somebody reads in it: the turns around `at`, or on one side of it, and the path's last turn
+    /// where they do not reach it.
+    pub async fn path_around(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        at: Option<TurnId>,
+        side: Option<WindowDirection>,
+        limit: u32,
+    ) -> Result<(ChatPath, Option<TurnDetails>), ServiceError> {
+        let chat = self.chat(owner, id).await?;
+        let leaf = self.shown_leaf(owner, &chat, at).await?;
         let window = match side {
             // Those before a turn end with it, so that a reader finds their place again.
-            Some(Direction::Before) => Window { from: at, leaf: at, limit, ..Window::default() },
-            Some(Direction::After) => Window { from: at, leaf, limit, direction: Direction::After, strict: false },
-            _ => Window { from: at.or(leaf), leaf, limit, ..Window::default() },
+            Some(WindowDirection::Before) => WindowRequest { from: at, leaf: at, limit, ..WindowRequest::default() },
+            Some(WindowDirection::After) => {
+                WindowRequest { from: at, leaf, limit, direction: WindowDirection::After, strict: false }
+            }
+            _ => WindowRequest { from: at.or(leaf), leaf, limit, ..WindowRequest::default() },
         };
-        let mut path = self.path_of(owner, id, window).await?;
+        let mut path = self.window_path(owner, id, window).await?;
         let ends_here = path.turns.last().map(|turn| turn.id) == leaf;
         let Some(leaf) = leaf.filter(|_| !ends_here) else { return Ok((path, None)) };
         path.has_more_after = true;
-        let end = self.turn_with_siblings(owner, leaf).await?;
+        let end = self.turn_details(owner, leaf).await?;
         path.branch = branches::find(self.db(), owner, end.turn.branch_id).await?;
         Ok((path, Some(end)))
     }
@@ -97,27 +110,33 @@ impl Service {
         id: ChatId,
         end: TurnId,
         limit: u32,
-    ) -> Result<(Path, u64), ServiceError> {
-        let spot = self.spot(owner, id, end).await?;
-        let window = Window { from: Some(end), leaf: Some(end), limit, direction: Direction::Both, strict: false };
-        let path = self.path_of(owner, id, window).await?;
+    ) -> Result<(ChatPath, u64), ServiceError> {
+        let spot = self.turn_spot(owner, id, end).await?;
+        let window =
+            WindowRequest { from: Some(end), leaf: Some(end), limit, direction: WindowDirection::Both, strict: false };
+        let path = self.window_path(owner, id, window).await?;
         let leaf = turns::leaf_below(self.db(), owner, end).await?.unwrap_or(end);
-        let hidden = self.spot(owner, id, leaf).await?.depth - spot.depth;
+        let hidden = self.turn_spot(owner, id, leaf).await?.depth - spot.depth;
         Ok((path, u64::try_from(hidden).unwrap_or(0)))
     }
 
     /// What the turns of a path have beside them.
-    pub async fn hangs_beside(&self, owner: UserId, path: &Path) -> Result<Beside, ServiceError> {
+    pub async fn path_details(&self, owner: UserId, path: &ChatPath) -> Result<PathDetails, ServiceError> {
         // A message is tried again where the path ends with it.
         let end = path.turns.last().map(|turn| turn.id);
         let is_tried = |turn: &&Turn| turn.role == Role::Assistant || Some(turn.id) == end;
         let tried: Vec<TurnId> = path.turns.iter().filter(is_tried).map(|turn| turn.id).collect();
         let versions = self.versions(owner, path.chat.id, &path.siblings).await?;
-        Ok(Beside { versions, retry_ids: self.retry_ids(owner, &tried).await? })
+        Ok(PathDetails { versions, retry_ids: self.retry_ids(owner, &tried).await? })
     }
 
     /// What a window shows, with what a page draws beside the turns.
-    pub async fn path_of(&self, owner: UserId, id: ChatId, window: Window) -> Result<Path, ServiceError> {
+    pub async fn window_path(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        window: WindowRequest,
+    ) -> Result<ChatPath, ServiceError> {
         let seen = self.window(owner, id, window).await?;
         let branch = match seen.turns.last() {
             Some(last) => branches::find(self.db(), owner, last.branch_id).await?,
@@ -125,7 +144,7 @@ impl Service {
         };
         let exchanges = self.exchanges(owner, &seen.turns).await?;
         let switches = self.switches(owner, &seen.chat, &seen.turns).await?;
-        Ok(Path {
+        Ok(ChatPath {
             chat: seen.chat,
             branch,
             turns: seen.turns,
@@ -145,15 +164,15 @@ impl Service {
         at: Option<TurnId>,
     ) -> Result<(Chat, Option<TurnId>), ServiceError> {
         let chat = self.chat(owner, id).await?;
-        let leaf = match self.leaf_to_show(owner, &chat, at).await {
-            Err(ServiceError::NotFound) => self.leaf_to_show(owner, &chat, None).await?,
+        let leaf = match self.shown_leaf(owner, &chat, at).await {
+            Err(ServiceError::NotFound) => self.shown_leaf(owner, &chat, None).await?,
             leaf => leaf?,
         };
         Ok((chat, leaf))
     }
 
     /// Where a path ends: below `at` where given, else where the chat opens.
-    pub(super) async fn leaf_to_show(
+    pub(super) async fn shown_leaf(
         &self,
         owner: UserId,
         chat: &Chat,
@@ -176,7 +195,7 @@ impl Service {
     }
 
     /// One turn with what hangs beside it.
-    pub async fn turn_with_siblings(&self, owner: UserId, id: TurnId) -> Result<Drawn, ServiceError> {
+    pub async fn turn_details(&self, owner: UserId, id: TurnId) -> Result<TurnDetails, ServiceError> {
         let turn = self.turn(owner, id).await?;
         let exchange = self.exchanges(owner, std::slice::from_ref(&turn)).await?.remove(&id);
         let siblings = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
@@ -196,7 +215,7 @@ impl Service {
         let versions = self.versions(owner, turn.chat_id, &by_turn).await?.remove(&id).unwrap_or_default();
         let retry_id = self.retry_ids(owner, &[id]).await?.remove(&id).filter(|_| turn.role == Role::Assistant);
         let siblings = by_turn.into_values().flatten().collect();
-        Ok(Drawn { turn, exchange, siblings, versions, retry_id, switched_to })
+        Ok(TurnDetails { turn, exchange, siblings, versions, retry_id, switched_to })
     }
 
     async fn switches(
@@ -207,7 +226,7 @@ impl Service {
     ) -> Result<HashMap<TurnId, String>, ServiceError> {
         // The first of them may itself go over from what lies before the window.
         let before = match turns.first().and_then(|first| first.prev_turn_id) {
-            Some(before) => turns::spot(self.db(), owner, before).await?.map(|spot| spot.branch_id),
+            Some(before) => turns::find_position(self.db(), owner, before).await?.map(|spot| spot.branch_id),
             None => None,
         };
         let of_turns = turns.iter().map(|turn| (Some(turn.id), turn.branch_id));
@@ -226,11 +245,11 @@ impl Service {
     }
 
     /// A running turn is newer in memory than in the journal.
-    pub(super) fn as_running(&self, turn: Turn) -> Turn {
+    pub(super) fn latest_turn(&self, turn: Turn) -> Turn {
         if turn.status.is_terminal() {
             return turn;
         }
-        self.supervisor().live(turn.id).map_or(turn, |live| live.turn())
+        self.supervisor().live_turn(turn.id).map_or(turn, |live| live.turn())
     }
 
     pub(super) async fn exchanges(
@@ -241,7 +260,7 @@ impl Service {
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
         let mut found = HashMap::with_capacity(ids.len());
         for some in ids.chunks(IDS_AT_ONCE) {
-            found.extend(exchanges::of_turns(self.db(), owner, some).await?);
+            found.extend(exchanges::list_by_turns(self.db(), owner, some).await?);
         }
         Ok(found)
     }
@@ -249,7 +268,7 @@ impl Service {
     /// Remembers where the reader is: at this turn, on the path that goes through it. So every device opens the chat where
     /// it was left, and every version at the end that was read last.
     pub async fn set_last_viewed(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<(), ServiceError> {
-        self.turn_in(owner, chat, "turn_id", turn).await?;
+        self.turn_in_chat(owner, chat, "turn_id", turn).await?;
         let leaf = match turns::leaf_below(self.db(), owner, turn).await? {
             Some(leaf) => turns::find(self.db(), owner, leaf).await?,
             None => None,
@@ -257,13 +276,13 @@ impl Service {
         let mut tx = self.db().begin().await?;
         chats::set_last_viewed(&mut tx, owner, chat, turn).await?;
         if let Some(leaf) = leaf {
-            branches::visit(&mut tx, leaf.branch_id, self.clock().now()).await?;
+            branches::record_visit(&mut tx, leaf.branch_id, self.clock().now()).await?;
         }
         Ok(tx.commit().await?)
     }
 
     /// The same for a path that is shown. Reading goes on where it cannot be remembered, such as on a full disk.
-    pub async fn shown(&self, owner: UserId, chat: ChatId, leaf: TurnId) {
+    pub async fn remember_shown_path(&self, owner: UserId, chat: ChatId, leaf: TurnId) {
         if let Err(error) = self.set_last_viewed(owner, chat, leaf).await {
             tracing::warn!(%error, "where a reader is could not be remembered");
         }

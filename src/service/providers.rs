@@ -3,34 +3,34 @@
 
 pub(crate) mod connection;
 pub mod draft;
-mod found;
 pub mod headers;
+mod local_servers;
 pub mod secrets;
-pub mod starts;
+pub mod templates;
 pub mod view;
 
 use serde_json::json;
 
-use crate::once::Made;
+use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Invalid, Lock, ProviderId, UserId};
-use turnleaf_platform::endpoint::{Endpoint, Patience};
+use turnleaf_domain::{InvalidField, ModelLock, ProviderId, UserId};
+use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 use turnleaf_platform::ids;
-use turnleaf_providers::registry::{Check, Known, Origin};
+use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck, ProviderOrigin};
 use turnleaf_store::providers::{self, ProviderSettings, StoredProvider};
 use turnleaf_store::{StoreError, settings};
 
 pub use draft::{NewProvider, ProviderChange};
 pub use secrets::Sealer;
-pub use starts::{OTHER, Start, starts};
-pub use view::{KeyView, ModelView, ProviderView, StatusView};
+pub use templates::{OTHER_TEMPLATE, ProviderTemplate, provider_templates};
+pub use view::{ModelView, ProviderKeyView, ProviderStatusView, ProviderView};
 
 /// The setting that holds what new chats get.
 const DEFAULT_MODEL: &str = "default_model";
 
 /// A connection that was changed, and what its owner should know of it.
 #[derive(Debug)]
-pub struct Changed {
+pub struct ChangedProvider {
     pub provider: ProviderView,
     /// Sentences, such as that the key was cleared.
     pub notices: Vec<String>,
@@ -46,7 +46,7 @@ impl Service {
                     tracing::warn!(provider = row.slug, %error, "a stored key cannot be opened");
                     self.publish(&row)
                 }
-                Ok(_) if self.locked(&row.slug).is_some() => {
+                Ok(_) if self.configured_provider(&row.slug).is_some() => {
                     tracing::warn!(
                         provider = row.slug,
                         "the environment sets a provider that is stored too; it counts"
@@ -59,7 +59,7 @@ impl Service {
                 tracing::error!(provider = row.slug, %error, "a stored provider cannot be used and is left out");
             }
         }
-        self.load_accepted(owner).await?;
+        self.load_accepted_servers(owner).await?;
         let default = settings::find(self.db(), owner, DEFAULT_MODEL).await?;
         self.supervisor().registry().set_default(default.and_then(|lock| serde_json::from_value(lock).ok()));
         Ok(())
@@ -67,7 +67,7 @@ impl Service {
 
     /// Puts other connections of the configuration in the place of those before. Stored ones that they hide give way, and
     /// those that they hid are there again.
-    pub async fn reload_providers(&self, owner: UserId, configured: Vec<Endpoint>) -> Result<(), ServiceError> {
+    pub async fn reload_providers(&self, owner: UserId, configured: Vec<ProviderEndpoint>) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         self.supervisor().registry().set_configured(configured);
         self.load_providers(owner).await
@@ -76,16 +76,20 @@ impl Service {
     /// Every connection: those that are set from outside, then the stored ones, then what was found on this machine.
     pub async fn providers(&self, owner: UserId) -> Result<Vec<ProviderView>, ServiceError> {
         let registry = self.supervisor().registry();
-        let (known, default) = (registry.known(), registry.default_lock());
-        let of_origin = |origin: Origin| {
-            known.iter().filter(move |known| known.origin == origin).map(|known| view::of_known(known, &default))
+        let (known, default) = (registry.known_endpoints(), registry.default_lock());
+        let of_origin = |origin: ProviderOrigin| {
+            known
+                .iter()
+                .filter(move |known| known.origin == origin)
+                .map(|known| view::known_provider_view(known, &default))
         };
         let rows = providers::list(self.db(), owner).await?;
-        let stored = rows.iter().filter(|row| self.locked(&row.slug).is_none()).map(|row| {
-            let known = known.iter().find(|known| known.origin == Origin::Stored && known.endpoint.id == row.slug);
-            view::of_row(row, known, self.sealer().open(row).err(), &default)
+        let stored = rows.iter().filter(|row| self.configured_provider(&row.slug).is_none()).map(|row| {
+            let known =
+                known.iter().find(|known| known.origin == ProviderOrigin::Stored && known.endpoint.id == row.slug);
+            view::stored_provider_view(row, known, self.sealer().open(row).err(), &default)
         });
-        Ok(of_origin(Origin::Configured).chain(stored).chain(of_origin(Origin::FoundLocally)).collect())
+        Ok(of_origin(ProviderOrigin::Configured).chain(stored).chain(of_origin(ProviderOrigin::FoundLocally)).collect())
     }
 
     /// The connection of this id.
@@ -94,24 +98,30 @@ impl Service {
     }
 
     /// Stores a new connection. It can be chosen at once.
-    pub async fn add_provider(&self, owner: UserId, new: NewProvider) -> Result<Made<Changed>, ServiceError> {
+    pub async fn add_provider(
+        &self,
+        owner: UserId,
+        new: NewProvider,
+    ) -> Result<Created<ChangedProvider>, ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let id: ProviderId = ids::mint();
         let mut tx = self.db().begin().await?;
-        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), new.asked(), id).await? {
+        if let Some(made) =
+            self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), new.request_fingerprint(), id).await?
+        {
             tx.rollback().await?;
             let row = providers::list(self.db(), owner).await?.into_iter().find(|row| row.id.to_string() == made);
             let provider = self.provider(owner, &row.ok_or(ServiceError::NotFound)?.slug).await?;
-            return Ok(Made::before(Changed { provider, notices: Vec::new() }));
+            return Ok(Created::existing(ChangedProvider { provider, notices: Vec::new() }));
         }
         // What was found on this machine gives its id to the connection that takes its place, and its chats go on.
-        let found = self.supervisor().registry().found_locally();
+        let found = self.supervisor().registry().local_servers();
         let ids = self.providers(owner).await?.into_iter().map(|provider| provider.id);
         let taken: Vec<String> = ids.filter(|id| !found.iter().any(|found| found.id == *id)).collect();
         let slug = new.slug(&taken)?;
-        if let Some(known) = self.locked(&slug) {
+        if let Some(known) = self.configured_provider(&slug) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or_default();
-            return Err(Invalid::new("id", format!("{set_by} sets the provider `{slug}` already")).into());
+            return Err(InvalidField::new("id", format!("{set_by} sets the provider `{slug}` already")).into());
         }
         let now = self.clock().now();
         let mut row = StoredProvider {
@@ -128,16 +138,16 @@ impl Service {
             updated_at: now,
         };
         new.fields.check_complete()?;
-        let notices = draft::apply(&mut row, new.fields, self.sealer())?;
+        let notices = draft::apply_change(&mut row, new.fields, self.sealer())?;
         match providers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
-                return Err(Invalid::new("id", format!("there is a provider `{}` already", row.slug)).into());
+                return Err(InvalidField::new("id", format!("there is a provider `{}` already", row.slug)).into());
             }
             done => done?,
         }
         tx.commit().await?;
         self.publish(&row)?;
-        Ok(Made::now(Changed { provider: self.provider(owner, &row.slug).await?, notices }))
+        Ok(Created::new(ChangedProvider { provider: self.provider(owner, &row.slug).await?, notices }))
     }
 
     /// Changes what is named and leaves the rest. A new address clears the key and the extra headers, unless they come
@@ -147,10 +157,10 @@ impl Service {
         owner: UserId,
         id: &str,
         change: ProviderChange,
-    ) -> Result<Changed, ServiceError> {
+    ) -> Result<ChangedProvider, ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let mut row = self.own_row(owner, id).await?;
-        let notices = draft::apply(&mut row, change, self.sealer())?;
+        let notices = draft::apply_change(&mut row, change, self.sealer())?;
         row.updated_at = self.clock().now();
         let mut tx = self.db().begin().await?;
         if !providers::update(&mut tx, &row).await? {
@@ -158,7 +168,7 @@ impl Service {
         }
         tx.commit().await?;
         self.publish(&row)?;
-        Ok(Changed { provider: self.provider(owner, id).await?, notices })
+        Ok(ChangedProvider { provider: self.provider(owner, id).await?, notices })
     }
 
     /// Removes a connection and its key. Branches keep their lock; their pages say that the model is not available.
@@ -175,7 +185,7 @@ impl Service {
     }
 
     /// Asks a provider now and says what came of it.
-    pub async fn test_provider(&self, owner: UserId, id: &str) -> Result<Check, ServiceError> {
+    pub async fn test_provider(&self, owner: UserId, id: &str) -> Result<ProviderCheck, ServiceError> {
         let provider = self.provider(owner, id).await?;
         if let Some(check) = self.supervisor().registry().check(id).await {
             return Ok(check);
@@ -190,11 +200,13 @@ impl Service {
     }
 
     /// What new chats get when nothing is chosen; `None` goes back to the first provider's own.
-    pub async fn set_default_model(&self, owner: UserId, lock: Option<Lock>) -> Result<(), ServiceError> {
+    pub async fn set_default_model(&self, owner: UserId, lock: Option<ModelLock>) -> Result<(), ServiceError> {
         let registry = self.supervisor().registry();
         if let Some(lock) = &lock {
             if registry.find(&lock.provider).is_none() {
-                return Err(Invalid::new("provider", format!("no provider `{}` is connected", lock.provider)).into());
+                return Err(
+                    InvalidField::new("provider", format!("no provider `{}` is connected", lock.provider)).into()
+                );
             }
             draft::check_model("model", &lock.model)?;
         }
@@ -207,7 +219,7 @@ impl Service {
 
     /// A stored row that its owner may change.
     async fn own_row(&self, owner: UserId, id: &str) -> Result<StoredProvider, ServiceError> {
-        if let Some(known) = self.locked(id) {
+        if let Some(known) = self.configured_provider(id) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or("the configuration");
             let message = format!("{} is set by {set_by} and can only be changed there.", known.endpoint.name);
             return Err(ServiceError::conflict("provider_locked", message));
@@ -216,7 +228,7 @@ impl Service {
             return Ok(row);
         }
         let registry = self.supervisor().registry();
-        if let Some(found) = registry.found_locally().into_iter().find(|found| found.id == id) {
+        if let Some(found) = registry.local_servers().into_iter().find(|found| found.id == id) {
             let message = format!(
                 "{} was found on this machine by itself. Add it, or choose “Use it” in Settings › Providers.",
                 found.name
@@ -227,9 +239,9 @@ impl Service {
     }
 
     /// The provider of this id that is set from outside.
-    fn locked(&self, id: &str) -> Option<Known> {
-        let known = self.supervisor().registry().known();
-        known.into_iter().find(|known| known.origin == Origin::Configured && known.endpoint.id == id)
+    fn configured_provider(&self, id: &str) -> Option<KnownEndpoint> {
+        let known = self.supervisor().registry().known_endpoints();
+        known.into_iter().find(|known| known.origin == ProviderOrigin::Configured && known.endpoint.id == id)
     }
 
     /// Brings the registry in line with a row.
@@ -237,10 +249,10 @@ impl Service {
         let opened = self.sealer().open(row);
         let is_used = row.is_enabled && opened.is_ok();
         let secrets = opened.unwrap_or_default();
-        let endpoint = Endpoint {
+        let endpoint = ProviderEndpoint {
             id: row.slug.clone(),
             name: row.name.clone(),
-            api: draft::api_of(&row.kind)?,
+            api: draft::parse_api(&row.kind)?,
             dialect: row.settings.dialect.clone(),
             base_url: row.base_url.clone(),
             api_key: secrets.key,
@@ -250,14 +262,14 @@ impl Service {
             hidden_models: row.settings.hidden_models.clone(),
             local_network: row.settings.local_network,
             keeps_responses: row.settings.keeps_responses,
-            patience: Patience::new(row.settings.retries, row.settings.silence_seconds)?,
+            retry_policy: RetryPolicy::new(row.settings.retries, row.settings.silence_seconds)?,
             set_by: None,
         };
         let registry = self.supervisor().registry();
         if is_used {
             registry.put(endpoint)
         } else {
-            registry.rest(&endpoint)
+            registry.suspend(&endpoint)
         }
         Ok(())
     }

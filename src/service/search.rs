@@ -1,22 +1,24 @@
 //! Searching everything that was said and written.
 
-pub mod find;
+pub mod chat_search;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Invalid, UserId, limits};
+use turnleaf_domain::{InvalidField, UserId, limits};
 use turnleaf_store::{branches, search};
 
 pub use turnleaf_store::search::hits::TurnHit;
-pub use turnleaf_store::search::{Cursor, Filter, Hit, Kind, Marked, Page, Query};
+pub use turnleaf_store::search::{
+    HighlightedText, MatchPage, MatchedItem, SearchCursor, SearchFilter, SearchKind, TextQuery,
+};
 
 /// A question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Search {
+pub struct SearchRequest {
     /// Words, as they were typed.
     pub words: String,
     /// One kind of thing, or all.
-    pub kind: Option<Kind>,
-    pub filter: Filter,
+    pub kind: Option<SearchKind>,
+    pub filter: SearchFilter,
     /// Where an earlier page of the same question ended.
     pub cursor: Option<String>,
     pub limit: u32,
@@ -27,28 +29,28 @@ impl Service {
     /// order; of each kind the best of the newest first. What is deleted is not found.
     ///
     /// # Errors
-    /// `Invalid` for words, a limit or a cursor out of bounds.
-    pub async fn search(&self, owner: UserId, question: &Search) -> Result<Page, ServiceError> {
-        let query = Query::new(&question.words)?;
-        Invalid::check_between("limit", question.limit, 1..=limits::PAGE_MAX)?;
-        let from = question.cursor.as_deref().map(Cursor::parse).transpose()?;
-        let kinds: &[Kind] = match &question.kind {
-            Some(Kind::Turn) => &[Kind::Turn],
+    /// `InvalidField` for words, a limit or a cursor out of bounds.
+    pub async fn search(&self, owner: UserId, question: &SearchRequest) -> Result<MatchPage, ServiceError> {
+        let query = TextQuery::new(&question.words)?;
+        InvalidField::check_range("limit", question.limit, 1..=limits::PAGE_MAX)?;
+        let from = question.cursor.as_deref().map(SearchCursor::parse).transpose()?;
+        let kinds: &[SearchKind] = match &question.kind {
+            Some(SearchKind::Turn) => &[SearchKind::Turn],
             // Nothing but turns has what is asked for.
             _ if question.filter.is_about_turns() => match question.kind {
-                None => &[Kind::Turn],
+                None => &[SearchKind::Turn],
                 Some(_) => &[],
             },
-            Some(Kind::Chat) => &[Kind::Chat],
-            Some(Kind::Document) => &[Kind::Document],
-            None => &Kind::ALL,
+            Some(SearchKind::Chat) => &[SearchKind::Chat],
+            Some(SearchKind::Document) => &[SearchKind::Document],
+            None => &SearchKind::ALL,
         };
         let asked = (&query, &question.filter, kinds);
-        Ok(search::look(self.db(), owner, asked, from, question.limit).await??)
+        Ok(search::find_items(self.db(), owner, asked, from, question.limit).await??)
     }
 
     /// The models of the owner's branches, by name: what a search can be narrowed to.
     pub async fn models_in_use(&self, owner: UserId) -> Result<Vec<String>, ServiceError> {
-        Ok(branches::models(self.db(), owner, limits::PAGE_MAX).await?)
+        Ok(branches::list_models(self.db(), owner, limits::PAGE_MAX).await?)
     }
 }

@@ -1,5 +1,5 @@
 //! What comes in from files and what goes out into them, and deleting all of it.
 
-pub mod everything;
+pub mod delete_all;
 pub mod exports;
 pub mod imports;

@@ -4,21 +4,23 @@
 use serde_json::json;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::deletion::{Deleted, DeletionKind, Restored};
+use turnleaf_domain::deletion::{DeletionKind, DeletionSummary, RestoreSummary};
 use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
-use turnleaf_run::purge::purge_doomed;
-use turnleaf_store::deletions::{self, Deletion, Marked, NewDeletion, Of, Root, Unmarked, purge};
-use turnleaf_store::documents::purge::Doomed;
+use turnleaf_run::purge::purge_scheduled;
+use turnleaf_store::deletions::{
+    self, DeletedItem, Deletion, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge,
+};
+use turnleaf_store::documents::purge::DocumentPurgeTarget;
 use turnleaf_store::{branches, turns};
 
 impl Service {
     /// Deletes a turn with everything below it.
-    pub async fn delete_turn(&self, owner: UserId, id: TurnId) -> Result<Deleted, ServiceError> {
+    pub async fn delete_turn(&self, owner: UserId, id: TurnId) -> Result<DeletionSummary, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let beside = self.beside_of(owner, id).await?;
-        self.delete(owner, turn.chat_id, Root::Turn(id), [beside, turn.prev_turn_id]).await
+        let beside = self.sibling_of(owner, id).await?;
+        self.delete(owner, turn.chat_id, DeletionRoot::Turn(id), [beside, turn.prev_turn_id]).await
     }
 
     /// Deletes a branch: its first turn with everything below it, so also the branches that leave its turns. One without
@@ -26,31 +28,36 @@ impl Service {
     ///
     /// # Errors
     /// `last_branch` when nothing would be left of the chat.
-    pub async fn delete_branch(&self, owner: UserId, id: BranchId) -> Result<Deleted, ServiceError> {
+    pub async fn delete_branch(&self, owner: UserId, id: BranchId) -> Result<DeletionSummary, ServiceError> {
         let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let beside = match deletions::first_of_branch(self.db(), owner, id).await? {
-            Some(first) => self.beside_of(owner, first).await?,
+        let beside = match deletions::first_turn_of_branch(self.db(), owner, id).await? {
+            Some(first) => self.sibling_of(owner, first).await?,
             None => None,
         };
-        self.delete(owner, branch.chat_id, Root::Branch(id), [beside, branch.fork_turn_id]).await
+        self.delete(owner, branch.chat_id, DeletionRoot::Branch(id), [beside, branch.fork_turn_id]).await
     }
 
     /// Deletes everything in a chat but the path to one turn and what is below it.
     ///
     /// # Errors
     /// `nothing_to_prune` when there is nothing else.
-    pub async fn prune_others(&self, owner: UserId, chat: ChatId, keep: TurnId) -> Result<Deleted, ServiceError> {
+    pub async fn prune_others(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        keep: TurnId,
+    ) -> Result<DeletionSummary, ServiceError> {
         turns::find(self.db(), owner, keep).await?.filter(|turn| turn.chat_id == chat).ok_or(ServiceError::NotFound)?;
-        self.delete(owner, chat, Root::AllBut(keep), [Some(keep), None]).await
+        self.delete(owner, chat, DeletionRoot::AllBut(keep), [Some(keep), None]).await
     }
 
     /// Deletes a chat with everything in it.
-    pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<Deleted, ServiceError> {
-        self.delete(owner, id, Root::Chat, [None, None]).await
+    pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<DeletionSummary, ServiceError> {
+        self.delete(owner, id, DeletionRoot::Chat, [None, None]).await
     }
 
     /// How many turns go with this one, itself included.
-    pub async fn count_below(&self, owner: UserId, id: TurnId) -> Result<u64, ServiceError> {
+    pub async fn count_turns_below(&self, owner: UserId, id: TurnId) -> Result<u64, ServiceError> {
         match deletions::count_below(self.db(), owner, id).await? {
             0 => Err(ServiceError::NotFound),
             count => Ok(count),
@@ -61,48 +68,48 @@ impl Service {
     ///
     /// # Errors
     /// `NotFound` when this chat never had the turn.
-    pub async fn nearest_left(
+    pub async fn nearest_remaining_turn(
         &self,
         owner: UserId,
         chat: ChatId,
         turn: TurnId,
     ) -> Result<Option<TurnId>, ServiceError> {
-        deletions::nearest_left(self.db(), owner, chat, turn).await?.ok_or(ServiceError::NotFound)
+        deletions::nearest_remaining(self.db(), owner, chat, turn).await?.ok_or(ServiceError::NotFound)
     }
 
     /// Brings back what a deletion took, exactly.
     ///
     /// # Errors
     /// `parent_deleted` when it hangs on something that was deleted later, with that deletion's id.
-    pub async fn restore_deletion(&self, owner: UserId, id: DeletionId) -> Result<Restored, ServiceError> {
+    pub async fn restore_deletion(&self, owner: UserId, id: DeletionId) -> Result<RestoreSummary, ServiceError> {
         let deletion = deletions::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let mut tx = self.db().begin().await?;
         match deletions::restore(&mut tx, owner, id).await? {
-            Unmarked::Gone => Err(ServiceError::NotFound),
-            Unmarked::Below(other) => {
+            RestoreOutcome::Gone => Err(ServiceError::NotFound),
+            RestoreOutcome::BlockedBy(other) => {
                 tx.rollback().await?;
                 Err(self.refuse_below(owner, other).await?)
             }
-            Unmarked::Done { chat_id, turns, branches } => {
+            RestoreOutcome::Done { chat_id, turns, branches } => {
                 tx.commit().await?;
-                Ok(Restored { chat_id, turns, branches, leaf: self.leaf_of(owner, &deletion).await? })
+                Ok(RestoreSummary { chat_id, turns, branches, leaf: self.leaf_of(owner, &deletion).await? })
             }
         }
     }
 
     /// Brings back the deletion that took this chat, branch or turn.
-    pub async fn restore(&self, owner: UserId, thing: Of) -> Result<Restored, ServiceError> {
-        let id = deletions::deletion_of(self.db(), owner, thing).await?.ok_or(ServiceError::NotFound)?;
+    pub async fn restore(&self, owner: UserId, thing: DeletedItem) -> Result<RestoreSummary, ServiceError> {
+        let id = deletions::find_by_target(self.db(), owner, thing).await?.ok_or(ServiceError::NotFound)?;
         self.restore_deletion(owner, id).await
     }
 
     pub async fn restore_chat(&self, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
-        self.restore(owner, Of::Chat(id)).await?;
+        self.restore(owner, DeletedItem::Chat(id)).await?;
         self.chat(owner, id).await
     }
 
     /// What can come back, newest first, older than `before` where given.
-    pub async fn trash(
+    pub async fn list_trash(
         &self,
         owner: UserId,
         before: Option<DeletionId>,
@@ -117,9 +124,9 @@ impl Service {
     }
 
     /// Deletes for ever what a deletion took, with what was deleted below it before.
-    pub async fn purge(&self, owner: UserId, id: DeletionId) -> Result<(), ServiceError> {
+    pub async fn purge_deletion(&self, owner: UserId, id: DeletionId) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
-        if !purge::doom(&mut tx, owner, id, self.clock().now()).await? {
+        if !purge::schedule_purge(&mut tx, owner, id, self.clock().now()).await? {
             return Err(ServiceError::NotFound);
         }
         tx.commit().await?;
@@ -129,9 +136,9 @@ impl Service {
     /// The same for all that is in Trash, documents with it; gives how many deletions that were.
     pub async fn empty_trash(&self, owner: UserId) -> Result<u64, ServiceError> {
         let mut tx = self.db().begin().await?;
-        let doomed = purge::doom_all(&mut tx, owner, self.clock().now()).await?;
+        let doomed = purge::schedule_purge_of_trash(&mut tx, owner, self.clock().now()).await?;
         tx.commit().await?;
-        let documents = self.purge_documents(Doomed::OfOwner(owner)).await?;
+        let documents = self.purge_documents(DocumentPurgeTarget::OwnedBy(owner)).await?;
         self.purge_now().await?;
         Ok(doomed + documents)
     }
@@ -139,7 +146,7 @@ impl Service {
     /// In a task of its own: who asked may go away, and housekeeping would only come by later.
     async fn purge_now(&self) -> Result<(), ServiceError> {
         let (db, now) = (self.db().clone(), self.clock().now());
-        let purged = tasks::spawn(async move { purge_doomed(&db, now).await }).await;
+        let purged = tasks::spawn(async move { purge_scheduled(&db, now).await }).await;
         self.note_purge();
         match purged {
             Ok(purged) => Ok(purged?),
@@ -156,33 +163,33 @@ impl Service {
         &self,
         owner: UserId,
         chat_id: ChatId,
-        root: Root,
+        root: DeletionRoot,
         near: [Option<TurnId>; 2],
-    ) -> Result<Deleted, ServiceError> {
+    ) -> Result<DeletionSummary, ServiceError> {
         let mut running_stopped = 0;
         for _ in 0..limits::STOP_ROUNDS {
             let id = ids::mint();
             let new = NewDeletion { id, owner_id: owner, chat_id, root, at: self.clock().now() };
             let mut tx = self.db().begin().await?;
-            match deletions::mark(&mut tx, &new).await? {
-                Marked::Gone => return Err(ServiceError::NotFound),
-                Marked::LastBranch => {
+            match deletions::soft_delete(&mut tx, &new).await? {
+                DeletionOutcome::Gone => return Err(ServiceError::NotFound),
+                DeletionOutcome::LastBranch => {
                     let message = "a chat has at least one branch; delete the chat instead";
                     return Err(ServiceError::conflict("last_branch", message));
                 }
-                Marked::Nothing => {
+                DeletionOutcome::Nothing => {
                     return Err(ServiceError::conflict("nothing_to_prune", "the chat has no other turns"));
                 }
-                Marked::Running(running) => {
+                DeletionOutcome::Running(running) => {
                     tx.rollback().await?;
                     for turn in running {
                         running_stopped += u64::from(self.stop_for_deletion(owner, turn).await?);
                     }
                 }
-                Marked::Done { turns, branches } => {
+                DeletionOutcome::Done { turns, branches } => {
                     tx.commit().await?;
                     let leaf = self.leaf_near(owner, chat_id, root, near).await?;
-                    return Ok(Deleted { deletion_id: id, chat_id, turns, branches, running_stopped, leaf });
+                    return Ok(DeletionSummary { deletion_id: id, chat_id, turns, branches, running_stopped, leaf });
                 }
             }
         }
@@ -201,7 +208,7 @@ impl Service {
     }
 
     /// The version before this one, else the one after it.
-    async fn beside_of(&self, owner: UserId, id: TurnId) -> Result<Option<TurnId>, ServiceError> {
+    async fn sibling_of(&self, owner: UserId, id: TurnId) -> Result<Option<TurnId>, ServiceError> {
         let versions = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
         let Some(at) = versions.iter().position(|version| *version == id) else { return Ok(None) };
         Ok(at.checked_sub(1).and_then(|before| versions.get(before)).or_else(|| versions.get(at + 1)).copied())
@@ -211,10 +218,10 @@ impl Service {
         &self,
         owner: UserId,
         chat: ChatId,
-        root: Root,
+        root: DeletionRoot,
         near: [Option<TurnId>; 2],
     ) -> Result<Option<TurnId>, ServiceError> {
-        if root == Root::Chat {
+        if root == DeletionRoot::Chat {
             return Ok(None);
         }
         for turn in near.into_iter().flatten() {
@@ -229,7 +236,7 @@ impl Service {
     async fn leaf_of(&self, owner: UserId, deletion: &Deletion) -> Result<Option<TurnId>, ServiceError> {
         let root = match (deletion.root_turn(), deletion.root_branch()) {
             (Some(turn), _) => Some(turn),
-            (None, Some(branch)) => deletions::first_of_branch(self.db(), owner, branch).await?,
+            (None, Some(branch)) => deletions::first_turn_of_branch(self.db(), owner, branch).await?,
             (None, None) => None,
         };
         Ok(match root {

@@ -2,40 +2,41 @@
 
 pub mod exchanges;
 pub mod generations;
-pub mod grafts;
 pub mod membership;
 pub mod messages;
 pub mod placement;
 pub mod references;
+pub mod reruns;
 pub mod tool_results;
 pub mod versions;
 
 use serde_json::json;
 
-use self::exchanges::ExchangeOf;
+use self::exchanges::NewExchange;
 use self::messages::MessageBlock;
-use self::placement::{Leaving, Place, Wanted, name_after};
-use self::tool_results::with_results_of;
-use crate::once::{check_request_id, hash};
+use self::placement::{BranchFork, PlacementRequest, TurnPlacement, branch_name_after};
+use self::tool_results::keep_tool_results;
+use crate::idempotency::{check_request_id, request_hash};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{
-    Branch, Chat, ChatId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, UserId, withhold,
+    Branch, BranchOrigin, Chat, ChatId, ExchangeKind, InvalidField, ModelParams, Role, Turn, TurnId, UserId,
+    client_redaction,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::KnownRequest;
 use turnleaf_store::{branches, chats, turns};
 
-pub use self::exchanges::Started;
+pub use self::exchanges::AcceptedExchange;
 
 /// A message to send.
 #[derive(Debug, Clone, Default)]
-pub struct StartTurn {
+pub struct TurnRequest {
     /// `None` begins a new chat.
     pub chat_id: Option<ChatId>,
     pub content: Vec<MessageBlock>,
-    pub place: Wanted,
-    pub params: Params,
+    pub place: PlacementRequest,
+    pub params: ModelParams,
     /// What the draft of the chat has attached goes out before the rest; of an edit, what the old message has.
     pub takes_attachments: bool,
     /// Made by the client: the same id never sends twice.
@@ -46,10 +47,10 @@ pub struct StartTurn {
 
 impl Service {
     /// Stores a message with its pending reply in one transaction, then lets the reply run.
-    pub async fn start_turn(&self, owner: UserId, request: StartTurn) -> Result<Started, ServiceError> {
+    pub async fn start_turn(&self, owner: UserId, request: TurnRequest) -> Result<AcceptedExchange, ServiceError> {
         request.params.validate()?;
         check_request_id(request.client_request_id.as_deref())?;
-        let fingerprint = hash(json!({
+        let fingerprint = request_hash(json!({
             "chat": request.chat_id,
             "content": request.content,
             "takes_attachments": request.takes_attachments,
@@ -67,38 +68,38 @@ impl Service {
             return Err(ServiceError::TooManyRunning);
         }
         let (mut tx, id, name) = (self.db().begin().await?, ids::mint(), request.client_request_id.as_deref());
-        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, id).await? {
+        if let Some(earlier) = self.claim_exchange(&mut tx, owner, name, &fingerprint, id).await? {
             tx.rollback().await?;
-            return self.repeated(owner, earlier).await;
+            return self.repeated_exchange(owner, earlier).await;
         }
         let message = message?;
         growth?;
         let (chat, place) = match request.chat_id {
             Some(id) => {
-                let chat = self.hold_chat(&mut tx, owner, id).await?;
-                let place = self.place(&mut tx, &chat, &request.place, &message.contents).await?;
+                let chat = self.lock_chat(&mut tx, owner, id).await?;
+                let place = self.place_user_turn(&mut tx, &chat, &request.place, &message.contents).await?;
                 (chat, place)
             }
             None => {
                 let beginning = self.take_next_chat(&mut tx, owner).await?;
-                self.new_chat(&mut tx, owner, ids::mint(), &request.place, beginning).await?
+                self.insert_new_chat(&mut tx, owner, ids::mint(), &request.place, beginning).await?
             }
         };
-        let exchange = ExchangeOf {
+        let exchange = NewExchange {
             id,
             owner,
             kind: ExchangeKind::Send,
             params: request.params,
-            base: Params::default(),
+            base: ModelParams::default(),
             sends_draft_of: (!request.keeps_draft).then_some(request.chat_id),
             moves_reader: true,
             request_id: request.client_request_id,
             fingerprint,
         };
         let chat = self.name_chat(&mut tx, owner, chat, &message).await?;
-        let user_turn = self.user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
+        let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
         self.check_unanswered(&mut tx, &user_turn).await?;
-        self.answer(tx, chat, place.branch, user_turn, exchange).await
+        self.commit_exchange(tx, chat, place.branch, user_turn, exchange).await
     }
 
     /// Another reply to the same message: a sibling on a branch of its own, with another model where one is named. Of a
@@ -107,111 +108,124 @@ impl Service {
         &self,
         owner: UserId,
         id: TurnId,
-        place: Wanted,
-        params: Params,
+        place: PlacementRequest,
+        params: ModelParams,
         client_request_id: Option<String>,
-    ) -> Result<Started, ServiceError> {
+    ) -> Result<AcceptedExchange, ServiceError> {
         params.validate()?;
         check_request_id(client_request_id.as_deref())?;
         let named = (&place.provider, &place.model);
-        let fingerprint = hash(json!({ "retry": id, "named": named, "params": params }));
+        let fingerprint = request_hash(json!({ "retry": id, "named": named, "params": params }));
         let growth = self.check_growth(owner, 0).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
         let (mut tx, exchange) = (self.db().begin().await?, ids::mint());
         let name = client_request_id.as_deref();
-        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, exchange).await? {
+        if let Some(earlier) = self.claim_exchange(&mut tx, owner, name, &fingerprint, exchange).await? {
             tx.rollback().await?;
-            return self.repeated(owner, earlier).await;
+            return self.repeated_exchange(owner, earlier).await;
         }
         growth?;
-        let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
+        let (chat, old) = self.lock_chat_of_turn(&mut tx, owner, id).await?;
         let user_turn = match (old.role, old.prev_turn_id) {
             (Role::Assistant, Some(id)) => turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?,
             (Role::Assistant, None) => {
                 return Err(ServiceError::answers_no_message());
             }
             (Role::User, _) if turns::count_children(&mut tx, chat.id, Some(old.id)).await? == 0 => old.clone(),
-            _ => return Err(Invalid::new("turn", "only a reply, or a message without one, can be tried again").into()),
+            _ => {
+                return Err(
+                    InvalidField::new("turn", "only a reply, or a message without one, can be tried again").into()
+                );
+            }
         };
-        let name = self.name_of_version(&mut tx, "retry", &user_turn).await?;
-        let leaving = (Some(user_turn.id), Origin::Regenerate, name);
-        let branch = self.beside(&mut tx, &chat, &old, &place, leaving).await?;
-        let exchange = ExchangeOf {
+        let name = self.version_name(&mut tx, "retry", &user_turn).await?;
+        let leaving = (Some(user_turn.id), BranchOrigin::Regenerate, name);
+        let branch = self.sibling_branch(&mut tx, &chat, &old, &place, leaving).await?;
+        let exchange = NewExchange {
             id: exchange,
             owner,
             kind: ExchangeKind::Regenerate,
             params,
-            base: self.params_of(owner, &old).await?,
+            base: self.exchange_params(owner, &old).await?,
             sends_draft_of: None,
             moves_reader: true,
             request_id: client_request_id,
             fingerprint,
         };
-        self.answer(tx, chat, branch, user_turn, exchange).await
+        self.commit_exchange(tx, chat, branch, user_turn, exchange).await
     }
 
     /// The same message in other words: a sibling of it on a branch of its own, with a reply. The old one stays. Of a
     /// reply it is a version in a person's words, and nobody is asked.
-    pub async fn edit_turn(&self, owner: UserId, id: TurnId, edit: StartTurn) -> Result<Started, ServiceError> {
+    pub async fn edit_turn(
+        &self,
+        owner: UserId,
+        id: TurnId,
+        edit: TurnRequest,
+    ) -> Result<AcceptedExchange, ServiceError> {
         edit.params.validate()?;
         check_request_id(edit.client_request_id.as_deref())?;
         let named = (&edit.place.provider, &edit.place.model);
-        let fingerprint = hash(json!({
+        let fingerprint = request_hash(json!({
             "edit": id,
             "content": edit.content,
             "takes_attachments": edit.takes_attachments,
             "named": named,
             "params": edit.params,
         }));
-        let message = self.message_in_other_words(owner, id, &edit).await;
+        let message = self.edited_message(owner, id, &edit).await;
         let growth = self.check_growth(owner, 0).await;
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
         let (mut tx, exchange) = (self.db().begin().await?, ids::mint());
         let name = edit.client_request_id.as_deref();
-        if let Some(earlier) = self.started_before(&mut tx, owner, name, &fingerprint, exchange).await? {
+        if let Some(earlier) = self.claim_exchange(&mut tx, owner, name, &fingerprint, exchange).await? {
             tx.rollback().await?;
-            return self.repeated(owner, earlier).await;
+            return self.repeated_exchange(owner, earlier).await;
         }
         let message = message?;
         growth?;
-        let (chat, old) = self.hold_chat_of(&mut tx, owner, id).await?;
+        let (chat, old) = self.lock_chat_of_turn(&mut tx, owner, id).await?;
         match old.role {
             Role::User => {}
             Role::Assistant => {
-                let edit = StartTurn { content: Vec::new(), ..edit };
+                let edit = TurnRequest { content: Vec::new(), ..edit };
                 return self.edit_reply(tx, (chat, old), edit, message, (exchange, fingerprint)).await;
             }
-            Role::System => return Err(Invalid::new("turn", "only a message or a reply can be edited").into()),
+            Role::System => return Err(InvalidField::new("turn", "only a message or a reply can be edited").into()),
         }
-        let message = with_results_of(&old, message);
-        let leaving = (old.prev_turn_id, Origin::Edit, name_after(&message.contents));
-        let branch = self.beside(&mut tx, &chat, &old, &edit.place, leaving).await?;
+        let message = keep_tool_results(&old, message);
+        let leaving = (old.prev_turn_id, BranchOrigin::Edit, branch_name_after(&message.contents));
+        let branch = self.sibling_branch(&mut tx, &chat, &old, &edit.place, leaving).await?;
         let parent = match old.prev_turn_id {
             Some(parent) => Some(turns::find(self.db(), owner, parent).await?.ok_or(ServiceError::NotFound)?),
             None => None,
         };
-        let exchange = ExchangeOf {
+        let exchange = NewExchange {
             id: exchange,
             owner,
             kind: ExchangeKind::Edit,
             params: edit.params,
-            base: self.params_of(owner, &old).await?,
+            base: self.exchange_params(owner, &old).await?,
             sends_draft_of: None,
             moves_reader: true,
             request_id: edit.client_request_id,
             fingerprint,
         };
-        let place = Place { parent, branch };
-        let user_turn = self.user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
-        self.answer(tx, chat, place.branch, user_turn, exchange).await
+        let place = TurnPlacement { parent, branch };
+        let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, exchange.id).await?;
+        self.commit_exchange(tx, chat, place.branch, user_turn, exchange).await
     }
 
     /// The answer to a request that was made before: the same turns, no second reply.
-    pub(super) async fn repeated(&self, owner: UserId, earlier: KnownRequest) -> Result<Started, ServiceError> {
+    pub(super) async fn repeated_exchange(
+        &self,
+        owner: UserId,
+        earlier: KnownRequest,
+    ) -> Result<AcceptedExchange, ServiceError> {
         let exchange = earlier.exchange;
         let turn = |id: Option<TurnId>| async move {
             match id {
@@ -219,7 +233,7 @@ impl Service {
                 None => Err(ServiceError::NotFound),
             }
         };
-        Ok(Started {
+        Ok(AcceptedExchange {
             chat: chats::find(self.db(), owner, exchange.chat_id).await?.ok_or(ServiceError::NotFound)?,
             user_turn: turn(exchange.user_turn_id).await?,
             assistant_turn: turn(earlier.assistant_turn_id).await?,
@@ -230,61 +244,61 @@ impl Service {
     }
 
     /// A turn with its chat, which is held: so it is there as long as the transaction is.
-    async fn hold_chat_of(&self, tx: &mut Tx, owner: UserId, id: TurnId) -> Result<(Chat, Turn), ServiceError> {
+    async fn lock_chat_of_turn(&self, tx: &mut Tx, owner: UserId, id: TurnId) -> Result<(Chat, Turn), ServiceError> {
         let found = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let chat = self.hold_chat(tx, owner, found.chat_id).await?;
+        let chat = self.lock_chat(tx, owner, found.chat_id).await?;
         // It may have been deleted while somebody else held the chat.
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         Ok((chat, turn))
     }
 
     /// The branch of a sibling of `old` below a parent, or of what answers `old` itself, in a chat that is held.
-    pub(super) async fn beside(
+    pub(super) async fn sibling_branch(
         &self,
         tx: &mut Tx,
         chat: &Chat,
         old: &Turn,
-        wanted: &Wanted,
-        (parent, origin, name): (Option<TurnId>, Origin, String),
+        wanted: &PlacementRequest,
+        (parent, origin, name): (Option<TurnId>, BranchOrigin, String),
     ) -> Result<Branch, ServiceError> {
         let source = branches::find(self.db(), chat.owner_id, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
-        self.check_room(tx, chat.id, parent).await?;
+        self.check_sibling_room(tx, chat.id, parent).await?;
         let lock = match (&wanted.provider, &wanted.model) {
             (None, None) => {
-                self.check_available(&source.lock, parent)?;
+                self.check_lock_available(&source.lock, parent)?;
                 source.lock.clone()
             }
-            _ => self.lock_from(&source, wanted)?,
+            _ => self.fork_lock(&source, wanted)?,
         };
-        let leaving = Leaving { id: ids::mint(), source: &source, from: parent, origin, lock, name };
-        self.go_on_or_fork(tx, chat, leaving).await
+        let leaving = BranchFork { id: ids::mint(), source: &source, from: parent, origin, lock, name };
+        self.continue_or_fork(tx, chat, leaving).await
     }
 
     /// Stops a reply. When this returns, its ending is stored; a reply that is over stays as it is.
     pub async fn stop_turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if turn.status.is_terminal() {
-            return Ok(withhold::turn(turn));
+            return Ok(client_redaction::redact_turn(turn));
         }
-        let _ = self.supervisor().stop(id).await;
+        let _ = self.supervisor().stop_turn(id).await;
         // It may have ended since it was looked at, or wait for a person and be driven by nobody now.
         let now = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if !now.status.is_terminal() {
-            let ended = self.supervisor().end_stray(now).await;
+            let ended = self.supervisor().end_orphaned_turn(now).await;
             let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
             // Its own ending may have been first.
             return match ended {
-                _ if stopped.status.is_terminal() => Ok(withhold::turn(stopped)),
+                _ if stopped.status.is_terminal() => Ok(client_redaction::redact_turn(stopped)),
                 Ok(()) => Err(ServiceError::conflict("not_stopped", "the reply could not be stopped; try again")),
                 Err(error) => Err(error.into()),
             };
         }
-        Ok(withhold::turn(now))
+        Ok(client_redaction::redact_turn(now))
     }
 
     /// One turn as of now; a running one as its followers see it. Without what is withheld from clients.
     pub async fn turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        Ok(withhold::turn(self.supervisor().live(id).map_or(turn, |live| live.turn())))
+        Ok(client_redaction::redact_turn(self.supervisor().live_turn(id).map_or(turn, |live| live.turn())))
     }
 }

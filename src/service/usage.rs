@@ -5,10 +5,10 @@ pub mod storage;
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, Invalid, UserId};
+use turnleaf_domain::{ChatId, InvalidField, UserId};
 use turnleaf_store::spending;
 
-pub use turnleaf_store::spending::{Grouping, Sum};
+pub use turnleaf_store::spending::{SpendingGrouping, SpendingSum};
 
 /// Days of the period that is shown when nobody asked for another.
 const USUAL_DAYS: u64 = 30;
@@ -17,24 +17,24 @@ const MOST_DAYS: i64 = 3_660;
 
 /// Whole days in UTC, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Period {
+pub struct UsagePeriod {
     from: NaiveDate,
     to: NaiveDate,
 }
 
-impl Period {
+impl UsagePeriod {
     /// From one day to another. What is not given: up to today, and the thirty days that end there.
     ///
     /// # Errors
     /// Names `from` when the period would end before it begins, or be longer than ten years.
-    pub fn new(from: Option<NaiveDate>, to: Option<NaiveDate>, today: NaiveDate) -> Result<Self, Invalid> {
+    pub fn new(from: Option<NaiveDate>, to: Option<NaiveDate>, today: NaiveDate) -> Result<Self, InvalidField> {
         let to = to.unwrap_or(today);
         let from = from.or(to.checked_sub_days(Days::new(USUAL_DAYS - 1))).unwrap_or(to);
         if from > to {
-            return Err(Invalid::new("from", "is after the end of the period"));
+            return Err(InvalidField::new("from", "is after the end of the period"));
         }
         if (to - from).num_days() > MOST_DAYS || to.checked_add_days(Days::new(1)).is_none() {
-            return Err(Invalid::new("from", format!("a period has at most {MOST_DAYS} days")));
+            return Err(InvalidField::new("from", format!("a period has at most {MOST_DAYS} days")));
         }
         Ok(Self { from, to })
     }
@@ -56,18 +56,23 @@ impl Period {
 
 impl Service {
     /// The sums of a period. Deleted turns and chats count: what was paid stays paid.
-    pub async fn usage(&self, owner: UserId, period: Period, by: Grouping) -> Result<Vec<Sum>, ServiceError> {
-        if let Grouping::Branch(chat) = by {
+    pub async fn usage(
+        &self,
+        owner: UserId,
+        period: UsagePeriod,
+        by: SpendingGrouping,
+    ) -> Result<Vec<SpendingSum>, ServiceError> {
+        if let SpendingGrouping::Branch(chat) = by {
             self.chat(owner, chat).await?;
         }
         Ok(spending::sums(self.db(), owner, period.moments(), by).await?)
     }
 
     /// What a chat took from its first day on.
-    pub async fn usage_of_chat(&self, owner: UserId, chat: ChatId) -> Result<Sum, ServiceError> {
+    pub async fn chat_usage(&self, owner: UserId, chat: ChatId) -> Result<SpendingSum, ServiceError> {
         let since_ever = (DateTime::UNIX_EPOCH, self.clock().now() + chrono::TimeDelta::days(1));
-        let branches = spending::sums(self.db(), owner, since_ever, Grouping::Branch(chat)).await?;
-        Ok(Sum::total(&branches))
+        let branches = spending::sums(self.db(), owner, since_ever, SpendingGrouping::Branch(chat)).await?;
+        Ok(SpendingSum::total(&branches))
     }
 }
 
@@ -80,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_is_whole_days_and_never_backwards() {
+    fn period_is_whole_days_and_never_backwards() {
         let today = day("2026-11-21").unwrap();
         let table = [
             (None, None, Ok(("2026-10-23", "2026-11-21"))),
@@ -93,11 +98,11 @@ mod tests {
             (Some(NaiveDate::MIN), Some(NaiveDate::MAX), Err(())),
         ];
         for (from, to, expected) in table {
-            let period = Period::new(from, to, today);
+            let period = UsagePeriod::new(from, to, today);
             let said = period.as_ref().map(|period| (period.from().to_string(), period.to().to_string())).map_err(drop);
             assert_eq!(said, expected.map(|(from, to)| (from.to_owned(), to.to_owned())), "{from:?} {to:?}");
         }
-        let (from, to) = Period::new(day("2026-11-20"), day("2026-11-21"), today).unwrap().moments();
+        let (from, to) = UsagePeriod::new(day("2026-11-20"), day("2026-11-21"), today).unwrap().moments();
         assert_eq!(
             (from.to_rfc3339(), to.to_rfc3339()),
             ("2026-11-20T00:00:00+00:00".into(), "2026-11-22T00:00:00+00:00".into())

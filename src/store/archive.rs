@@ -1,7 +1,7 @@
 //! What only an archive reads and writes: the turns of a chat in their order, whatever branch they are on; calls with
 //! their bytes; and whether a chat that comes in is here already.
 
-pub mod remains;
+pub mod salvage;
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,17 +12,21 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::generations::requests::{self, BodyRow, ManifestRow, manifest_columns, of_base, request_columns};
+use crate::generations::requests::{
+    self, RequestBodyRow, RequestManifestRow, base_request_joins, manifest_columns, request_columns,
+};
 use crate::generations::{GenerationStatus, RawKind, raw};
-use crate::readable::{Damage, Lossy, Readable, RowReader, Salvaged, readable, readable_with_damages, unless_noted};
-use crate::rows::{UsageRow, bigint, place, to_json, word};
+use crate::readable::{
+    Damage, Lossy, Readable, RowReader, SalvagedText, keep_readable, keep_readable_with_damages, ok_or_note,
+};
+use crate::rows::{UsageRow, to_bigint, to_json, to_unsigned, to_word};
 use crate::storage;
-use turnleaf_domain::{ChatId, DocumentId, Failure, GenerationId, Lock, TurnId, UserId};
-use turnleaf_interchange::archive::{ArchivedGeneration, Bytes};
-use turnleaf_interchange::grow::onward::{Here, Place};
+use turnleaf_domain::{ChatId, DocumentId, Failure, GenerationId, ModelLock, TurnId, UserId};
+use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
+use turnleaf_interchange::chat_builder::incremental::{ExistingChat, ExistingTurn};
 
 /// When a chat was deleted, and since when it is going for ever.
-type Moments = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
+type DeletionTimes = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 sql! {
     CHATS = "SELECT c.id FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL ORDER BY c.created_at, c.id";
@@ -47,7 +51,7 @@ sql! {
         request_columns!(), ", ", manifest_columns!(), ", g.raw_kind, g.raw_complete, g.status, g.stop_reason, g.input_tokens, \
         g.output_tokens, g.cache_read_tokens, g.cache_write_tokens, g.reasoning_tokens, g.cost_micros, g.cost_basis, \
         g.price_version, g.error, g.first_token_at, g.started_at, g.ended_at \
-        FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
+        FROM generations g ", base_request_joins!(), "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.turn_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY g.step");
     /// A call that comes in was not made here: nobody pays it again.
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, \
@@ -71,16 +75,16 @@ const NAMELESS: &str = "with an unreadable id";
 
 /// How a chat that comes in stands here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    Here,
+pub enum ChatPresence {
+    Live,
     /// It is in Trash.
     InTrash,
     /// It goes for ever from this moment on, or it is coming in.
-    Going(DateTime<Utc>),
+    Purging(DateTime<Utc>),
 }
 
 #[derive(sqlx::FromRow)]
-struct PlaceRow {
+struct TurnPositionRow {
     id: Uuid,
     prev_turn_id: Option<Uuid>,
     branch_id: Uuid,
@@ -94,23 +98,23 @@ struct PlaceRow {
 struct Row {
     id: Uuid,
     step: i64,
-    provider: Salvaged,
-    api: Option<Salvaged>,
-    model_requested: Salvaged,
-    model_returned: Option<Salvaged>,
+    provider: SalvagedText,
+    api: Option<SalvagedText>,
+    model_requested: SalvagedText,
+    model_returned: Option<SalvagedText>,
     #[sqlx(flatten)]
-    body: BodyRow,
+    body: RequestBodyRow,
     #[sqlx(flatten)]
-    manifest: ManifestRow,
+    manifest: RequestManifestRow,
     raw_kind: Lossy<String>,
     raw_complete: bool,
     status: Lossy<String>,
-    stop_reason: Option<Salvaged>,
+    stop_reason: Option<SalvagedText>,
     #[sqlx(flatten)]
     usage: UsageRow,
     cost_micros: Option<i64>,
     cost_basis: Lossy<Option<String>>,
-    price_version: Option<Salvaged>,
+    price_version: Option<SalvagedText>,
     error: Lossy<Option<Json<Failure>>>,
     first_token_at: Lossy<Option<DateTime<Utc>>>,
     started_at: Lossy<DateTime<Utc>>,
@@ -120,8 +124,8 @@ struct Row {
 impl Row {
     /// The call as far as its row can be read. What is wrong goes into `damages`.
     fn into_call(self, turn_id: TurnId, damages: &mut Vec<Damage>) -> Result<ArchivedGeneration, StoreError> {
-        let request = unless_noted(self.body.whole(self.id), damages)?.unwrap_or_default();
-        let request_manifest = unless_noted(self.manifest.whole(self.id), damages)?.unwrap_or_default();
+        let request = ok_or_note(self.body.reassemble(self.id), damages)?.unwrap_or_default();
+        let request_manifest = ok_or_note(self.manifest.reassemble(self.id), damages)?.unwrap_or_default();
         let mut row = RowReader { table: "generations", id: self.id, damages };
         let step = u32::try_from(self.step).unwrap_or_else(|why| {
             row.note("step", why);
@@ -140,15 +144,15 @@ impl Row {
             api: self.api.map(|api| row.text("api", api)),
             model_requested: row.text("model_requested", self.model_requested),
             model_returned: self.model_returned.map(|model| row.text("model_returned", model)),
-            request: Bytes(request),
+            request: ArchivedBytes(request),
             request_manifest,
-            raw_kind: word(raw_kind.unwrap_or(RawKind::SseEvents)),
+            raw_kind: to_word(raw_kind.unwrap_or(RawKind::SseEvents)),
             raw_complete: self.raw_complete,
             raw: None,
-            status: word(status.unwrap_or(GenerationStatus::Error)),
+            status: to_word(status.unwrap_or(GenerationStatus::Error)),
             stop_reason: self.stop_reason.map(|reason| row.text("stop_reason", reason)),
             usage: self.usage.into(),
-            cost_micros: self.cost_micros.map(place),
+            cost_micros: self.cost_micros.map(to_unsigned),
             cost_basis: cost_basis.and_then(|basis| row.word("cost_basis", basis)),
             price_version: self.price_version.map(|version| row.text("price_version", version)),
             error: row.value("error", self.error).flatten().map(|Json(error)| error),
@@ -162,26 +166,27 @@ impl Row {
 
 /// All chats of an owner, the oldest first, with the rows that cannot be read.
 pub async fn chats(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Result<Vec<ChatId>, StoreError> {
-    let ids: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(CHATS).bind(owner.uuid()).fetch_all(pool).await?);
-    Ok(readable_with_damages(ids, "chats", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
+    let ids: Vec<Readable<(Uuid,)>> =
+        with_pool!(db, |pool| sqlx::query_as(CHATS).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(keep_readable_with_damages(ids, "chats", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
 }
 
 /// All documents of an owner that are not in Trash, with the rows that cannot be read.
 pub async fn documents(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Result<Vec<DocumentId>, StoreError> {
     let ids: Vec<Readable<(Uuid,)>> =
-        on!(db, |pool| sqlx::query_as(ALL_DOCUMENTS).bind(owner.uuid()).fetch_all(pool).await?);
-    Ok(readable_with_damages(ids, "documents", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
+        with_pool!(db, |pool| sqlx::query_as(ALL_DOCUMENTS).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(keep_readable_with_damages(ids, "documents", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
 }
 
 /// Whether a chat of this id is here. `None` when it never was, or was deleted for ever.
-pub async fn standing(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<Standing>, StoreError> {
-    let row: Option<Moments> = in_tx!(tx, |conn| {
+pub async fn chat_presence(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatPresence>, StoreError> {
+    let row: Option<DeletionTimes> = in_tx!(tx, |conn| {
         sqlx::query_as(STANDING).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });
     Ok(row.map(|row| match row {
-        (None, _) => Standing::Here,
-        (Some(_), None) => Standing::InTrash,
-        (Some(_), Some(from)) => Standing::Going(from),
+        (None, _) => ChatPresence::Live,
+        (Some(_), None) => ChatPresence::InTrash,
+        (Some(_), Some(from)) => ChatPresence::Purging(from),
     }))
 }
 
@@ -193,25 +198,25 @@ pub async fn turn_ids(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<HashSe
 }
 
 /// The turns of a chat that are over at this moment.
-pub async fn over(db: &Db, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
+pub async fn finished_turn_ids(db: &Db, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
     let ids: Vec<Readable<(Uuid,)>> =
-        on!(db, |pool| sqlx::query_as(OVER).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
-    Ok(readable(ids, "turns").into_iter().map(|(id,)| id.into()).collect())
+        with_pool!(db, |pool| sqlx::query_as(OVER).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+    Ok(keep_readable(ids, "turns").into_iter().map(|(id,)| id.into()).collect())
 }
 
 /// How a chat stands here: where its turns are, and where its branches end.
-pub async fn here(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Here, StoreError> {
-    let places: Vec<PlaceRow> =
+pub async fn existing_chat(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<ExistingChat, StoreError> {
+    let places: Vec<TurnPositionRow> =
         in_tx!(&mut *tx, |conn| sqlx::query_as(PLACES).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
     let heads: Vec<(Uuid, String, String, String, Option<Uuid>)> =
         in_tx!(tx, |conn| sqlx::query_as(HEADS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
-    let mut here = Here::default();
+    let mut here = ExistingChat::default();
     for row in places {
         if row.deleted_at.is_some() {
-            here.gone.insert(row.id.into());
+            here.deleted.insert(row.id.into());
             continue;
         }
-        let place = Place {
+        let place = ExistingTurn {
             prev_turn_id: row.prev_turn_id.map(TurnId::from),
             branch_id: row.branch_id.into(),
             exchange_id: row.exchange_id.into(),
@@ -221,14 +226,14 @@ pub async fn here(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Here, Stor
         here.turns.insert(row.id.into(), place);
     }
     for (id, name, provider, model, head) in heads {
-        here.branches.insert(id.into(), (name, Lock { provider, model }, head.map(TurnId::from)));
+        here.branches.insert(id.into(), (name, ModelLock { provider, model }, head.map(TurnId::from)));
     }
     Ok(here)
 }
 
 /// What those of these turns of a chat say that are here and not deleted: the contents of their blocks, in their order, as
 /// their JSON. At most a page of turns.
-pub async fn said(
+pub async fn turn_contents(
     tx: &mut Tx,
     owner: UserId,
     chat: ChatId,
@@ -261,26 +266,26 @@ pub async fn generations(
     damages: &mut Vec<Damage>,
 ) -> Result<Vec<ArchivedGeneration>, StoreError> {
     let rows: Vec<Readable<Row>> =
-        on!(db, |pool| sqlx::query_as(GENERATIONS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
-    let rows = readable_with_damages(rows, "generations", format_args!("of turn {turn}"), damages);
+        with_pool!(db, |pool| sqlx::query_as(GENERATIONS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+    let rows = keep_readable_with_damages(rows, "generations", format_args!("of turn {turn}"), damages);
     rows.into_iter().map(|row| row.into_call(turn, damages)).collect()
 }
 
 /// The response of a call as it came; nothing where it is damaged, which is noted.
-pub async fn raw(
+pub async fn raw_response(
     db: &Db,
     owner: UserId,
     call: GenerationId,
     damages: &mut Vec<Damage>,
-) -> Result<Option<Bytes>, StoreError> {
+) -> Result<Option<ArchivedBytes>, StoreError> {
     let raw = raw::find(db, owner, call).await;
-    Ok(unless_noted(raw, damages)?.flatten().map(Bytes))
+    Ok(ok_or_note(raw, damages)?.flatten().map(ArchivedBytes))
 }
 
 /// Stores a call that was made elsewhere.
 pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(), StoreError> {
     // A piece of its chat before this one may have counted the turn without its calls.
-    storage::recount(tx, of.turn_id).await?;
+    storage::invalidate_turn_size(tx, of.turn_id).await?;
     let packed = of.raw.as_ref().map(|raw| raw::compress(std::slice::from_ref(&raw.0))).transpose()?;
     let (bytes, sha256, length) = match packed {
         Some(packed) => (Some(packed.bytes), Some(packed.sha256), Some(packed.length)),
@@ -308,8 +313,8 @@ pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(
             .bind(cache_read)
             .bind(cache_write)
             .bind(reasoning)
-            .bind(of.cost_micros.map(bigint))
-            .bind(of.cost_basis.map(word))
+            .bind(of.cost_micros.map(to_bigint))
+            .bind(of.cost_basis.map(to_word))
             .bind(of.price_version.as_deref())
             .bind(of.error.as_ref().map(Json))
             .bind(of.first_token_at)
@@ -321,28 +326,28 @@ pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(
     });
     let manifest = to_json(&of.request_manifest, "generation_requests", "manifest")?;
     let call = (of.turn_id, of.step, of.provider.as_str(), of.model_requested.as_str());
-    requests::insert_apart(tx, of.id, call, (&of.request.0, manifest)).await
+    requests::insert_imported(tx, of.id, call, (&of.request.0, manifest)).await
 }
 
 /// Says which place the next turn of a chat gets.
-pub async fn count_on(tx: &mut Tx, chat: ChatId, next_ord: i64) -> Result<(), StoreError> {
+pub async fn set_next_ord(tx: &mut Tx, chat: ChatId, next_ord: i64) -> Result<(), StoreError> {
     in_tx!(tx, |conn| sqlx::query(COUNT_ON).bind(chat.uuid()).bind(next_ord).execute(conn).await.map(drop))?;
     Ok(())
 }
 
 /// The blobs that messages of a chat name, and the documents, which are not in Trash. Rows that cannot be read are noted.
-pub async fn named(
+pub async fn list_attached_ids(
     db: &Db,
     owner: UserId,
     chat: ChatId,
     damages: &mut Vec<Damage>,
 ) -> Result<(Vec<String>, Vec<DocumentId>), StoreError> {
     let blobs: Vec<Readable<(String,)>> =
-        on!(db, |pool| sqlx::query_as(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(BLOBS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let documents: Vec<Readable<(Uuid,)>> =
-        on!(db, |pool| sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(DOCUMENTS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let of_chat = format_args!("of chat {chat}");
-    let blobs = readable_with_damages(blobs, "block_blobs", of_chat, damages);
-    let documents = readable_with_damages(documents, "block_documents", of_chat, damages);
+    let blobs = keep_readable_with_damages(blobs, "block_blobs", of_chat, damages);
+    let documents = keep_readable_with_damages(documents, "block_documents", of_chat, damages);
     Ok((blobs.into_iter().map(|(sha256,)| sha256).collect(), documents.into_iter().map(|(id,)| id.into()).collect()))
 }

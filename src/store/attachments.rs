@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use turnleaf_domain::attachment::DOCUMENT;
+use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_domain::{Block, BlockId, Content, DocumentId, UserId};
 
 sql! {
@@ -31,7 +31,7 @@ sql! {
 ///
 /// # Errors
 /// `Gone` for an image that is not stored any more: a day passed since it was looked for.
-pub async fn name(tx: &mut Tx, blocks: &[Block]) -> Result<(), StoreError> {
+pub async fn insert_references(tx: &mut Tx, blocks: &[Block]) -> Result<(), StoreError> {
     for block in blocks {
         match &block.content {
             Content::Image { blob, .. } => in_tx!(&mut *tx, |conn| {
@@ -42,7 +42,7 @@ pub async fn name(tx: &mut Tx, blocks: &[Block]) -> Result<(), StoreError> {
             }),
             Content::Reference { ref_id, ref_type, version_timestamp }
             | Content::PartialReference { ref_id, ref_type, version_timestamp, .. }
-                if ref_type == DOCUMENT =>
+                if ref_type == DOCUMENT_REF_TYPE =>
             {
                 let (Ok(document), Some(version)) = (ref_id.parse::<DocumentId>(), version_timestamp) else { continue };
                 in_tx!(&mut *tx, |conn| {
@@ -57,7 +57,7 @@ pub async fn name(tx: &mut Tx, blocks: &[Block]) -> Result<(), StoreError> {
 }
 
 /// The newest versions of those of these documents that are this owner's and not in Trash.
-pub async fn newest(
+pub async fn newest_document_versions(
     db: &Db,
     owner: UserId,
     documents: &[DocumentId],
@@ -65,7 +65,7 @@ pub async fn newest(
     if documents.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<(Uuid, DateTime<Utc>)> = on!(db, |pool| {
+    let rows: Vec<(Uuid, DateTime<Utc>)> = with_pool!(db, |pool| {
         let mut query = QueryBuilder::new(NEWEST);
         query.push("WHERE d.deleted_at IS NULL AND d.owner_id = ").push_bind(owner.uuid()).push(" AND d.id IN (");
         let mut list = query.separated(", ");
@@ -79,11 +79,15 @@ pub async fn newest(
 }
 
 /// Those of these blocks of this owner's whose images are stored.
-pub async fn kept(db: &Db, owner: UserId, blocks: &[BlockId]) -> Result<HashSet<BlockId>, StoreError> {
+pub async fn blocks_with_stored_images(
+    db: &Db,
+    owner: UserId,
+    blocks: &[BlockId],
+) -> Result<HashSet<BlockId>, StoreError> {
     if blocks.is_empty() {
         return Ok(HashSet::new());
     }
-    let rows: Vec<(Uuid,)> = on!(db, |pool| {
+    let rows: Vec<(Uuid,)> = with_pool!(db, |pool| {
         let mut query = QueryBuilder::new(KEPT);
         query.push("WHERE o.bytes IS NOT NULL AND c.owner_id = ").push_bind(owner.uuid()).push(" AND r.block_id IN (");
         let mut list = query.separated(", ");

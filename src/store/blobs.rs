@@ -7,13 +7,13 @@ use chrono::{DateTime, Utc};
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, Readable, kept};
-use crate::rows::{parse_word, place, plain, word};
+use crate::readable::{self, Damage, Lossy, Readable, keep_decoded};
+use crate::rows::{parse_word, storable_text, to_unsigned, to_word};
 use turnleaf_domain::{BlockId, UserId};
 
 /// Whether something of this owner's ($1) names the blob `o`, or an image that `o` is a form of: a block that is not
 /// deleted, an upload, a document.
-macro_rules! is_of_owner {
+macro_rules! is_referenced_by_owner {
     () => {
         "EXISTS (SELECT 1 FROM ( \
             SELECT o.sha256 AS sha256 UNION SELECT f.sha256 FROM blob_forms f WHERE f.is_in = o.sha256) n WHERE \
@@ -32,20 +32,20 @@ sql! {
         ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at";
     FIND = concat!("SELECT o.mime, o.bytes, (SELECT MAX(u.name) FROM uploads u \
             WHERE u.owner_id = $1 AND u.sha256 = o.sha256) AS name \
-        FROM blobs o WHERE o.sha256 = $2 AND o.bytes IS NOT NULL AND ", is_of_owner!());
-    SIZE = concat!("SELECT o.mime, o.byte_count FROM blobs o WHERE o.sha256 = $2 AND ", is_of_owner!());
+        FROM blobs o WHERE o.sha256 = $2 AND o.bytes IS NOT NULL AND ", is_referenced_by_owner!());
+    SIZE = concat!("SELECT o.mime, o.byte_count FROM blobs o WHERE o.sha256 = $2 AND ", is_referenced_by_owner!());
     FORMS = "SELECT form, is_in, width, height FROM blob_forms WHERE sha256 = $1";
     ADD_FORM = "INSERT INTO blob_forms (sha256, form, is_in, width, height) VALUES ($1, $2, $3, $4, $5) \
         ON CONFLICT (sha256, form) DO NOTHING";
     NAME_OWN = concat!("INSERT INTO block_blobs (block_id, sha256) SELECT k.id, o.sha256 \
-        FROM turn_blocks k CROSS JOIN blobs o WHERE k.id = $2 AND o.sha256 = $3 AND ", is_of_owner!(),
+        FROM turn_blocks k CROSS JOIN blobs o WHERE k.id = $2 AND o.sha256 = $3 AND ", is_referenced_by_owner!(),
         " ON CONFLICT (block_id, sha256) DO NOTHING");
     NAME = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2) ON CONFLICT (block_id, sha256) DO NOTHING";
 }
 
 /// A blob to store, with the block that names it. The block is stored before, in the same transaction.
 #[derive(Debug, Clone, Copy)]
-pub struct BlobOf<'a> {
+pub struct NewBlockBlob<'a> {
     pub block: BlockId,
     /// Of its bytes, in lower-case hex.
     pub sha256: &'a str,
@@ -54,11 +54,11 @@ pub struct BlobOf<'a> {
 }
 
 /// Stores blobs that are not there yet, and that these blocks name them.
-pub async fn put(tx: &mut Tx, blobs: &[BlobOf<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
+pub async fn put(tx: &mut Tx, blobs: &[NewBlockBlob<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut seen = HashSet::new();
     for blob in blobs {
         if seen.insert(blob.sha256) {
-            store(tx, blob.sha256, blob.mime, blob.bytes, now).await?;
+            insert_unreferenced(tx, blob.sha256, blob.mime, blob.bytes, now).await?;
         }
         in_tx!(&mut *tx, |conn| {
             sqlx::query(NAME).bind(blob.block.uuid()).bind(blob.sha256).execute(conn).await?;
@@ -68,7 +68,7 @@ pub async fn put(tx: &mut Tx, blobs: &[BlobOf<'_>], now: DateTime<Utc>) -> Resul
 }
 
 /// Says that a block names this blob, if something of this owner's names it already: a hash opens nothing of a stranger's.
-pub async fn name_own(tx: &mut Tx, owner: UserId, block: BlockId, sha256: &str) -> Result<(), StoreError> {
+pub async fn reference_owned(tx: &mut Tx, owner: UserId, block: BlockId, sha256: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(NAME_OWN).bind(owner.uuid()).bind(block.uuid()).bind(sha256).execute(conn).await?;
     });
@@ -76,8 +76,14 @@ pub async fn name_own(tx: &mut Tx, owner: UserId, block: BlockId, sha256: &str) 
 }
 
 /// Stores bytes that nothing names yet: whoever stores them says in the same transaction what they are for.
-pub async fn store(tx: &mut Tx, sha256: &str, mime: &str, bytes: &[u8], now: DateTime<Utc>) -> Result<(), StoreError> {
-    let mime = plain(mime, "the type of a blob")?;
+pub async fn insert_unreferenced(
+    tx: &mut Tx,
+    sha256: &str,
+    mime: &str,
+    bytes: &[u8],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let mime = storable_text(mime, "the type of a blob")?;
     in_tx!(tx, |conn| {
         let query = sqlx::query(PUT).bind(sha256).bind(mime).bind(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
         query.bind(bytes).bind(now).execute(conn).await?;
@@ -88,7 +94,7 @@ pub async fn store(tx: &mut Tx, sha256: &str, mime: &str, bytes: &[u8], now: Dat
 /// What another form of an image is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FormKind {
+pub enum ImageFormKind {
     /// Where many are shown.
     Thumbnail,
     /// What models are sent, where the image itself is too large for them.
@@ -98,31 +104,31 @@ pub enum FormKind {
 /// Another form of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageForm {
-    pub kind: FormKind,
+    pub kind: ImageFormKind,
     /// The sha256 of its own blob.
-    pub is_in: String,
+    pub sha256: String,
     pub size: (u32, u32),
 }
 
 /// Remembers another form of an image; both are stored before.
-pub async fn add_form(tx: &mut Tx, sha256: &str, form: &ImageForm) -> Result<(), StoreError> {
+pub async fn add_image_form(tx: &mut Tx, sha256: &str, form: &ImageForm) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
-        let query = sqlx::query(ADD_FORM).bind(sha256).bind(word(form.kind)).bind(&form.is_in);
+        let query = sqlx::query(ADD_FORM).bind(sha256).bind(to_word(form.kind)).bind(&form.sha256);
         query.bind(i64::from(form.size.0)).bind(i64::from(form.size.1)).execute(conn).await?;
     });
     Ok(())
 }
 
 /// The other forms of an image. Whose it is was asked before.
-pub async fn forms(db: &Db, sha256: &str) -> Result<Vec<ImageForm>, StoreError> {
+pub async fn image_forms(db: &Db, sha256: &str) -> Result<Vec<ImageForm>, StoreError> {
     let rows: Vec<Readable<(String, String, i64, i64)>> =
-        on!(db, |pool| sqlx::query_as(FORMS).bind(sha256).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FORMS).bind(sha256).fetch_all(pool).await?);
     let side = |n: i64| u32::try_from(n).unwrap_or(u32::MAX);
     let form = |(kind, is_in, width, height)| {
         let kind = parse_word(kind, "blob_forms", "form", sha256)?;
-        Ok::<_, StoreError>(ImageForm { kind, is_in, size: (side(width), side(height)) })
+        Ok::<_, StoreError>(ImageForm { kind, sha256: is_in, size: (side(width), side(height)) })
     };
-    Ok(kept(readable::readable(rows, "blob_forms").into_iter().map(form), "blob_forms"))
+    Ok(keep_decoded(readable::keep_readable(rows, "blob_forms").into_iter().map(form), "blob_forms"))
 }
 
 /// Bytes with what whoever brought them called them, which is to be believed by nobody.
@@ -143,7 +149,7 @@ fn unknown_mime() -> String {
 pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<StoredBlob>, StoreError> {
     let mut damages = Vec::new();
     let found = find_with_damages(db, owner, sha256, &mut damages).await?;
-    readable::log(&damages);
+    readable::log_damages(&damages);
     Ok(found)
 }
 
@@ -156,8 +162,8 @@ pub async fn find_with_damages(
 ) -> Result<Option<StoredBlob>, StoreError> {
     type Row = (Lossy<String>, Vec<u8>, Lossy<Option<String>>);
     let row: Option<Readable<Row>> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
-    let row = readable::readable_with_damages(row.into_iter().collect(), "blobs", sha256, damages).pop();
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
+    let row = readable::keep_readable_with_damages(row.into_iter().collect(), "blobs", sha256, damages).pop();
     let mut value = |column, reason| {
         damages.push(Damage { table: "blobs", column, id: sha256.to_owned(), reason });
     };
@@ -175,9 +181,9 @@ pub async fn find_with_damages(
 }
 
 /// The type and the length of the same.
-pub async fn measure(db: &Db, owner: UserId, sha256: &str) -> Result<Option<(String, u64)>, StoreError> {
+pub async fn find_type_and_size(db: &Db, owner: UserId, sha256: &str) -> Result<Option<(String, u64)>, StoreError> {
     let row: Option<Readable<(Lossy<String>, i64)>> =
-        on!(db, |pool| sqlx::query_as(SIZE).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
-    let row = readable::readable(row.into_iter().collect(), "blobs").pop();
-    Ok(row.map(|(mime, length)| (mime.into_result().unwrap_or_else(|_| unknown_mime()), place(length))))
+        with_pool!(db, |pool| sqlx::query_as(SIZE).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
+    let row = readable::keep_readable(row.into_iter().collect(), "blobs").pop();
+    Ok(row.map(|(mime, length)| (mime.into_result().unwrap_or_else(|_| unknown_mime()), to_unsigned(length))))
 }

@@ -7,16 +7,16 @@ use serde_json::json;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::readable::{self, Damage, Lossy, Readable, RowReader, Salvaged};
-use crate::rows::{parse_word, plain, to_json, word};
+use crate::readable::{self, Damage, Lossy, Readable, RowReader, SalvagedText};
+use crate::rows::{parse_word, storable_text, to_json, to_word};
 use crate::{Db, StoreError, Tx, turns};
-use turnleaf_domain::branch::{Branch, ContextPolicy, Frozen, Lock};
+use turnleaf_domain::branch::{Branch, ContextPolicy, ModelLock, PromptPrefix};
 use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 
 pub mod ends;
-pub use ends::{last_used, lineages, set_ends};
+pub use ends::{last_used_locks, lineages, set_ends};
 
 sql! {
     INSERT = "INSERT INTO branches (id, chat_id, name, provider, model, parent_branch_id, fork_turn_id, head_turn_id, \
@@ -61,8 +61,8 @@ sql! {
 
 /// A branch that holds a part of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OnPath {
-    pub lock: Lock,
+pub struct PathBranch {
+    pub lock: ModelLock,
     pub policy: ContextPolicy,
 }
 
@@ -70,14 +70,14 @@ pub struct OnPath {
 struct BranchRow {
     id: Uuid,
     chat_id: Uuid,
-    name: Salvaged,
+    name: SalvagedText,
     provider: String,
     model: String,
     parent_branch_id: Option<Uuid>,
     fork_turn_id: Option<Uuid>,
     head_turn_id: Option<Uuid>,
     origin: String,
-    label: Option<Salvaged>,
+    label: Option<SalvagedText>,
     pinned: bool,
     policy: String,
     created_at: Lossy<DateTime<Utc>>,
@@ -94,7 +94,7 @@ impl BranchRow {
             id: self.id.into(),
             chat_id: self.chat_id.into(),
             name: row.text("name", self.name),
-            lock: Lock { provider: self.provider, model: self.model },
+            lock: ModelLock { provider: self.provider, model: self.model },
             parent_branch_id: self.parent_branch_id.map(BranchId::from),
             fork_turn_id: self.fork_turn_id.map(TurnId::from),
             head_turn_id: self.head_turn_id.map(TurnId::from),
@@ -110,10 +110,10 @@ impl BranchRow {
 /// Stores a new branch. Its turns may be inserted later in the same transaction, and so may the turn that it leaves.
 ///
 /// # Errors
-/// `Deleted` when the chat or the turn that it leaves was deleted meanwhile.
-pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &Frozen) -> Result<(), StoreError> {
-    let name = plain(&branch.name, "the branch's name")?;
-    let system_prompt = plain(&frozen.system_prompt, "the system prompt")?;
+/// `DeletionSummary` when the chat or the turn that it leaves was deleted meanwhile.
+pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Result<(), StoreError> {
+    let name = storable_text(&branch.name, "the branch's name")?;
+    let system_prompt = storable_text(&frozen.system_prompt, "the system prompt")?;
     let tools = frozen.tools.as_ref().map(|tools| to_json(tools, "branches", "tools")).transpose()?;
     let held = in_tx!(&mut *tx, |conn| {
         sqlx::query(HOLD_CHAT).bind(branch.chat_id.uuid()).execute(conn).await?.rows_affected()
@@ -136,11 +136,11 @@ pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &Frozen) -> Result<(),
             .bind(branch.parent_branch_id.map(BranchId::uuid))
             .bind(branch.fork_turn_id.map(TurnId::uuid))
             .bind(branch.head_turn_id.map(TurnId::uuid))
-            .bind(word(branch.origin))
+            .bind(to_word(branch.origin))
             .bind(Json(json!({})))
             .bind(branch.label.as_deref())
             .bind(branch.pinned)
-            .bind(word(branch.policy))
+            .bind(to_word(branch.policy))
             .bind(system_prompt)
             .bind(tools)
             .bind(branch.created_at)
@@ -153,10 +153,10 @@ pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &Frozen) -> Result<(),
 /// A branch in a chat of this owner.
 pub async fn find(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<Branch>, StoreError> {
     let row: Option<BranchRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?);
     let mut damages = Vec::new();
     let found = row.map(|row| row.into_branch(&mut damages)).transpose();
-    readable::log(&damages);
+    readable::log_damages(&damages);
     found
 }
 
@@ -164,7 +164,7 @@ pub async fn find(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<Bra
 pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, StoreError> {
     let mut damages = Vec::new();
     let listed = list_with_damages(db, owner, chat, &mut damages).await?;
-    readable::log(&damages);
+    readable::log_damages(&damages);
     Ok(listed)
 }
 
@@ -176,11 +176,11 @@ pub async fn list_with_damages(
     damages: &mut Vec<Damage>,
 ) -> Result<Vec<Branch>, StoreError> {
     let rows: Vec<Readable<BranchRow>> =
-        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let mut listed = Vec::with_capacity(rows.len());
-    for row in readable::readable_with_damages(rows, TABLE, format_args!("of chat {chat}"), damages) {
+    for row in readable::keep_readable_with_damages(rows, TABLE, format_args!("of chat {chat}"), damages) {
         let branch = row.into_branch(damages);
-        listed.extend(readable::unless_noted(branch, damages)?);
+        listed.extend(readable::ok_or_note(branch, damages)?);
     }
     Ok(listed)
 }
@@ -192,32 +192,39 @@ pub async fn count(tx: &mut Tx, chat: ChatId) -> Result<i64, StoreError> {
 
 /// The names of a chat's branches that begin with this one, of a chat that the caller holds.
 pub async fn names_like(tx: &mut Tx, chat: ChatId, name: &str) -> Result<HashSet<String>, StoreError> {
-    let name = plain(name, "the branch's name")?;
+    let name = storable_text(name, "the branch's name")?;
     let names: Vec<String> =
         in_tx!(tx, |conn| sqlx::query_scalar(NAMES_LIKE).bind(chat.uuid()).bind(name).fetch_all(conn).await?);
     Ok(names.into_iter().collect())
 }
 
 /// What a run needs of the branches that the path to the end of `branch` is made of.
-pub async fn of_path(db: &Db, owner: UserId, branch: BranchId) -> Result<HashMap<BranchId, OnPath>, StoreError> {
+pub async fn list_on_path(
+    db: &Db,
+    owner: UserId,
+    branch: BranchId,
+) -> Result<HashMap<BranchId, PathBranch>, StoreError> {
     let rows: Vec<(Uuid, String, String, String)> =
-        on!(db, |pool| sqlx::query_as(OF_PATH).bind(owner.uuid()).bind(branch.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(OF_PATH).bind(owner.uuid()).bind(branch.uuid()).fetch_all(pool).await?);
     let on_path = |(id, provider, model, policy): (Uuid, String, String, String)| {
         let policy = parse_word(policy, "branches", "policy", id)?;
-        Ok((id.into(), OnPath { lock: Lock { provider, model }, policy }))
+        Ok((id.into(), PathBranch { lock: ModelLock { provider, model }, policy }))
     };
     rows.into_iter().map(on_path).collect()
 }
 
 /// The prompt, the tools and the provider's state of a branch.
-type FrozenRow = (Salvaged, Lossy<Option<String>>, Lossy<Json<ProviderState>>);
+type FrozenRow = (SalvagedText, Lossy<Option<String>>, Lossy<Json<ProviderState>>);
 
 /// What the branch says in every request, and what it keeps for its provider. For a run, which has the branch from its
 /// owner's turn.
-pub async fn of_run(db: &Db, branch: BranchId) -> Result<Option<(Frozen, ProviderState)>, StoreError> {
+pub async fn frozen_and_provider_state(
+    db: &Db,
+    branch: BranchId,
+) -> Result<Option<(PromptPrefix, ProviderState)>, StoreError> {
     let mut damages = Vec::new();
     let found = read_frozen(db, branch, &mut damages).await?;
-    readable::log(&damages);
+    readable::log_damages(&damages);
     Ok(found)
 }
 
@@ -225,9 +232,9 @@ async fn read_frozen(
     db: &Db,
     branch: BranchId,
     damages: &mut Vec<Damage>,
-) -> Result<Option<(Frozen, ProviderState)>, StoreError> {
+) -> Result<Option<(PromptPrefix, ProviderState)>, StoreError> {
     let row: Option<FrozenRow> =
-        on!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
     let Some((system_prompt, tools, state)) = row else { return Ok(None) };
     let mut row = RowReader { table: TABLE, id: branch.uuid(), damages };
     // Without the list of its tools a branch offers none, and says so; with none at all it would offer those of today.
@@ -238,12 +245,12 @@ async fn read_frozen(
     };
     let Json(state) = row.value(PROVIDER_STATE, state).unwrap_or_default();
     let system_prompt = row.text("system_prompt", system_prompt);
-    Ok(Some((Frozen { system_prompt, tools }, state)))
+    Ok(Some((PromptPrefix { system_prompt, tools }, state)))
 }
 
 /// What the branch says in every request. The caller has found the branch by its owner.
-pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<Frozen>, StoreError> {
-    Ok(of_run(db, branch).await?.map(|(frozen, _)| frozen))
+pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<PromptPrefix>, StoreError> {
+    Ok(frozen_and_provider_state(db, branch).await?.map(|(frozen, _)| frozen))
 }
 
 /// As [`frozen`], with what of it cannot be read.
@@ -251,7 +258,7 @@ pub async fn frozen_with_damages(
     db: &Db,
     branch: BranchId,
     damages: &mut Vec<Damage>,
-) -> Result<Option<Frozen>, StoreError> {
+) -> Result<Option<PromptPrefix>, StoreError> {
     let mut of_row = Vec::new();
     let found = read_frozen(db, branch, &mut of_row).await?;
     damages.extend(of_row.into_iter().filter(|damage| damage.column != PROVIDER_STATE));
@@ -260,7 +267,7 @@ pub async fn frozen_with_damages(
 
 /// How many tools a branch of this owner offers; nothing where it does not say which.
 pub async fn tool_count(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<usize>, StoreError> {
-    let count: Option<Option<i64>> = on!(db, |pool| sqlx::query_scalar(TOOL_COUNT)
+    let count: Option<Option<i64>> = with_pool!(db, |pool| sqlx::query_scalar(TOOL_COUNT)
         .bind(owner.uuid())
         .bind(branch.uuid())
         .fetch_optional(pool)
@@ -268,9 +275,9 @@ pub async fn tool_count(db: &Db, owner: UserId, branch: BranchId) -> Result<Opti
     Ok(count.flatten().and_then(|count| usize::try_from(count).ok()))
 }
 
-/// What the branch keeps for its provider; nothing where there is no such branch. For a run, as [`of_run`].
+/// What the branch keeps for its provider; nothing where there is no such branch. For a run, as [`frozen_and_provider_state`].
 pub async fn provider_state(db: &Db, branch: BranchId) -> Result<ProviderState, StoreError> {
-    Ok(of_run(db, branch).await?.map(|(_, state)| state).unwrap_or_default())
+    Ok(frozen_and_provider_state(db, branch).await?.map(|(_, state)| state).unwrap_or_default())
 }
 
 /// Replaces the tools that a branch offers. The caller has found the branch by its owner. False when it is gone.
@@ -283,10 +290,10 @@ pub async fn set_tools(tx: &mut Tx, branch: BranchId, tools: &[OfferedTool]) -> 
 }
 
 /// The branches of a chat that have no turn of their own yet, of a chat that the caller holds.
-pub async fn empty_of_chat(tx: &mut Tx, chat: ChatId) -> Result<Vec<(BranchId, Lock)>, StoreError> {
+pub async fn list_empty(tx: &mut Tx, chat: ChatId) -> Result<Vec<(BranchId, ModelLock)>, StoreError> {
     let rows: Vec<(Uuid, String, String)> =
         in_tx!(tx, |conn| sqlx::query_as(EMPTY_OF_CHAT).bind(chat.uuid()).fetch_all(conn).await?);
-    Ok(rows.into_iter().map(|(id, provider, model)| (id.into(), Lock { provider, model })).collect())
+    Ok(rows.into_iter().map(|(id, provider, model)| (id.into(), ModelLock { provider, model })).collect())
 }
 
 /// Replaces what the branch keeps for its provider. False when the branch is gone.
@@ -298,8 +305,8 @@ pub async fn set_provider_state(tx: &mut Tx, branch: BranchId, state: &ProviderS
 }
 
 /// Gives the system prompt to the chat's branches that have no turn yet; the others keep theirs.
-pub async fn set_prompt_of_empty(tx: &mut Tx, chat: ChatId, text: &str) -> Result<(), StoreError> {
-    let text = plain(text, "the system prompt")?;
+pub async fn set_prompt_of_empty_branches(tx: &mut Tx, chat: ChatId, text: &str) -> Result<(), StoreError> {
+    let text = storable_text(text, "the system prompt")?;
     in_tx!(tx, |conn| {
         sqlx::query(SET_PROMPT_OF_EMPTY).bind(chat.uuid()).bind(text).execute(conn).await?;
     });
@@ -308,7 +315,7 @@ pub async fn set_prompt_of_empty(tx: &mut Tx, chat: ChatId, text: &str) -> Resul
 
 /// Gives the branch a name. False when it is gone.
 pub async fn rename(tx: &mut Tx, branch: BranchId, name: &str) -> Result<bool, StoreError> {
-    let name = plain(name, "the branch's name")?;
+    let name = storable_text(name, "the branch's name")?;
     let changed =
         in_tx!(tx, |conn| sqlx::query(RENAME).bind(branch.uuid()).bind(name).execute(conn).await?.rows_affected());
     Ok(changed > 0)
@@ -316,7 +323,7 @@ pub async fn rename(tx: &mut Tx, branch: BranchId, name: &str) -> Result<bool, S
 
 /// Gives the branch a label, or takes it away. False when the branch is gone.
 pub async fn set_label(tx: &mut Tx, branch: BranchId, label: Option<&str>) -> Result<bool, StoreError> {
-    let label = label.map(|label| plain(label, "the branch's label")).transpose()?;
+    let label = label.map(|label| storable_text(label, "the branch's label")).transpose()?;
     let changed =
         in_tx!(tx, |conn| sqlx::query(SET_LABEL).bind(branch.uuid()).bind(label).execute(conn).await?.rows_affected());
     Ok(changed > 0)
@@ -333,13 +340,13 @@ pub async fn set_pinned(tx: &mut Tx, branch: BranchId, is_pinned: bool) -> Resul
 /// Sets how earlier reasoning goes back from the next request on. False when the branch is gone.
 pub async fn set_policy(tx: &mut Tx, branch: BranchId, policy: ContextPolicy) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
-        sqlx::query(SET_POLICY).bind(branch.uuid()).bind(word(policy)).execute(conn).await?.rows_affected()
+        sqlx::query(SET_POLICY).bind(branch.uuid()).bind(to_word(policy)).execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
 }
 
 /// Remembers that the end of the branch was shown, or added to. False when it is gone.
-pub async fn visit(tx: &mut Tx, branch: BranchId, now: DateTime<Utc>) -> Result<bool, StoreError> {
+pub async fn record_visit(tx: &mut Tx, branch: BranchId, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let changed =
         in_tx!(tx, |conn| sqlx::query(VISIT).bind(branch.uuid()).bind(now).execute(conn).await?.rows_affected());
     Ok(changed > 0)
@@ -356,6 +363,10 @@ pub async fn set_head(tx: &mut Tx, branch: BranchId, seen: Option<TurnId>, head:
 }
 
 /// The models of an owner's branches, by name; at most `limit`.
-pub async fn models(db: &Db, owner: UserId, limit: u32) -> Result<Vec<String>, StoreError> {
-    Ok(on!(db, |pool| sqlx::query_scalar(MODELS).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?))
+pub async fn list_models(db: &Db, owner: UserId, limit: u32) -> Result<Vec<String>, StoreError> {
+    Ok(with_pool!(db, |pool| sqlx::query_scalar(MODELS)
+        .bind(owner.uuid())
+        .bind(i64::from(limit))
+        .fetch_all(pool)
+        .await?))
 }

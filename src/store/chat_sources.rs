@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Damage, Lossy, Readable, RowReader, Salvaged, kept, readable};
-use crate::rows::{from_json, plain, to_json};
-use turnleaf_domain::{ChatId, ImportedFrom, UserId};
+use crate::readable::{Damage, Lossy, Readable, RowReader, SalvagedText, keep_decoded, keep_readable};
+use crate::rows::{from_json, storable_text, to_json};
+use turnleaf_domain::{ChatId, ImportOrigin, UserId};
 
 sql! {
     PUT = "INSERT INTO chat_sources (chat_id, format, file, imported_at, differences) \
@@ -17,12 +17,13 @@ sql! {
 }
 
 type Row = (String, String, DateTime<Utc>, String);
-type LossyRow = (Salvaged, Salvaged, Lossy<DateTime<Utc>>, Lossy<String>);
+type LossyRow = (SalvagedText, SalvagedText, Lossy<DateTime<Utc>>, Lossy<String>);
 
 /// Stores where an owner's chat came from. Of one that is stored already only the differences become others.
-pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom) -> Result<(), StoreError> {
+pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportOrigin) -> Result<(), StoreError> {
     let differences = to_json(&source.differences, "chat_sources", "differences")?;
-    let (format, file) = (plain(&source.format, "a format")?, plain(&source.file, "the name of a file")?);
+    let (format, file) =
+        (storable_text(&source.format, "a format")?, storable_text(&source.file, "the name of a file")?);
     in_tx!(tx, |conn| {
         let query = sqlx::query(PUT).bind(owner.uuid()).bind(chat.uuid()).bind(format).bind(file);
         query.bind(source.imported_at).bind(differences).execute(conn).await?;
@@ -33,11 +34,11 @@ pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportedFrom
 const TABLE: &str = "chat_sources";
 
 /// Where an owner's chat came from. A source that cannot be read is none.
-pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportedFrom>, StoreError> {
+pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportOrigin>, StoreError> {
     let row: Option<Readable<Row>> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
-    let rows = readable(row.into_iter().collect(), TABLE).into_iter();
-    Ok(kept(rows.map(|row| read(row, chat)), TABLE).pop())
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    let rows = keep_readable(row.into_iter().collect(), TABLE).into_iter();
+    Ok(keep_decoded(rows.map(|row| read(row, chat)), TABLE).pop())
 }
 
 /// As [`find`], but as far as it can be read, with what of it cannot.
@@ -46,12 +47,12 @@ pub async fn find_with_damages(
     owner: UserId,
     chat: ChatId,
     damages: &mut Vec<Damage>,
-) -> Result<Option<ImportedFrom>, StoreError> {
+) -> Result<Option<ImportOrigin>, StoreError> {
     let row: Option<LossyRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
     Ok(row.map(|(format, file, imported_at, differences)| {
         let mut row = RowReader { table: TABLE, id: chat.uuid(), damages };
-        ImportedFrom {
+        ImportOrigin {
             format: row.text("format", format),
             file: row.text("file", file),
             imported_at: row.moment("imported_at", imported_at),
@@ -64,13 +65,13 @@ pub async fn find_with_damages(
 }
 
 /// The same as a transaction sees it.
-pub async fn seen(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ImportedFrom>, StoreError> {
+pub async fn find_in_tx(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ImportOrigin>, StoreError> {
     let row: Option<Row> =
         in_tx!(tx, |conn| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?);
     row.map(|row| read(row, chat)).transpose()
 }
 
-fn read((format, file, imported_at, differences): Row, chat: ChatId) -> Result<ImportedFrom, StoreError> {
+fn read((format, file, imported_at, differences): Row, chat: ChatId) -> Result<ImportOrigin, StoreError> {
     let differences = from_json(&differences, "chat_sources", "differences", chat)?;
-    Ok(ImportedFrom { format, file, imported_at, differences })
+    Ok(ImportOrigin { format, file, imported_at, differences })
 }

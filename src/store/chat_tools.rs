@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Damage, Lossy, Readable, RowReader, kept, readable};
+use crate::readable::{Damage, Lossy, Readable, RowReader, keep_decoded, keep_readable};
 use crate::rows::{from_json, to_json};
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{ChatId, UserId};
@@ -34,9 +34,9 @@ pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) 
 /// The choice of an owner's chat.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ToolChoice>, StoreError> {
     let row: Option<Readable<(Uuid, Json<String>)>> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
-    let rows = readable(row.into_iter().collect(), TABLE).into_iter();
-    Ok(kept(rows.map(|(id, Json(text))| from_json(&text, TABLE, "choice", id)), TABLE).pop())
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+    let rows = keep_readable(row.into_iter().collect(), TABLE).into_iter();
+    Ok(keep_decoded(rows.map(|(id, Json(text))| from_json(&text, TABLE, "choice", id)), TABLE).pop())
 }
 
 /// As [`find`], with what of it cannot be read.
@@ -47,7 +47,7 @@ pub async fn find_with_damages(
     damages: &mut Vec<Damage>,
 ) -> Result<Option<ToolChoice>, StoreError> {
     let row: Option<(Lossy<Uuid>, Lossy<Json<String>>)> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
     let mut reader = RowReader { table: TABLE, id: chat.uuid(), damages };
     let choice = row.and_then(|(_, choice)| reader.value("choice", choice));
     Ok(choice.and_then(|Json(text)| reader.json("choice", &text)))

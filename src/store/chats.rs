@@ -1,6 +1,6 @@
 //! Chats: the rows of whole trees, not their turns.
 
-pub mod listed;
+pub mod listing;
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, RowReader, Salvaged};
-use crate::rows::plain;
+use crate::readable::{self, Damage, Lossy, RowReader, SalvagedText};
+use crate::rows::storable_text;
 use crate::search;
 use turnleaf_domain::chat::ChatSettings;
-use turnleaf_domain::{BranchId, Chat, ChatId, Params, TurnId, UserId, limits};
+use turnleaf_domain::{BranchId, Chat, ChatId, ModelParams, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 
-pub use listed::{Browsed, ListedChat, browse, list, list_behind, newest, pinned};
+pub use listing::{BrowseFilter, ListedChat, browse, list, list_after, list_newest, list_pinned};
 
 sql! {
     INSERT = "INSERT INTO chats (id, owner_id, title, system_prompt, settings, default_branch_id, \
@@ -62,8 +62,8 @@ sql! {
 struct ChatRow {
     id: Uuid,
     owner_id: Uuid,
-    title: Salvaged,
-    system_prompt: Salvaged,
+    title: SalvagedText,
+    system_prompt: SalvagedText,
     settings: Lossy<Json<ChatSettings>>,
     default_branch_id: Lossy<Option<Uuid>>,
     last_viewed_turn_id: Lossy<Option<Uuid>>,
@@ -104,8 +104,8 @@ impl ChatRow {
 
 /// Stores a new chat. Its default branch may be inserted later in the same transaction.
 pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
-    let title = plain(&chat.title, "the title")?;
-    let system_prompt = plain(&chat.system_prompt, "the system prompt")?;
+    let title = storable_text(&chat.title, "the title")?;
+    let system_prompt = storable_text(&chat.system_prompt, "the system prompt")?;
     in_tx!(&mut *tx, |conn| {
         sqlx::query(INSERT)
             .bind(chat.id.uuid())
@@ -125,19 +125,23 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .execute(conn)
             .await?;
     });
-    search::index::chat_title(tx, chat.id).await
+    search::index::index_chat_title(tx, chat.id).await
 }
 
 /// Another value whenever the chat came in or turns of it went for ever; none where that never happened since there is one.
-pub async fn epoch(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Uuid>, StoreError> {
-    let row: Option<Option<Uuid>> =
-        on!(db, |pool| sqlx::query_scalar(EPOCH).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+pub async fn purge_epoch(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Uuid>, StoreError> {
+    let row: Option<Option<Uuid>> = with_pool!(db, |pool| sqlx::query_scalar(EPOCH)
+        .bind(owner.uuid())
+        .bind(chat.uuid())
+        .fetch_optional(pool)
+        .await?);
     Ok(row.flatten())
 }
 
 /// Whose a chat is: for what the server goes on with by itself. `None` where it is deleted.
 pub async fn owner_of(db: &Db, chat: ChatId) -> Result<Option<UserId>, StoreError> {
-    let owner: Option<Uuid> = on!(db, |pool| sqlx::query_scalar(OWNER).bind(chat.uuid()).fetch_optional(pool).await?);
+    let owner: Option<Uuid> =
+        with_pool!(db, |pool| sqlx::query_scalar(OWNER).bind(chat.uuid()).fetch_optional(pool).await?);
     Ok(owner.map(UserId::from))
 }
 
@@ -145,7 +149,7 @@ pub async fn owner_of(db: &Db, chat: ChatId) -> Result<Option<UserId>, StoreErro
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Chat>, StoreError> {
     let mut damages = Vec::new();
     let found = find_with_damages(db, owner, chat, &mut damages).await?;
-    readable::log(&damages);
+    readable::log_damages(&damages);
     Ok(found)
 }
 
@@ -157,12 +161,12 @@ pub async fn find_with_damages(
     damages: &mut Vec<Damage>,
 ) -> Result<Option<Chat>, StoreError> {
     let row: Option<ChatRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
     Ok(row.map(|row| row.into_chat(damages)))
 }
 
 /// Those of these chats that are the owner's and not deleted.
-pub async fn there(
+pub async fn filter_existing(
     db: &Db,
     owner: UserId,
     chats: impl IntoIterator<Item = ChatId>,
@@ -170,7 +174,7 @@ pub async fn there(
     let chats: Vec<Uuid> = chats.into_iter().map(ChatId::uuid).collect();
     let mut there = HashSet::new();
     for some in chats.chunks(limits::PAGE_MAX as usize) {
-        let found: Vec<Uuid> = on!(db, |pool| {
+        let found: Vec<Uuid> = with_pool!(db, |pool| {
             let mut query = QueryBuilder::new(THERE);
             query.push("WHERE c.deleted_at IS NULL AND c.owner_id = ").push_bind(owner.uuid()).push(" AND c.id IN (");
             let mut list = query.separated(", ");
@@ -188,8 +192,8 @@ pub async fn there(
 /// Names a chat; its place in the list stays. A title that a person gave is never replaced by an automatic one: then,
 /// as when the chat is gone, this gives false.
 pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_user: bool) -> Result<bool, StoreError> {
-    let title = plain(title, "the title")?;
-    let Some(mut settings) = hold(tx, owner, chat).await? else { return Ok(false) };
+    let title = storable_text(title, "the title")?;
+    let Some(mut settings) = lock_for_update(tx, owner, chat).await? else { return Ok(false) };
     if settings.titled_by_user && !by_user {
         return Ok(false);
     }
@@ -197,13 +201,13 @@ pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_us
     in_tx!(&mut *tx, |conn| {
         sqlx::query(SET_TITLE).bind(chat.uuid()).bind(title).bind(Json(&settings)).execute(conn).await?;
     });
-    search::index::chat_title(tx, chat).await?;
+    search::index::index_chat_title(tx, chat).await?;
     Ok(true)
 }
 
 /// Sets what the chat asks of models. False when it is gone.
-pub async fn set_params(tx: &mut Tx, owner: UserId, chat: ChatId, params: &Params) -> Result<bool, StoreError> {
-    let Some(mut settings) = hold(tx, owner, chat).await? else { return Ok(false) };
+pub async fn set_params(tx: &mut Tx, owner: UserId, chat: ChatId, params: &ModelParams) -> Result<bool, StoreError> {
+    let Some(mut settings) = lock_for_update(tx, owner, chat).await? else { return Ok(false) };
     settings.params = params.clone();
     in_tx!(tx, |conn| {
         sqlx::query(SET_SETTINGS).bind(chat.uuid()).bind(Json(&settings)).execute(conn).await?;
@@ -213,7 +217,7 @@ pub async fn set_params(tx: &mut Tx, owner: UserId, chat: ChatId, params: &Param
 
 /// Sets the system prompt. False when the chat is gone.
 pub async fn set_system_prompt(tx: &mut Tx, owner: UserId, chat: ChatId, text: &str) -> Result<bool, StoreError> {
-    let text = plain(text, "the system prompt")?;
+    let text = storable_text(text, "the system prompt")?;
     let changed = in_tx!(tx, |conn| {
         let query = sqlx::query(SET_SYSTEM_PROMPT).bind(owner.uuid()).bind(chat.uuid()).bind(text);
         query.execute(conn).await?.rows_affected()
@@ -258,7 +262,7 @@ async fn set_since(
 /// Remembers where the reader is. False when the chat is gone or has no such turn. The chat is held first: on PostgreSQL
 /// a statement that waits for the chat's row looks at the turns as they were before it waited.
 pub async fn set_last_viewed(tx: &mut Tx, owner: UserId, chat: ChatId, turn: TurnId) -> Result<bool, StoreError> {
-    if hold(tx, owner, chat).await?.is_none() {
+    if lock_for_update(tx, owner, chat).await?.is_none() {
         return Ok(false);
     }
     let changed = in_tx!(tx, |conn| {
@@ -278,16 +282,21 @@ pub async fn set_default_branch(tx: &mut Tx, chat: ChatId, branch: BranchId) -> 
 
 /// Takes the next turn's place in the chat, and with it holds the chat's row until the transaction ends: whoever adds
 /// turns to one chat does so one after the other. `None` when the chat is gone.
-pub async fn take_ord(tx: &mut Tx, owner: UserId, chat: ChatId, now: DateTime<Utc>) -> Result<Option<i64>, StoreError> {
+pub async fn allocate_ord(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    now: DateTime<Utc>,
+) -> Result<Option<i64>, StoreError> {
     Ok(in_tx!(tx, |conn| {
         let query = sqlx::query_scalar(TAKE_ORD).bind(owner.uuid()).bind(chat.uuid()).bind(now);
         query.fetch_optional(conn).await?
     }))
 }
 
-/// As [`take_ord`], for a turn that was said elsewhere and then: the chat stays in the archive, and where it is in the
+/// As [`allocate_ord`], for a turn that was said elsewhere and then: the chat stays in the archive, and where it is in the
 /// list.
-pub async fn take_ord_of_elsewhere(
+pub async fn allocate_ord_for_import(
     tx: &mut Tx,
     owner: UserId,
     chat: ChatId,
@@ -301,9 +310,9 @@ pub async fn take_ord_of_elsewhere(
 
 /// Holds the chat's row until the transaction ends, and gives its settings; `None` when the chat is gone. What is read
 /// of the chat after this stays as it is until then, because whoever adds to it or deletes from it holds it first.
-pub async fn hold(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatSettings>, StoreError> {
+pub async fn lock_for_update(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatSettings>, StoreError> {
     let settings: Option<Lossy<Json<ChatSettings>>> = in_tx!(tx, |conn| {
         sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });
-    Ok(settings.map(|settings| settings.or(TABLE, "settings", chat.uuid(), Json::default).0))
+    Ok(settings.map(|settings| settings.unwrap_or_log(TABLE, "settings", chat.uuid(), Json::default).0))
 }

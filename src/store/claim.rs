@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::postgres_tx::is_alive;
-use crate::time_limits::{TimeLimits, within};
+use crate::time_limits::{TimeLimits, with_deadline};
 use turnleaf_platform::ids::BootId;
 
 pub(super) mod gate;
@@ -63,7 +63,7 @@ impl Db {
         let (Self::Postgres { claim, .. }, Tx::Postgres(tx)) = (self, tx) else { return Ok(()) };
         let Some(epoch) = claim.state().epoch() else { return Ok(()) };
         let found = sqlx::query_scalar(IS_EPOCH).bind(epoch).fetch_optional(&mut tx.bounded()).await?;
-        claim.check(found)
+        claim.verify_epoch(found)
     }
 
     /// The same, and from here on the transaction waits for rows that others hold at most as long as `lock_wait` says. A
@@ -71,7 +71,7 @@ impl Db {
     ///
     /// # Errors
     /// As [`Self::fence`].
-    pub async fn fence_within(&self, tx: &mut Tx, lock_wait: Duration) -> Result<(), StoreError> {
+    pub async fn fence_with_lock_timeout(&self, tx: &mut Tx, lock_wait: Duration) -> Result<(), StoreError> {
         let (Self::Postgres { claim, .. }, Tx::Postgres(tx)) = (self, tx) else { return Ok(()) };
         let lock_wait = lock_wait.as_millis().to_string();
         let Some(epoch) = claim.state().epoch() else {
@@ -80,17 +80,17 @@ impl Db {
         };
         let query = sqlx::query_as(IS_EPOCH_WITHIN).bind(epoch).bind(lock_wait);
         let found: Option<(i64, String)> = query.fetch_optional(&mut tx.bounded()).await?;
-        claim.check(found.map(|(epoch, _)| epoch))
+        claim.verify_epoch(found.map(|(epoch, _)| epoch))
     }
 }
 
 /// The claim of this process.
 #[derive(Debug)]
-pub struct Claim(Option<Holder>);
+pub struct Claim(Option<LockHolder>);
 
 /// The connection that has the lock; nobody else uses it.
 #[derive(Debug)]
-struct Holder {
+struct LockHolder {
     conn: PgConnection,
     options: PgConnectOptions,
     limits: TimeLimits,
@@ -101,12 +101,12 @@ struct Holder {
 }
 
 /// What an attempt at a lost lock found.
-enum Attempt {
+enum RegainAttempt {
     Regained(PgConnection),
     /// Another process claims the database, or did since.
     Taken,
     /// A session of ours that the server believes to be alive had the lock.
-    Again,
+    Retry,
 }
 
 impl Claim {
@@ -116,7 +116,7 @@ impl Claim {
     ///
     /// # Errors
     /// `InUse` when another process has it.
-    pub async fn take(db: &Db, boot: BootId) -> Result<Self, StoreError> {
+    pub async fn acquire(db: &Db, boot: BootId) -> Result<Self, StoreError> {
         let Db::Postgres { writer, limits, claim, .. } = db else { return Ok(Self(None)) };
         let name = format!("turnleaf serving {}", boot.uuid().simple());
         // The epoch may be held for a while by a transaction whose client is gone.
@@ -130,11 +130,11 @@ impl Claim {
             }
             tokio::time::sleep(TRY_AGAIN).await;
         }
-        Ok(Self(Some(Holder { conn, options, limits: *limits, gate: claim.clone(), name, epoch: 0 })))
+        Ok(Self(Some(LockHolder { conn, options, limits: *limits, gate: claim.clone(), name, epoch: 0 })))
     }
 
     /// Raises the epoch, once the schema is there: from now on nothing of an earlier process can be stored.
-    pub async fn begin_epoch(&mut self) -> Result<(), StoreError> {
+    pub async fn start_epoch(&mut self) -> Result<(), StoreError> {
         let Some(holder) = &mut self.0 else { return Ok(()) };
         holder.epoch = sqlx::query_scalar(RAISE).fetch_one(&mut holder.conn).await?;
         holder.gate.set(ClaimState::Held(holder.epoch));
@@ -147,9 +147,9 @@ impl Claim {
         let Some(holder) = &mut self.0 else { return std::future::pending().await };
         let gate = holder.gate.clone();
         tokio::select! {
-            () = holder.keep() => {}
+            () = holder.watch_connection() => {}
             // The fence of a transaction notices it, too.
-            _ = gate.until(|state| *state == ClaimState::Taken) => {}
+            _ = gate.wait_until(|state| *state == ClaimState::Taken) => {}
         }
     }
 
@@ -157,13 +157,13 @@ impl Claim {
     pub async fn release(self) {
         if let Some(holder) = self.0 {
             // The lock ends with the connection, however that ends.
-            let _ = within(Some(holder.limits.probe), holder.conn.close()).await;
+            let _ = with_deadline(Some(holder.limits.probe), holder.conn.close()).await;
         }
     }
 }
 
-impl Holder {
-    async fn keep(&mut self) {
+impl LockHolder {
+    async fn watch_connection(&mut self) {
         loop {
             tokio::time::sleep(self.limits.probe_every).await;
             let Err(error) = is_alive(&mut self.conn, self.limits.probe).await else { continue };
@@ -182,44 +182,44 @@ impl Holder {
     /// Tries until the lock is taken again; false when another process had it in between.
     async fn regain(&mut self) -> bool {
         loop {
-            match self.try_again().await {
-                Ok(Attempt::Regained(conn)) => {
+            match self.try_regain().await {
+                Ok(RegainAttempt::Regained(conn)) => {
                     self.conn = conn;
                     return true;
                 }
-                Ok(Attempt::Taken) => return false,
-                Ok(Attempt::Again) => {}
+                Ok(RegainAttempt::Taken) => return false,
+                Ok(RegainAttempt::Retry) => {}
                 Err(error) => tracing::debug!(%error, "the claim of the database cannot be taken again yet"),
             }
             tokio::time::sleep(TRY_AGAIN).await;
         }
     }
 
-    async fn try_again(&self) -> Result<Attempt, Error> {
+    async fn try_regain(&self) -> Result<RegainAttempt, Error> {
         let limit = Some(self.limits.probe);
         let mut conn = connect(&self.options).await?;
         if try_lock(&mut conn, self.limits).await? {
-            let epoch: Option<i64> = within(limit, sqlx::query_scalar(EPOCH).fetch_optional(&mut conn)).await?;
-            return Ok(if epoch == Some(self.epoch) { Attempt::Regained(conn) } else { Attempt::Taken });
+            let epoch: Option<i64> = with_deadline(limit, sqlx::query_scalar(EPOCH).fetch_optional(&mut conn)).await?;
+            return Ok(if epoch == Some(self.epoch) { RegainAttempt::Regained(conn) } else { RegainAttempt::Taken });
         }
         let holder = sqlx::query_as(HOLDER).bind(SERVING_LOCK).fetch_optional(&mut conn);
-        let holder: Option<(i32, String)> = within(limit, holder).await?;
+        let holder: Option<(i32, String)> = with_deadline(limit, holder).await?;
         match holder {
             // The server has not noticed that the connection is dead. As long as its session had the lock, nobody else did.
             Some((session, name)) if name == self.name => {
-                within(limit, sqlx::query(TERMINATE).bind(session).execute(&mut conn)).await?;
-                Ok(Attempt::Again)
+                with_deadline(limit, sqlx::query(TERMINATE).bind(session).execute(&mut conn)).await?;
+                Ok(RegainAttempt::Retry)
             }
-            Some(_) => Ok(Attempt::Taken),
-            None => Ok(Attempt::Again),
+            Some(_) => Ok(RegainAttempt::Taken),
+            None => Ok(RegainAttempt::Retry),
         }
     }
 }
 
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, Error> {
-    within(Some(CONNECT), PgConnection::connect_with(options)).await
+    with_deadline(Some(CONNECT), PgConnection::connect_with(options)).await
 }
 
 async fn try_lock(conn: &mut PgConnection, limits: TimeLimits) -> Result<bool, Error> {
-    within(Some(limits.probe), sqlx::query_scalar(TRY_LOCK).bind(SERVING_LOCK).fetch_one(conn)).await
+    with_deadline(Some(limits.probe), sqlx::query_scalar(TRY_LOCK).bind(SERVING_LOCK).fetch_one(conn)).await
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::rows::{from_json, inconsistent, place};
+use crate::rows::{from_json, inconsistent, to_unsigned};
 use crate::search;
 use crate::turn_events::fixed_chunks;
 use turnleaf_domain::{
@@ -65,7 +65,7 @@ const COPY_DOCUMENTS: &str = ") INSERT INTO block_documents (block_id, document_
 
 /// A path without its text, root first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Skeleton {
+pub struct PathSkeleton {
     pub turns: Vec<BareTurn>,
     pub blocks: Vec<BareBlock>,
     pub generations: Vec<(GenerationId, TurnId)>,
@@ -95,7 +95,7 @@ pub struct BareBlock {
 
 /// What becomes of each row, in the order of the path.
 #[derive(Debug, Clone, Default)]
-pub struct Copies {
+pub struct CopyPlan {
     pub exchanges: Vec<CopiedExchange>,
     /// The n-th turn gets the n-th place in the chat, from 1: the copy is one chain.
     pub turns: Vec<CopiedTurn>,
@@ -135,7 +135,7 @@ pub struct CopiedBlock {
 }
 
 #[derive(sqlx::FromRow)]
-struct TurnRow {
+struct BareTurnRow {
     id: Uuid,
     branch_id: Uuid,
     exchange_id: Uuid,
@@ -143,7 +143,7 @@ struct TurnRow {
     status: String,
 }
 
-impl TurnRow {
+impl BareTurnRow {
     fn into_turn(self) -> Result<BareTurn, StoreError> {
         let role = Role::parse(&self.role).ok_or_else(|| inconsistent("turns", "role", self.id, &self.role))?;
         let status =
@@ -154,8 +154,8 @@ impl TurnRow {
 }
 
 /// The path that ends at this leaf, without its text. Empty when the owner has no such turn.
-pub async fn skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<Skeleton, StoreError> {
-    macro_rules! rows {
+pub async fn path_skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<PathSkeleton, StoreError> {
+    macro_rules! fetch_rows {
         ($pool:expr, $text:expr) => {
             sqlx::query_as($text)
                 .bind(owner.uuid())
@@ -165,18 +165,18 @@ pub async fn skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<Skeleton, 
                 .await?
         };
     }
-    type BlockRow = (Uuid, Uuid, i64, Option<Uuid>, Option<Uuid>, Option<String>);
-    on!(db, |pool| {
-        let turns: Vec<TurnRow> = rows!(pool, TURNS);
-        let blocks: Vec<BlockRow> = rows!(pool, BLOCKS);
-        let generations: Vec<(Uuid, Uuid)> = rows!(pool, GENERATIONS);
-        let exchanges: Vec<(Uuid, Option<Uuid>)> = rows!(pool, EXCHANGES);
-        let block = |(id, turn, seq, parent, generation, signature): BlockRow| {
+    type BareBlockRow = (Uuid, Uuid, i64, Option<Uuid>, Option<Uuid>, Option<String>);
+    with_pool!(db, |pool| {
+        let turns: Vec<BareTurnRow> = fetch_rows!(pool, TURNS);
+        let blocks: Vec<BareBlockRow> = fetch_rows!(pool, BLOCKS);
+        let generations: Vec<(Uuid, Uuid)> = fetch_rows!(pool, GENERATIONS);
+        let exchanges: Vec<(Uuid, Option<Uuid>)> = fetch_rows!(pool, EXCHANGES);
+        let block = |(id, turn, seq, parent, generation, signature): BareBlockRow| {
             let content = signature.map(|content| from_json(&content, "turn_blocks", "content", id)).transpose()?;
             Ok::<_, StoreError>(BareBlock {
                 id: id.into(),
                 turn_id: turn.into(),
-                seq: place(seq),
+                seq: to_unsigned(seq),
                 parent_block_id: parent.map(BlockId::from),
                 generation_id: generation.map(GenerationId::from),
                 attaches_to: match content {
@@ -185,8 +185,8 @@ pub async fn skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<Skeleton, 
                 },
             })
         };
-        Ok(Skeleton {
-            turns: turns.into_iter().map(TurnRow::into_turn).collect::<Result<_, _>>()?,
+        Ok(PathSkeleton {
+            turns: turns.into_iter().map(BareTurnRow::into_turn).collect::<Result<_, _>>()?,
             blocks: blocks.into_iter().map(block).collect::<Result<_, _>>()?,
             generations: generations.into_iter().map(|(id, turn)| (id.into(), turn.into())).collect(),
             exchanges: exchanges.into_iter().map(|(id, turn)| (id.into(), turn.map(TurnId::from))).collect(),
@@ -196,7 +196,7 @@ pub async fn skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<Skeleton, 
 
 /// Copies rows that the caller has found by their owner into a chat of the same owner, which has its branches already
 /// and no turns.
-pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &Copies) -> Result<(), StoreError> {
+pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &CopyPlan) -> Result<(), StoreError> {
     let chat = chat.uuid();
     let next_ord = i64::try_from(copies.turns.len()).unwrap_or(i64::MAX).saturating_add(1);
     in_tx!(&mut *tx, |conn| {
@@ -253,7 +253,7 @@ pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &Copies) -> Result<(), Stor
         sqlx::query(COUNT_ON).bind(chat).bind(next_ord).execute(&mut *conn).await?;
     });
     for turn in &copies.turns {
-        search::index::turn(tx, turn.new).await?;
+        search::index::index_turn(tx, turn.new).await?;
     }
     Ok(())
 }

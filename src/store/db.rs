@@ -8,10 +8,10 @@ use sqlx::{PgPool, Sqlite, SqlitePool, Transaction};
 use crate::claim::gate::ClaimGate;
 use crate::error::StoreError;
 use crate::postgres_tx::PostgresTx;
-use crate::time_limits::{TimeLimits, within};
+use crate::time_limits::{TimeLimits, with_deadline};
 
 /// Runs the same body on either database's reading pool, each time with the driver's own types.
-macro_rules! on {
+macro_rules! with_pool {
     ($db:expr, |$pool:ident| $body:expr) => {
         match $db {
             $crate::db::Db::Sqlite { readers: $pool, .. } => $body,
@@ -52,7 +52,7 @@ macro_rules! up_from_leaf {
 }
 
 /// The sum of a column of counts, without those that can be none: a damaged row, or a provider that counts nonsense, does
-/// not make a sum that no column holds, which both databases refuse. The bound is `limits::COUNT`.
+/// not make a sum that no column holds, which both databases refuse. The bound is `limits::PLAUSIBLE_COUNT`.
 macro_rules! bounded_sum {
     ($column:literal) => {
         concat!("SUM(CASE WHEN ", $column, " BETWEEN 0 AND 1000000000000 THEN ", $column, " END)")
@@ -60,7 +60,7 @@ macro_rules! bounded_sum {
 }
 
 /// The newest turn of a chat.
-macro_rules! newest_of {
+macro_rules! newest_turn_of {
     ($chat:literal) => {
         concat!(
             "SELECT n.id FROM turns n WHERE n.chat_id = ",
@@ -108,9 +108,9 @@ impl Db {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
             Self::Postgres { writer, limits, claim, .. } => {
-                claim.until_writable(limits.acquire).await?;
-                let tx = within(limits.silence(), writer.begin()).await?;
-                Tx::Postgres(PostgresTx::writing(tx, *limits, writer.clone()))
+                claim.wait_until_writable(limits.acquire).await?;
+                let tx = with_deadline(limits.response_deadline(), writer.begin()).await?;
+                Tx::Postgres(PostgresTx::read_write(tx, *limits, writer.clone()))
             }
         })
     }
@@ -121,7 +121,7 @@ impl Db {
             Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
             Self::Postgres { readers, limits, .. } => {
                 let begun = readers.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-                Tx::Postgres(PostgresTx::reading(within(limits.silence(), begun).await?, *limits))
+                Tx::Postgres(PostgresTx::read_only(with_deadline(limits.response_deadline(), begun).await?, *limits))
             }
         })
     }
@@ -179,7 +179,7 @@ impl Tx {
     }
 
     /// The same for a caller that waits much longer for the outcome, because something follows from it.
-    pub async fn commit_patiently(self, patience: Duration) -> Result<(), StoreError> {
+    pub async fn commit_with_timeout(self, patience: Duration) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => Ok(tx.commit().await?),
             Self::Postgres(tx) => tx.commit(patience).await,
@@ -187,46 +187,46 @@ impl Tx {
     }
 
     /// The same for writes that are idempotent: the caller repeats them, and need not know what became of this attempt.
-    pub async fn commit_repeatable(self) -> Result<(), StoreError> {
+    pub async fn commit_idempotent(self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => Ok(tx.commit().await?),
-            Self::Postgres(tx) => tx.commit_repeatable().await,
+            Self::Postgres(tx) => tx.commit_idempotent().await,
         }
     }
 
     /// Makes a mark: what comes behind it can be undone by itself.
-    pub async fn mark(&mut self) -> Result<(), StoreError> {
-        self.say("SAVEPOINT mark").await
+    pub async fn savepoint(&mut self) -> Result<(), StoreError> {
+        self.execute("SAVEPOINT mark").await
     }
 
     /// Undoes what came behind the mark, also where a statement of it failed; the mark goes, too.
-    pub async fn back_to_mark(&mut self) -> Result<(), StoreError> {
-        self.say("ROLLBACK TO SAVEPOINT mark").await?;
-        self.forget_mark().await
+    pub async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
+        self.execute("ROLLBACK TO SAVEPOINT mark").await?;
+        self.release_savepoint().await
     }
 
     /// Takes the mark away: what came behind it is a part of the transaction like the rest.
-    pub async fn forget_mark(&mut self) -> Result<(), StoreError> {
-        self.say("RELEASE SAVEPOINT mark").await
+    pub async fn release_savepoint(&mut self) -> Result<(), StoreError> {
+        self.execute("RELEASE SAVEPOINT mark").await
     }
 
     /// Ends a mark: keeps the change behind it, or undoes it where it failed as `is_tolerated` says, and gives that failure.
     ///
     /// # Errors
     /// Every other failure of the change.
-    pub async fn keep_or_undo<T>(
+    pub async fn finish_savepoint<T>(
         &mut self,
         change: Result<T, StoreError>,
         is_tolerated: impl FnOnce(&StoreError) -> bool,
     ) -> Result<Result<T, StoreError>, StoreError> {
         match change {
-            Ok(done) => self.forget_mark().await.map(|()| Ok(done)),
-            Err(error) if is_tolerated(&error) => self.back_to_mark().await.map(|()| Err(error)),
+            Ok(done) => self.release_savepoint().await.map(|()| Ok(done)),
+            Err(error) if is_tolerated(&error) => self.rollback_to_savepoint().await.map(|()| Err(error)),
             Err(error) => Err(error),
         }
     }
 
-    async fn say(&mut self, text: &'static str) -> Result<(), StoreError> {
+    async fn execute(&mut self, text: &'static str) -> Result<(), StoreError> {
         in_tx!(self, |conn| sqlx::query(text).execute(conn).await.map(drop))?;
         Ok(())
     }

@@ -13,22 +13,22 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, kept, readable};
-use crate::rows::{inconsistent, parse_word, place};
+use crate::readable::{Readable, keep_decoded, keep_readable};
+use crate::rows::{inconsistent, parse_word, to_unsigned};
 use turnleaf_domain::deletion::DeletionKind;
 use turnleaf_domain::{BranchId, ChatId, DeletionId, Role, TurnId, UserId};
 
-mod mark;
 pub mod purge;
 mod restore;
+mod soft_deletion;
 
-pub use mark::{Marked, NewDeletion, Root, first_of_branch, mark};
-pub use restore::{Unmarked, restore};
+pub use restore::{RestoreOutcome, restore};
+pub use soft_deletion::{DeletionOutcome, DeletionRoot, NewDeletion, first_turn_of_branch, soft_delete};
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
     [
         ("deletions", STATEMENTS),
-        ("deletions/mark", mark::STATEMENTS),
+        ("deletions/mark", soft_deletion::STATEMENTS),
         ("deletions/purge", purge::STATEMENTS),
         ("deletions/restore", restore::STATEMENTS),
     ]
@@ -127,8 +127,8 @@ impl DeletionRow {
             chat_title: self.chat_title,
             chat_is_deleted: self.chat_is_deleted,
             role: self.role.map(role).transpose()?,
-            turns: place(self.turns),
-            branches: place(self.branches),
+            turns: to_unsigned(self.turns),
+            branches: to_unsigned(self.branches),
             created_at: self.created_at,
             root: self.root_id,
         })
@@ -137,37 +137,38 @@ impl DeletionRow {
 
 /// A deletion of this owner that can come back.
 pub async fn find(db: &Db, owner: UserId, deletion: DeletionId) -> Result<Option<Deletion>, StoreError> {
-    let row: Option<DeletionRow> =
-        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(deletion.uuid()).fetch_optional(pool).await? });
+    let row: Option<DeletionRow> = with_pool!(db, |pool| {
+        sqlx::query_as(FIND).bind(owner.uuid()).bind(deletion.uuid()).fetch_optional(pool).await?
+    });
     row.map(DeletionRow::into_deletion).transpose()
 }
 
 /// What can come back, newest first, older than `before` where given.
 pub async fn list(db: &Db, owner: UserId, before: Option<DeletionId>, limit: u32) -> Result<Vec<Deletion>, StoreError> {
     let before = before.map_or(Uuid::max(), DeletionId::uuid);
-    let rows: Vec<Readable<DeletionRow>> = on!(db, |pool| {
+    let rows: Vec<Readable<DeletionRow>> = with_pool!(db, |pool| {
         sqlx::query_as(LIST).bind(owner.uuid()).bind(before).bind(i64::from(limit)).fetch_all(pool).await?
     });
-    Ok(kept(readable(rows, "deletions").into_iter().map(DeletionRow::into_deletion), "deletions"))
+    Ok(keep_decoded(keep_readable(rows, "deletions").into_iter().map(DeletionRow::into_deletion), "deletions"))
 }
 
 /// What a deletion can be asked for by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Of {
+pub enum DeletedItem {
     Chat(ChatId),
     Branch(BranchId),
     Turn(TurnId),
 }
 
 /// The deletion that took this thing of the owner's.
-pub async fn deletion_of(db: &Db, owner: UserId, thing: Of) -> Result<Option<DeletionId>, StoreError> {
+pub async fn find_by_target(db: &Db, owner: UserId, thing: DeletedItem) -> Result<Option<DeletionId>, StoreError> {
     let (text, id) = match thing {
-        Of::Chat(id) => (OF_CHAT, id.uuid()),
-        Of::Branch(id) => (OF_BRANCH, id.uuid()),
-        Of::Turn(id) => (OF_TURN, id.uuid()),
+        DeletedItem::Chat(id) => (OF_CHAT, id.uuid()),
+        DeletedItem::Branch(id) => (OF_BRANCH, id.uuid()),
+        DeletedItem::Turn(id) => (OF_TURN, id.uuid()),
     };
     let found: Option<Uuid> =
-        on!(db, |pool| sqlx::query_scalar(text).bind(owner.uuid()).bind(id).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_scalar(text).bind(owner.uuid()).bind(id).fetch_optional(pool).await?);
     Ok(found.map(DeletionId::from))
 }
 
@@ -181,20 +182,21 @@ pub async fn has_deleted_turns(tx: &mut Tx, branch: BranchId) -> Result<bool, St
 
 /// How many turns go with this one, itself included; 0 when the owner has no such turn.
 pub async fn count_below(db: &Db, owner: UserId, turn: TurnId) -> Result<u64, StoreError> {
-    let count: i64 =
-        on!(db, |pool| { sqlx::query_scalar(COUNT_BELOW).bind(owner.uuid()).bind(turn.uuid()).fetch_one(pool).await? });
-    Ok(place(count))
+    let count: i64 = with_pool!(db, |pool| {
+        sqlx::query_scalar(COUNT_BELOW).bind(owner.uuid()).bind(turn.uuid()).fetch_one(pool).await?
+    });
+    Ok(to_unsigned(count))
 }
 
 /// The nearest turn on the way up from one that may be deleted, itself included, that is not: `Some(None)` when all of
 /// them are. `None` when this chat of the owner has no such turn, deleted or not.
-pub async fn nearest_left(
+pub async fn nearest_remaining(
     db: &Db,
     owner: UserId,
     chat: ChatId,
     turn: TurnId,
 ) -> Result<Option<Option<TurnId>>, StoreError> {
-    let nearest: Option<(Uuid, bool)> = on!(db, |pool| {
+    let nearest: Option<(Uuid, bool)> = with_pool!(db, |pool| {
         let query = sqlx::query_as(NEAREST_LEFT).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid());
         query.fetch_optional(pool).await?
     });

@@ -56,7 +56,7 @@ pub(super) async fn has_table(db: &Db, table: &str) -> Result<bool, StoreError> 
 pub async fn backup(db: &Db, file: &Path) -> Result<(), StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Err(StoreError::NoFile) };
     if file.exists() {
-        return Err(unwritten(std::io::ErrorKind::AlreadyExists.into()));
+        return Err(backup_error(std::io::ErrorKind::AlreadyExists.into()));
     }
     let mut unfinished = file.as_os_str().to_owned();
     unfinished.push(".unfinished");
@@ -67,7 +67,7 @@ pub async fn backup(db: &Db, file: &Path) -> Result<(), StoreError> {
     // SQLite leaves that to whoever wants the copy.
     let kept = copied.map_err(StoreError::from).and_then(|_| {
         let synced = File::open(&unfinished).and_then(|copy| copy.sync_all());
-        synced.and_then(|()| fs::rename(&unfinished, file)).map_err(unwritten)
+        synced.and_then(|()| fs::rename(&unfinished, file)).map_err(backup_error)
     });
     if kept.is_err() {
         remove(&unfinished)?;
@@ -77,12 +77,12 @@ pub async fn backup(db: &Db, file: &Path) -> Result<(), StoreError> {
 
 fn remove(file: &Path) -> Result<(), StoreError> {
     match fs::remove_file(file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(backup_error(error)),
         _ => Ok(()),
     }
 }
 
-fn unwritten(error: std::io::Error) -> StoreError {
+fn backup_error(error: std::io::Error) -> StoreError {
     match error.kind() {
         std::io::ErrorKind::StorageFull => StoreError::Full,
         _ => StoreError::Driver(sqlx::Error::Io(error)),
@@ -91,7 +91,7 @@ fn unwritten(error: std::io::Error) -> StoreError {
 
 /// Asks the database itself whether its pages and indices are sound; what it says otherwise comes back as sentences.
 /// PostgreSQL checks its pages when it reads them.
-pub async fn integrity(db: &Db) -> Result<Vec<String>, StoreError> {
+pub async fn check_integrity(db: &Db) -> Result<Vec<String>, StoreError> {
     let Db::Sqlite { readers, .. } = db else { return Ok(Vec::new()) };
     let mut conn = readers.acquire().await?;
     sqlx::query("SAVEPOINT looked").execute(&mut *conn).await?;
@@ -126,11 +126,11 @@ async fn check_pages(conn: &mut SqliteConnection) -> Result<Vec<String>, sqlx::E
     sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *conn).await
 }
 
-/// Refuses a damaged database before anything is served from it: the quick form of [`integrity`].
+/// Refuses a damaged database before anything is served from it: the quick form of [`check_integrity`].
 ///
 /// # Errors
 /// `Damaged`, with SQLite's first words about it.
-pub async fn check_sound(db: &Db) -> Result<(), StoreError> {
+pub async fn quick_check(db: &Db) -> Result<(), StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Ok(()) };
     let said: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
     if said == "ok" { Ok(()) } else { Err(StoreError::Damaged(said)) }
@@ -138,7 +138,7 @@ pub async fn check_sound(db: &Db) -> Result<(), StoreError> {
 
 /// Gives the pages of deleted rows back to the file system, a bounded number at a time, and says how many are left.
 /// PostgreSQL has autovacuum.
-pub async fn give_back_space(db: &Db) -> Result<u64, StoreError> {
+pub async fn reclaim_free_pages(db: &Db) -> Result<u64, StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Ok(0) };
     sqlx::query("PRAGMA incremental_vacuum(1000)").execute(writer).await?;
     let left: i64 = sqlx::query_scalar("PRAGMA freelist_count").fetch_one(writer).await?;
@@ -146,7 +146,7 @@ pub async fn give_back_space(db: &Db) -> Result<u64, StoreError> {
 }
 
 /// The stored bytes of a column, whatever its type and whatever stands in it, as an expression.
-pub(super) fn bytes_of(db: &Db, column: &str) -> String {
+pub(super) fn column_bytes_expr(db: &Db, column: &str) -> String {
     match db {
         Db::Sqlite { .. } => format!("CAST({column} AS BLOB)"),
         Db::Postgres { .. } => format!("convert_to(CAST({column} AS TEXT), 'UTF8')"),
@@ -154,7 +154,7 @@ pub(super) fn bytes_of(db: &Db, column: &str) -> String {
 }
 
 /// A bound text as a value of a JSON column, as an expression. All other texts are bound as they are.
-pub(super) fn json_of(db: &Db, placeholder: &str) -> String {
+pub(super) fn json_expr(db: &Db, placeholder: &str) -> String {
     match db {
         Db::Sqlite { .. } => placeholder.to_owned(),
         Db::Postgres { .. } => format!("CAST({placeholder} AS JSONB)"),
@@ -162,7 +162,7 @@ pub(super) fn json_of(db: &Db, placeholder: &str) -> String {
 }
 
 /// The columns of a table that are stored, not computed.
-pub(super) async fn columns(db: &Db, table: &str) -> Result<Vec<String>, StoreError> {
+pub(super) async fn stored_columns(db: &Db, table: &str) -> Result<Vec<String>, StoreError> {
     const SQLITE: &str = "SELECT name FROM pragma_table_xinfo($1) WHERE hidden = 0";
     const POSTGRES: &str = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns \
         WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER' ORDER BY ordinal_position";
@@ -182,7 +182,7 @@ pub(super) async fn set_foreign_keys(db: &Db, is_on: bool) -> Result<(), StoreEr
 }
 
 /// No id, as an expression with the type of one.
-pub(super) fn null_id(db: &Db) -> &'static str {
+pub(super) fn null_id_expr(db: &Db) -> &'static str {
     match db {
         Db::Sqlite { .. } => "NULL",
         Db::Postgres { .. } => "CAST(NULL AS UUID)",

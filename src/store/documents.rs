@@ -7,22 +7,22 @@ use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::pattern::holding;
-use crate::readable::{self, Readable, RowReader, Salvaged};
-use crate::rows::{bigint, place};
-use turnleaf_domain::needle::is_loose;
-use turnleaf_domain::{ChatId, DocumentId, Needle, UserId, limits};
+use crate::like_pattern::contains_pattern;
+use crate::readable::{self, Readable, RowReader, SalvagedText};
+use crate::rows::{to_bigint, to_unsigned};
+use turnleaf_domain::text_matcher::is_case_ambiguous;
+use turnleaf_domain::{ChatId, DocumentId, TextMatcher, UserId, limits};
 
 pub mod index;
 pub mod purge;
-pub mod remains;
+pub mod salvage;
 pub mod write;
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
     [
         ("documents", STATEMENTS),
         ("documents/purge", purge::STATEMENTS),
-        ("documents/remains", remains::STATEMENTS),
+        ("documents/remains", salvage::STATEMENTS),
         ("documents/write", write::STATEMENTS),
     ]
 }
@@ -88,12 +88,12 @@ pub struct Document {
     /// In how many chats a message that is not deleted names it.
     pub used_in: u64,
     /// The newest.
-    pub version: Version,
+    pub version: StoredDocumentVersion,
 }
 
 /// A version without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct StoredDocumentVersion {
     pub version_timestamp: DateTime<Utc>,
     /// The sha256 of the file that it was read from, where it was.
     pub origin: Option<String>,
@@ -118,14 +118,14 @@ struct VersionRow {
 }
 
 impl VersionRow {
-    fn into_version(self) -> Version {
-        Version {
+    fn into_version(self) -> StoredDocumentVersion {
+        StoredDocumentVersion {
             version_timestamp: self.version_timestamp,
             origin: self.origin,
             mime: self.mime,
-            byte_count: place(self.byte_count),
-            char_count: place(self.char_count),
-            line_count: place(self.line_count),
+            byte_count: to_unsigned(self.byte_count),
+            char_count: to_unsigned(self.char_count),
+            line_count: to_unsigned(self.line_count),
             // Notes of a newer version of Turnleaf are no reason to hide a document.
             notes: serde_json::from_str(&self.notes).unwrap_or_default(),
         }
@@ -156,7 +156,7 @@ impl DocumentRow {
             created_at: self.created_at,
             updated_at: self.updated_at,
             deleted_at: self.deleted_at,
-            used_in: place(self.used_in),
+            used_in: to_unsigned(self.used_in),
             version: self.version.into_version(),
         }
     }
@@ -165,7 +165,7 @@ impl DocumentRow {
 /// A document of this owner, also one in Trash.
 pub async fn find(db: &Db, owner: UserId, id: DocumentId) -> Result<Option<Document>, StoreError> {
     let row: Option<DocumentRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await?);
     Ok(row.map(DocumentRow::into_document))
 }
 
@@ -175,26 +175,26 @@ pub async fn list(
     db: &Db,
     owner: UserId,
     behind: Option<(DateTime<Utc>, DocumentId)>,
-    title: Option<&Needle>,
+    title: Option<&TextMatcher>,
     limit: u32,
 ) -> Result<Vec<Document>, StoreError> {
     // Later than any.
     let newest = (DateTime::from_timestamp(253_402_300_799, 0).unwrap_or_default(), DocumentId::from(Uuid::max()));
     let (mut at, mut id) = behind.unwrap_or(newest);
-    let pattern = holding(title.map_or("", Needle::sure_part), is_loose);
+    let pattern = contains_pattern(title.map_or("", TextMatcher::prefilter_literal), is_case_ambiguous);
     // The database's idea of case is its own: of titles it lets through too many, of which all are looked at.
     let some = if title.is_some() { limit.max(limits::PAGE_MAX) } else { limit };
     let mut documents = Vec::new();
     loop {
-        let rows: Vec<Readable<DocumentRow>> = on!(db, |pool| {
+        let rows: Vec<Readable<DocumentRow>> = with_pool!(db, |pool| {
             let query = sqlx::query_as(LIST).bind(owner.uuid()).bind(at).bind(id.uuid());
             query.bind(i64::from(some)).bind(&pattern).fetch_all(pool).await?
         });
         let is_end = rows.len() < some as usize;
-        let rows = readable::readable(rows, "documents").into_iter().map(DocumentRow::into_document);
+        let rows = readable::keep_readable(rows, "documents").into_iter().map(DocumentRow::into_document);
         for document in rows {
             (at, id) = (document.updated_at, document.id);
-            if title.is_none_or(|title| title.is_in(&document.title)) {
+            if title.is_none_or(|title| title.is_match(&document.title)) {
                 documents.push(document);
             }
         }
@@ -206,19 +206,25 @@ pub async fn list(
 }
 
 /// Those in Trash, the last one first.
-pub async fn deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Document>, StoreError> {
-    let rows: Vec<Readable<DocumentRow>> =
-        on!(db, |pool| { sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await? });
-    Ok(readable::readable(rows, "documents").into_iter().map(DocumentRow::into_document).collect())
+pub async fn list_deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Document>, StoreError> {
+    let rows: Vec<Readable<DocumentRow>> = with_pool!(db, |pool| {
+        sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
+    });
+    Ok(readable::keep_readable(rows, "documents").into_iter().map(DocumentRow::into_document).collect())
 }
 
 /// The versions of a document, the newest first.
-pub async fn versions(db: &Db, owner: UserId, id: DocumentId, limit: u64) -> Result<Vec<Version>, StoreError> {
-    let rows: Vec<Readable<VersionRow>> = on!(db, |pool| {
-        let query = sqlx::query_as(VERSIONS).bind(owner.uuid()).bind(id.uuid()).bind(bigint(limit));
+pub async fn versions(
+    db: &Db,
+    owner: UserId,
+    id: DocumentId,
+    limit: u64,
+) -> Result<Vec<StoredDocumentVersion>, StoreError> {
+    let rows: Vec<Readable<VersionRow>> = with_pool!(db, |pool| {
+        let query = sqlx::query_as(VERSIONS).bind(owner.uuid()).bind(id.uuid()).bind(to_bigint(limit));
         query.fetch_all(pool).await?
     });
-    Ok(readable::readable(rows, "document_versions").into_iter().map(VersionRow::into_version).collect())
+    Ok(readable::keep_readable(rows, "document_versions").into_iter().map(VersionRow::into_version).collect())
 }
 
 /// One version, of a document that is not in Trash.
@@ -227,8 +233,8 @@ pub async fn version(
     owner: UserId,
     id: DocumentId,
     version: DateTime<Utc>,
-) -> Result<Option<Version>, StoreError> {
-    let row: Option<VersionRow> = on!(db, |pool| {
+) -> Result<Option<StoredDocumentVersion>, StoreError> {
+    let row: Option<VersionRow> = with_pool!(db, |pool| {
         sqlx::query_as(VERSION).bind(owner.uuid()).bind(id.uuid()).bind(version).fetch_optional(pool).await?
     });
     Ok(row.map(VersionRow::into_version))
@@ -241,27 +247,32 @@ pub async fn content(
     id: DocumentId,
     version: DateTime<Utc>,
 ) -> Result<Option<String>, StoreError> {
-    let content: Option<Salvaged> = on!(db, |pool| {
+    let content: Option<SalvagedText> = with_pool!(db, |pool| {
         sqlx::query_scalar(CONTENT).bind(owner.uuid()).bind(id.uuid()).bind(version).fetch_optional(pool).await?
     });
     let mut damages = Vec::new();
     let mut row = RowReader { table: "document_versions", id: id.uuid(), damages: &mut damages };
     let text = content.map(|content| row.text("content", content));
-    readable::log(&damages);
+    readable::log_damages(&damages);
     Ok(text)
 }
 
 /// Whether its owner typed all of a document: it is there, and no version of it was read from a file.
-pub async fn is_typed(db: &Db, owner: UserId, id: DocumentId) -> Result<bool, StoreError> {
+pub async fn is_written_by_owner(db: &Db, owner: UserId, id: DocumentId) -> Result<bool, StoreError> {
     let (versions, from_files): (i64, i64) =
-        on!(db, |pool| sqlx::query_as(FROM_FILES).bind(owner.uuid()).bind(id.uuid()).fetch_one(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FROM_FILES).bind(owner.uuid()).bind(id.uuid()).fetch_one(pool).await?);
     Ok(versions > 0 && from_files == 0)
 }
 
 /// The chats with a message that names it, those that changed last first: id and title.
-pub async fn chats(db: &Db, owner: UserId, id: DocumentId, limit: u32) -> Result<Vec<(ChatId, String)>, StoreError> {
-    let rows: Vec<Readable<(Uuid, String, DateTime<Utc>)>> = on!(db, |pool| {
+pub async fn list_referencing_chats(
+    db: &Db,
+    owner: UserId,
+    id: DocumentId,
+    limit: u32,
+) -> Result<Vec<(ChatId, String)>, StoreError> {
+    let rows: Vec<Readable<(Uuid, String, DateTime<Utc>)>> = with_pool!(db, |pool| {
         sqlx::query_as(CHATS).bind(owner.uuid()).bind(id.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
     });
-    Ok(readable::readable(rows, "chats").into_iter().map(|(id, title, _)| (id.into(), title)).collect())
+    Ok(readable::keep_readable(rows, "chats").into_iter().map(|(id, title, _)| (id.into(), title)).collect())
 }

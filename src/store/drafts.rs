@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, readable};
-use crate::rows::{plain, to_json};
+use crate::readable::{Lossy, Readable, keep_readable};
+use crate::rows::{storable_text, to_json};
 use turnleaf_domain::attachment::Attachment;
-use turnleaf_domain::branch::Lock;
+use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::{ChatId, Thinking, UserId};
 
 const TABLE: &str = "drafts";
@@ -43,7 +43,7 @@ sql! {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Draft {
     pub text: String,
-    pub lock: Option<Lock>,
+    pub lock: Option<ModelLock>,
     pub thinking: Option<Thinking>,
     /// The blocks of the message beside its text. Stored with nothing, those that are stored stay.
     pub attachments: Option<Vec<Attachment>>,
@@ -70,7 +70,7 @@ impl DraftRow {
         let attachments = self.attachments.unwrap_or_default(TABLE, "attachments", id);
         Draft {
             text: self.text.unwrap_or_default(TABLE, "text", id),
-            lock: provider.zip(model).map(|(provider, model)| Lock { provider, model }),
+            lock: provider.zip(model).map(|(provider, model)| ModelLock { provider, model }),
             thinking: self.thinking.unwrap_or_default(TABLE, "thinking", id).map(|Json(thinking)| thinking),
             // What a newer version attached is not worth losing the words for.
             attachments: Some(serde_json::from_str(&attachments).unwrap_or_default()),
@@ -82,10 +82,12 @@ impl DraftRow {
 /// The revision alone of the draft of a chat, or of the new chat; 0 where there is none.
 pub async fn rev(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<i64, StoreError> {
     let rev: Option<i64> = match chat {
-        Some(chat) => on!(db, |pool| {
+        Some(chat) => with_pool!(db, |pool| {
             sqlx::query_scalar(REV_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
         }),
-        None => on!(db, |pool| sqlx::query_scalar(REV_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?),
+        None => {
+            with_pool!(db, |pool| sqlx::query_scalar(REV_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?)
+        }
     };
     Ok(rev.unwrap_or(0))
 }
@@ -93,12 +95,12 @@ pub async fn rev(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<i64, St
 /// The draft of a chat, or of the new chat.
 pub async fn find(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, StoreError> {
     let row: Option<Readable<DraftRow>> = match chat {
-        Some(chat) => on!(db, |pool| {
+        Some(chat) => with_pool!(db, |pool| {
             sqlx::query_as(FIND_OF_CHAT).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
         }),
-        None => on!(db, |pool| sqlx::query_as(FIND_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?),
+        None => with_pool!(db, |pool| sqlx::query_as(FIND_OF_NEW_CHAT).bind(owner.uuid()).fetch_optional(pool).await?),
     };
-    Ok(readable(row.into_iter().collect(), TABLE).pop().map(|row| row.into_draft(chat)))
+    Ok(keep_readable(row.into_iter().collect(), TABLE).pop().map(|row| row.into_draft(chat)))
 }
 
 /// Saves a draft whose `rev` is the one it was made from, and gives the new revision. `None`: somebody saved another
@@ -110,7 +112,7 @@ pub async fn put(
     draft: &Draft,
     now: DateTime<Utc>,
 ) -> Result<Option<i64>, StoreError> {
-    let text = plain(&draft.text, "the draft")?;
+    let text = storable_text(&draft.text, "the draft")?;
     let provider = draft.lock.as_ref().map(|lock| lock.provider.as_str());
     let model = draft.lock.as_ref().map(|lock| lock.model.as_str());
     let thinking = draft.thinking.map(Json);

@@ -80,7 +80,7 @@ impl StoreError {
     }
 
     /// Whether a value cannot be stored, or what it names is not there, while the database itself is well.
-    pub fn is_of_a_value(&self) -> bool {
+    pub fn is_value_error(&self) -> bool {
         match self {
             Self::NotUnique | Self::Gone(_) | Self::Deleted(_) | Self::Nul(_) => true,
             Self::Driver(sqlx::Error::Database(said)) => {
@@ -99,9 +99,9 @@ impl StoreError {
             Self::NotUnique => false,
             Self::Driver(sqlx::Error::Encode(_)) => true,
             Self::Driver(sqlx::Error::Database(said)) => {
-                self.is_of_a_value() || said.code().is_some_and(|code| is_refusal_code(&code))
+                self.is_value_error() || said.code().is_some_and(|code| is_refusal_code(&code))
             }
-            other => other.is_of_a_value(),
+            other => other.is_value_error(),
         }
     }
 

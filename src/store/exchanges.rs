@@ -9,9 +9,9 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, Readable, RowReader, kept};
-use crate::rows::{parse_word, plain, word};
-use turnleaf_domain::{Exchange, ExchangeId, NotSent, Params, TurnId, UserId};
+use crate::readable::{self, Damage, Lossy, Readable, RowReader, keep_decoded};
+use crate::rows::{parse_word, storable_text, to_word};
+use turnleaf_domain::{DroppedParam, Exchange, ExchangeId, ModelParams, TurnId, UserId};
 
 sql! {
     INSERT = "INSERT INTO exchanges (id, owner_id, chat_id, branch_id, user_turn_id, kind, is_thinking_mode, params, \
@@ -50,8 +50,8 @@ struct ExchangeRow {
     user_turn_id: Option<Uuid>,
     kind: String,
     is_thinking_mode: bool,
-    params: Lossy<Json<Params>>,
-    not_sent: Lossy<Json<Vec<NotSent>>>,
+    params: Lossy<Json<ModelParams>>,
+    not_sent: Lossy<Json<Vec<DroppedParam>>>,
     client_request_id: Option<String>,
     created_at: Lossy<DateTime<Utc>>,
 }
@@ -77,7 +77,7 @@ impl ExchangeRow {
     fn into_exchange_and_log(self) -> Result<Exchange, StoreError> {
         let mut damages = Vec::new();
         let exchange = self.into_exchange(&mut damages);
-        readable::log(&damages);
+        readable::log_damages(&damages);
         exchange
     }
 }
@@ -91,7 +91,7 @@ struct RequestRow {
 }
 
 #[derive(sqlx::FromRow)]
-struct OfTurnRow {
+struct TurnExchangeRow {
     turn_id: Uuid,
     #[sqlx(flatten)]
     exchange: ExchangeRow,
@@ -107,7 +107,7 @@ pub async fn insert(
     exchange: &Exchange,
     request_hash: Option<&[u8]>,
 ) -> Result<(), StoreError> {
-    let request = exchange.client_request_id.as_deref().map(|id| plain(id, "client_request_id")).transpose()?;
+    let request = exchange.client_request_id.as_deref().map(|id| storable_text(id, "client_request_id")).transpose()?;
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
             .bind(exchange.id.uuid())
@@ -115,7 +115,7 @@ pub async fn insert(
             .bind(exchange.chat_id.uuid())
             .bind(exchange.branch_id.uuid())
             .bind(exchange.user_turn_id.map(TurnId::uuid))
-            .bind(word(exchange.kind))
+            .bind(to_word(exchange.kind))
             .bind(exchange.is_thinking_mode)
             .bind(Json(&exchange.params))
             .bind(request)
@@ -130,8 +130,11 @@ pub async fn insert(
 
 /// An exchange of this owner.
 pub async fn find(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<Exchange>, StoreError> {
-    let row: Option<ExchangeRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(exchange.uuid()).fetch_optional(pool).await?);
+    let row: Option<ExchangeRow> = with_pool!(db, |pool| sqlx::query_as(FIND)
+        .bind(owner.uuid())
+        .bind(exchange.uuid())
+        .fetch_optional(pool)
+        .await?);
     row.map(ExchangeRow::into_exchange_and_log).transpose()
 }
 
@@ -141,7 +144,7 @@ pub async fn find_by_request(
     owner: UserId,
     client_request_id: &str,
 ) -> Result<Option<KnownRequest>, StoreError> {
-    let row: Option<RequestRow> = on!(db, |pool| {
+    let row: Option<RequestRow> = with_pool!(db, |pool| {
         sqlx::query_as(FIND_BY_REQUEST).bind(owner.uuid()).bind(client_request_id).fetch_optional(pool).await?
     });
     let Some(row) = row else { return Ok(None) };
@@ -153,22 +156,25 @@ pub async fn find_by_request(
 }
 
 /// The reply of an exchange of this owner, unless it is deleted.
-pub async fn reply(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<TurnId>, StoreError> {
-    let id: Option<Uuid> =
-        on!(db, |pool| sqlx::query_scalar(REPLY).bind(owner.uuid()).bind(exchange.uuid()).fetch_optional(pool).await?);
+pub async fn find_reply(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<TurnId>, StoreError> {
+    let id: Option<Uuid> = with_pool!(db, |pool| sqlx::query_scalar(REPLY)
+        .bind(owner.uuid())
+        .bind(exchange.uuid())
+        .fetch_optional(pool)
+        .await?);
     Ok(id.map(TurnId::from))
 }
 
 /// The exchanges that these turns of this owner belong to, by turn; with them whether a reply is in thinking mode.
-pub async fn of_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, Exchange>, StoreError> {
+pub async fn list_by_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, Exchange>, StoreError> {
     let mut damages = Vec::new();
-    let found = of_turns_with_damages(db, owner, turns, &mut damages).await?;
-    readable::log(&damages);
+    let found = list_by_turns_with_damages(db, owner, turns, &mut damages).await?;
+    readable::log_damages(&damages);
     Ok(found)
 }
 
-/// As [`of_turns`], with the values of those exchanges that cannot be read. One of which nothing can be is missing.
-pub async fn of_turns_with_damages(
+/// As [`list_by_turns`], with the values of those exchanges that cannot be read. One of which nothing can be is missing.
+pub async fn list_by_turns_with_damages(
     db: &Db,
     owner: UserId,
     turns: &[TurnId],
@@ -177,7 +183,7 @@ pub async fn of_turns_with_damages(
     if turns.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<Readable<OfTurnRow>> = on!(db, |pool| {
+    let rows: Vec<Readable<TurnExchangeRow>> = with_pool!(db, |pool| {
         let mut query = QueryBuilder::new(OF_TURNS);
         query.push("WHERE e.id = t.exchange_id AND e.owner_id = ").push_bind(owner.uuid()).push(" AND t.id IN (");
         let mut list = query.separated(", ");
@@ -187,6 +193,7 @@ pub async fn of_turns_with_damages(
         query.push(")");
         query.build_query_as().persistent(false).fetch_all(pool).await?
     });
-    let of_turn = |row: OfTurnRow| Ok::<_, StoreError>((row.turn_id.into(), row.exchange.into_exchange(damages)?));
-    Ok(kept(readable::readable(rows, TABLE).into_iter().map(of_turn), TABLE).into_iter().collect())
+    let of_turn =
+        |row: TurnExchangeRow| Ok::<_, StoreError>((row.turn_id.into(), row.exchange.into_exchange(damages)?));
+    Ok(keep_decoded(readable::keep_readable(rows, TABLE).into_iter().map(of_turn), TABLE).into_iter().collect())
 }

@@ -26,9 +26,9 @@ mod search;
 mod tree;
 mod values;
 
-pub use finding::Finding;
-use finding::{finding, names};
-pub use journal::While;
+pub use finding::FsckFinding;
+use finding::{finding, readable_ids};
+pub use journal::CheckMode;
 
 pub(super) fn statements() -> impl Iterator<Item = (&'static str, &'static [(&'static str, &'static str)])> {
     let checks = [
@@ -46,23 +46,23 @@ pub(super) fn statements() -> impl Iterator<Item = (&'static str, &'static [(&'s
 ///
 /// # Errors
 /// Those of reading: a database too damaged to be read cannot be checked row by row.
-pub async fn check(db: &Db, meanwhile: While) -> Result<Vec<Finding>, StoreError> {
+pub async fn check(db: &Db, meanwhile: CheckMode) -> Result<Vec<FsckFinding>, StoreError> {
     let mut findings = Vec::new();
-    for what in dialect::integrity(db).await? {
-        findings.push(Finding { invariant: "storage", table: "", id: String::new(), what });
+    for what in dialect::check_integrity(db).await? {
+        findings.push(FsckFinding { invariant: "storage", table: "", id: String::new(), problem: what });
     }
     values::check(db, &mut findings).await?;
     for rule in tree::RULES.iter().chain(references::RULES) {
-        let ids = on!(db, |pool| sqlx::query_as(rule.text).fetch_all(pool).await?);
-        let ids = names::<Uuid>(ids);
-        findings.extend(ids.into_iter().map(|id| Finding {
+        let ids = with_pool!(db, |pool| sqlx::query_as(rule.text).fetch_all(pool).await?);
+        let ids = readable_ids::<Uuid>(ids);
+        findings.extend(ids.into_iter().map(|id| FsckFinding {
             invariant: rule.invariant,
             table: rule.table,
             id: id.to_string(),
-            what: rule.what.to_owned(),
+            problem: rule.problem.to_owned(),
         }));
     }
-    for (id, depth) in tree::deeper_than(db, limits::TURNS_PER_CHAT).await? {
+    for (id, depth) in tree::turns_deeper_than(db, limits::TURNS_PER_CHAT).await? {
         findings.push(finding("R2", "turns", id, format!("its depth is {depth}, beyond the bound of a chat")));
     }
     journal::check(db, meanwhile, &mut findings).await?;

@@ -8,14 +8,14 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, kept, moment_of, readable};
-use crate::rows::{UsageRow, bigint, inconsistent, parse_word, place, word};
+use crate::readable::{Lossy, Readable, keep_decoded, keep_readable, time_of_id};
+use crate::rows::{UsageRow, inconsistent, parse_word, to_bigint, to_unsigned, to_word};
 use turnleaf_domain::{Charge, CostBasis, Failure, GenerationId, TurnId, Usage, UserId};
 
 pub mod raw;
 pub mod requests;
 
-use requests::{ManifestRow, StoredRequest, manifest_columns, of_base};
+use requests::{RequestManifestRow, StoredRequest, base_request_joins, manifest_columns};
 
 macro_rules! generation_columns {
     () => {
@@ -30,11 +30,11 @@ macro_rules! generation_columns {
 }
 
 /// Generations with their requests, in chats of this owner ($1).
-macro_rules! of_owner {
+macro_rules! owned_generations {
     () => {
         concat!(
             " FROM generations g ",
-            of_base!(),
+            base_request_joins!(),
             "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
              WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL"
         )
@@ -51,9 +51,9 @@ sql! {
         reasoning_tokens = $10, error = $11, first_token_at = $12, ended_at = $13, cost_micros = $14, \
         cost_basis = $15, price_version = $16 \
         WHERE id = $1 AND status = 'running'";
-    IDS = concat!("SELECT g.id ", of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
-    LIST = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.turn_id = $2 ORDER BY g.step");
-    FIND = concat!("SELECT ", generation_columns!(), of_owner!(), " AND g.id = $2");
+    IDS = concat!("SELECT g.id ", owned_generations!(), " AND g.turn_id = $2 ORDER BY g.step");
+    LIST = concat!("SELECT ", generation_columns!(), owned_generations!(), " AND g.turn_id = $2 ORDER BY g.step");
+    FIND = concat!("SELECT ", generation_columns!(), owned_generations!(), " AND g.id = $2");
     RUNNING = "SELECT id, model_returned, first_token_at FROM generations \
         WHERE turn_id = $1 AND status = 'running' ORDER BY step";
     CLOSE_OTHERS = "UPDATE generations SET status = $2, ended_at = $3 WHERE turn_id = $1 AND status = 'running'";
@@ -156,7 +156,7 @@ struct GenerationRow {
     model_requested: String,
     model_returned: Lossy<Option<String>>,
     #[sqlx(flatten)]
-    manifest: ManifestRow,
+    manifest: RequestManifestRow,
     raw_sha256: Option<Vec<u8>>,
     raw_bytes: Option<i64>,
     raw_kind: String,
@@ -179,32 +179,32 @@ const TABLE: &str = "generations";
 impl GenerationRow {
     fn into_generation(self) -> Result<Generation, StoreError> {
         let id = self.id;
-        let manifest = kept([self.manifest.whole(id)], TABLE).pop();
+        let manifest = keep_decoded([self.manifest.reassemble(id)], TABLE).pop();
         Ok(Generation {
             id: self.id.into(),
             turn_id: self.turn_id.into(),
             step: u32::try_from(self.step).map_err(|why| inconsistent(TABLE, "step", self.id, why))?,
             provider: self.provider,
             model_requested: self.model_requested,
-            model_returned: self.model_returned.or(TABLE, "model_returned", id, || None),
+            model_returned: self.model_returned.unwrap_or_log(TABLE, "model_returned", id, || None),
             request_manifest: with_parts(manifest.unwrap_or_default()),
             raw_sha256: self.raw_sha256,
-            raw_bytes: self.raw_bytes.map(place),
+            raw_bytes: self.raw_bytes.map(to_unsigned),
             raw_kind: parse_word(self.raw_kind, TABLE, "raw_kind", self.id)?,
             raw_complete: self.raw_complete,
             status: parse_word(self.status, TABLE, "status", self.id)?,
             stop_reason: self.stop_reason,
             usage: self.usage.into(),
-            cost_micros: self.cost_micros.map(place),
+            cost_micros: self.cost_micros.map(to_unsigned),
             cost_basis: match self.cost_basis {
                 Some(word) => Some(parse_word(word, TABLE, "cost_basis", self.id)?),
                 None => None,
             },
             price_version: self.price_version,
-            error: self.error.or(TABLE, "error", id, || None).map(|Json(error)| error),
-            first_token_at: self.first_token_at.or(TABLE, "first_token_at", id, || None),
-            started_at: self.started_at.or(TABLE, "started_at", id, || moment_of(id)),
-            ended_at: self.ended_at.or(TABLE, "ended_at", id, || None),
+            error: self.error.unwrap_or_log(TABLE, "error", id, || None).map(|Json(error)| error),
+            first_token_at: self.first_token_at.unwrap_or_log(TABLE, "first_token_at", id, || None),
+            started_at: self.started_at.unwrap_or_log(TABLE, "started_at", id, || time_of_id(id)),
+            ended_at: self.ended_at.unwrap_or_log(TABLE, "ended_at", id, || None),
         })
     }
 }
@@ -232,7 +232,7 @@ pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> 
             .bind(step)
             .bind(new.provider.as_str())
             .bind(new.model_requested.as_str())
-            .bind(word(new.raw_kind))
+            .bind(to_word(new.raw_kind))
             .bind(false)
             .bind(new.api.as_str())
             .bind(new.started_at)
@@ -260,7 +260,7 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
     let changed = in_tx!(&mut *tx, |conn| {
         sqlx::query(FINISH)
             .bind(end.id.uuid())
-            .bind(word(end.status))
+            .bind(to_word(end.status))
             .bind(end.raw_complete)
             .bind(model_returned)
             .bind(stop_reason)
@@ -272,8 +272,8 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
             .bind(end.error.as_ref().map(Json))
             .bind(end.first_token_at)
             .bind(end.ended_at)
-            .bind(end.charge.as_ref().map(|charge| bigint(charge.micros)))
-            .bind(end.charge.as_ref().map(|charge| word(charge.basis)))
+            .bind(end.charge.as_ref().map(|charge| to_bigint(charge.micros)))
+            .bind(end.charge.as_ref().map(|charge| to_word(charge.basis)))
             .bind(end.charge.as_ref().and_then(|charge| charge.price_version.as_deref()))
             .execute(conn)
             .await?
@@ -286,7 +286,7 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
     // Pieces of a repeated write would lie beside the body that they were packed into.
     raw::drop_packed_pieces(tx, end.id).await?;
     let same: Option<Uuid> = in_tx!(tx, |conn| {
-        let query = sqlx::query_scalar(IS_OVER).bind(end.id.uuid()).bind(word(end.status)).bind(end.ended_at);
+        let query = sqlx::query_scalar(IS_OVER).bind(end.id.uuid()).bind(to_word(end.status)).bind(end.ended_at);
         query.fetch_optional(conn).await?
     });
     Ok(same.is_some())
@@ -295,21 +295,22 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
 /// The generations of this owner's turn, by step.
 pub async fn list(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, StoreError> {
     let rows: Vec<Readable<GenerationRow>> =
-        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
-    Ok(kept(readable(rows, TABLE).into_iter().map(GenerationRow::into_generation), TABLE))
+        with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+    Ok(keep_decoded(keep_readable(rows, TABLE).into_iter().map(GenerationRow::into_generation), TABLE))
 }
 
 /// The names alone of a turn's generations, in the order of the steps.
-pub async fn ids(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<GenerationId>, StoreError> {
+pub async fn list_ids(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<GenerationId>, StoreError> {
     let ids: Vec<Uuid> =
-        on!(db, |pool| sqlx::query_scalar(IDS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_scalar(IDS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
     Ok(ids.into_iter().map(GenerationId::from).collect())
 }
 
 /// One generation in a chat of this owner.
 pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Generation>, StoreError> {
-    let row: Option<GenerationRow> =
-        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await? });
+    let row: Option<GenerationRow> = with_pool!(db, |pool| {
+        sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
+    });
     row.map(GenerationRow::into_generation).transpose()
 }
 
@@ -322,27 +323,28 @@ pub struct RunningGeneration {
 }
 
 /// The provider calls of a turn that are not over, as far as their rows can be read: what the sweep at the start has to
-/// end. Those without a readable name are left to [`close_others`].
-pub async fn running(db: &Db, turn: TurnId) -> Result<Vec<RunningGeneration>, StoreError> {
+/// end. Those without a readable name are left to [`close_remaining`].
+pub async fn list_running(db: &Db, turn: TurnId) -> Result<Vec<RunningGeneration>, StoreError> {
     type Row = (Uuid, Lossy<Option<String>>, Lossy<Option<DateTime<Utc>>>);
-    let rows: Vec<Readable<Row>> = on!(db, |pool| sqlx::query_as(RUNNING).bind(turn.uuid()).fetch_all(pool).await?);
+    let rows: Vec<Readable<Row>> =
+        with_pool!(db, |pool| sqlx::query_as(RUNNING).bind(turn.uuid()).fetch_all(pool).await?);
     let read = |(id, model_returned, first_token_at): Row| RunningGeneration {
         id: id.into(),
-        model_returned: model_returned.or(TABLE, "model_returned", id, || None),
-        first_token_at: first_token_at.or(TABLE, "first_token_at", id, || None),
+        model_returned: model_returned.unwrap_or_log(TABLE, "model_returned", id, || None),
+        first_token_at: first_token_at.unwrap_or_log(TABLE, "first_token_at", id, || None),
     };
-    Ok(readable(rows, TABLE).into_iter().map(read).collect())
+    Ok(keep_readable(rows, TABLE).into_iter().map(read).collect())
 }
 
 /// Ends what still runs of a turn that is over, without looking at it.
-pub async fn close_others(
+pub async fn close_remaining(
     tx: &mut Tx,
     turn: TurnId,
     status: GenerationStatus,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
-        let query = sqlx::query(CLOSE_OTHERS).bind(turn.uuid()).bind(word(status));
+        let query = sqlx::query(CLOSE_OTHERS).bind(turn.uuid()).bind(to_word(status));
         query.bind(now).execute(conn).await.map(drop)
     })?;
     Ok(())

@@ -14,7 +14,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Database, Executor};
 
 use crate::error::StoreError;
-use turnleaf_interchange::legacy::{Field, Kind, Row, Table};
+use turnleaf_interchange::legacy::{LegacyField, LegacyRow, LegacyRowKind, LegacyTable};
 use turnleaf_platform::config::database::DatabaseUrl;
 
 mod query;
@@ -26,7 +26,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Where a database is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum LegacySource {
     /// A file of SQLite.
     File(PathBuf),
     /// A server of PostgreSQL.
@@ -35,7 +35,7 @@ pub enum Source {
 
 /// A database that is read from, and never written to.
 #[derive(Debug)]
-pub enum Legacy {
+pub enum LegacyDatabase {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
 }
@@ -44,25 +44,25 @@ pub enum Legacy {
 ///
 /// # Errors
 /// When it cannot be read.
-pub fn is_sqlite(file: &Path) -> std::io::Result<bool> {
-    Ok(start(file)?.starts_with(MAGIC))
+pub fn is_sqlite_file(file: &Path) -> std::io::Result<bool> {
+    Ok(read_header(file)?.starts_with(MAGIC))
 }
 
-fn start(file: &Path) -> std::io::Result<Vec<u8>> {
+fn read_header(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(20);
     File::open(file)?.take(20).read_to_end(&mut start)?;
     Ok(start)
 }
 
-impl Legacy {
+impl LegacyDatabase {
     /// Opens a database and begins to look at one moment of it.
     ///
     /// # Errors
     /// When it is not there or is none.
-    pub async fn open(source: &Source) -> Result<Self, StoreError> {
+    pub async fn open(source: &LegacySource) -> Result<Self, StoreError> {
         match source {
-            Source::File(file) => Self::open_file(file).await,
-            Source::Server(url) => {
+            LegacySource::File(file) => Self::open_file(file).await,
+            LegacySource::Server(url) => {
                 let options = PgConnectOptions::from_str(url.expose())?
                     .application_name("turnleaf import")
                     .options([("timezone", "UTC"), ("default_transaction_read_only", "on")]);
@@ -74,7 +74,7 @@ impl Legacy {
     }
 
     async fn open_file(file: &Path) -> Result<Self, StoreError> {
-        let start = start(file).map_err(sqlx::Error::Io)?;
+        let start = read_header(file).map_err(sqlx::Error::Io)?;
         if !start.starts_with(MAGIC) {
             return Err(StoreError::NoFile);
         }
@@ -111,15 +111,15 @@ impl Legacy {
     }
 
     /// The rows of all these tables, those of one conversation together, its own first.
-    pub fn rows<'c>(&'c mut self, tables: &[Table]) -> BoxStream<'c, Result<Row, StoreError>> {
+    pub fn rows<'c>(&'c mut self, tables: &[LegacyTable]) -> BoxStream<'c, Result<LegacyRow, StoreError>> {
         match self {
             Self::Sqlite(conn) => {
-                let text = query::rows(tables, query::SQLITE);
+                let text = query::rows_query(tables, query::SQLITE);
                 let rows = sqlx::query(AssertSqlSafe(text)).fetch(conn);
                 rows.map_err(StoreError::from).map(|row| read(&row?)).boxed()
             }
             Self::Postgres(conn) => {
-                let text = query::rows(tables, query::POSTGRES);
+                let text = query::rows_query(tables, query::POSTGRES);
                 let rows = sqlx::query(AssertSqlSafe(text)).fetch(conn);
                 rows.map_err(StoreError::from).map(|row| read(&row?)).boxed()
             }
@@ -148,7 +148,7 @@ fn has_log(file: &Path) -> Result<bool, StoreError> {
 }
 
 /// One row. Texts are taken as bytes: what is in them need not be UTF-8.
-fn read<R>(row: &R) -> Result<Row, StoreError>
+fn read<R>(row: &R) -> Result<LegacyRow, StoreError>
 where
     R: sqlx::Row,
     usize: sqlx::ColumnIndex<R>,
@@ -158,11 +158,11 @@ where
     R::Database: Database,
 {
     let number: i64 = row.try_get(1)?;
-    let kind = Kind::of(number).ok_or(sqlx::Error::RowNotFound)?;
+    let kind = LegacyRowKind::from_number(number).ok_or(sqlx::Error::RowNotFound)?;
     let mut values = std::array::from_fn(|_| None);
-    for (at, value) in values.iter_mut().enumerate().take(Field::ALL.len()) {
+    for (at, value) in values.iter_mut().enumerate().take(LegacyField::ALL.len()) {
         *value = row.try_get_unchecked(at + 2)?;
     }
     let conversation: Vec<u8> = row.try_get_unchecked(0)?;
-    Ok(Row { conversation: String::from_utf8_lossy(&conversation).into_owned(), kind, values })
+    Ok(LegacyRow { conversation: String::from_utf8_lossy(&conversation).into_owned(), kind, values })
 }

@@ -13,8 +13,8 @@ pub mod db;
 pub mod claim;
 pub mod dialect;
 pub mod error;
+mod like_pattern;
 pub mod migrate;
-mod pattern;
 mod pools;
 mod postgres_tx;
 pub mod readable;
@@ -32,13 +32,13 @@ pub mod copies;
 pub mod deletions;
 pub mod documents;
 pub mod drafts;
-pub mod everything;
 pub mod exchanges;
 pub mod generations;
-pub mod grafts;
+pub mod idempotency_keys;
+pub mod inventory;
 pub mod legacy;
 pub mod providers;
-pub mod requests;
+pub mod reruns;
 pub mod search;
 pub mod settings;
 pub mod spending;
@@ -64,7 +64,7 @@ pub use time_limits::TimeLimits;
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
         ("archive", archive::STATEMENTS),
-        ("archive/remains", archive::remains::STATEMENTS),
+        ("archive/remains", archive::salvage::STATEMENTS),
         ("attachments", attachments::STATEMENTS),
         ("blobs", blobs::STATEMENTS),
         ("branches", branches::STATEMENTS),
@@ -72,17 +72,17 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("chat_sources", chat_sources::STATEMENTS),
         ("chat_tools", chat_tools::STATEMENTS),
         ("chats", chats::STATEMENTS),
-        ("chats/listed", chats::listed::STATEMENTS),
+        ("chats/listed", chats::listing::STATEMENTS),
         ("copies", copies::STATEMENTS),
         ("drafts", drafts::STATEMENTS),
-        ("everything", everything::STATEMENTS),
+        ("everything", inventory::STATEMENTS),
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
         ("generations/requests", generations::requests::STATEMENTS),
-        ("grafts", grafts::STATEMENTS),
+        ("grafts", reruns::STATEMENTS),
         ("providers", providers::STATEMENTS),
-        ("requests", requests::STATEMENTS),
+        ("requests", idempotency_keys::STATEMENTS),
         ("settings", settings::STATEMENTS),
         ("spending", spending::STATEMENTS),
         ("storage", storage::STATEMENTS),
@@ -94,8 +94,8 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("trusted_tools", trusted_tools::STATEMENTS),
         ("turns", turns::STATEMENTS),
         ("turns/outline", turns::outline::STATEMENTS),
-        ("turns/extent", turns::extent::STATEMENTS),
-        ("turns/find", turns::find::STATEMENTS),
+        ("turns/extent", turns::path_fingerprint::STATEMENTS),
+        ("turns/find", turns::text_search::STATEMENTS),
         ("turns/lineage", turns::lineage::STATEMENTS),
         ("turns/provenance", turns::provenance::STATEMENTS),
         ("turns/read", turns::read::STATEMENTS),

@@ -98,7 +98,7 @@ impl Db {
         if !dialect::has_table(self, "_sqlx_migrations").await? {
             return Ok(None);
         }
-        Ok(on!(self, |pool| sqlx::query_scalar(APPLIED).fetch_one(pool).await)?)
+        Ok(with_pool!(self, |pool| sqlx::query_scalar(APPLIED).fetch_one(pool).await)?)
     }
 }
 

@@ -38,11 +38,11 @@ impl Db {
     /// `UnknownScheme` for anything else, so that a misspelt URL never becomes a new empty SQLite file; `Damaged` when
     /// the file is no database; driver errors when it cannot be reached.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Self::open_within(url, TimeLimits::COMMAND).await
+        Self::open_with_limits(url, TimeLimits::COMMAND).await
     }
 
     /// The same with time limits of its own, which a file does not need.
-    pub async fn open_within(url: &str, limits: TimeLimits) -> Result<Self, StoreError> {
+    pub async fn open_with_limits(url: &str, limits: TimeLimits) -> Result<Self, StoreError> {
         let scheme = url.split(':').next().unwrap_or_default();
         match scheme {
             "sqlite" => open_sqlite_url(url).await,

@@ -9,7 +9,7 @@ use sqlx::{Connection, Error, PgPool, Transaction};
 use tokio::time::Instant;
 
 use crate::error::StoreError;
-use crate::time_limits::{BoundedConnection, BoundedPool, TimeLimits, within};
+use crate::time_limits::{BoundedConnection, BoundedPool, TimeLimits, with_deadline};
 
 /// Null where the transaction has written nothing.
 const NUMBER: &str = "SELECT txid_current_if_assigned()";
@@ -43,11 +43,11 @@ impl DerefMut for PostgresTx {
 }
 
 impl PostgresTx {
-    pub(super) fn reading(tx: Transaction<'static, Postgres>, limits: TimeLimits) -> Self {
+    pub(super) fn read_only(tx: Transaction<'static, Postgres>, limits: TimeLimits) -> Self {
         Self { tx, limits, pool: None }
     }
 
-    pub(super) fn writing(tx: Transaction<'static, Postgres>, limits: TimeLimits, pool: PgPool) -> Self {
+    pub(super) fn read_write(tx: Transaction<'static, Postgres>, limits: TimeLimits, pool: PgPool) -> Self {
         Self { tx, limits, pool: Some(pool) }
     }
 
@@ -57,23 +57,23 @@ impl PostgresTx {
 
     /// The connection, whose statements have a deadline.
     pub(super) fn bounded(&mut self) -> BoundedConnection<'_> {
-        BoundedConnection { connection: &mut self.tx, limit: self.limits.silence() }
+        BoundedConnection { connection: &mut self.tx, limit: self.limits.response_deadline() }
     }
 
     pub(super) async fn rollback(self) -> Result<(), Error> {
-        within(self.limits.silence(), self.tx.rollback()).await
+        with_deadline(self.limits.response_deadline(), self.tx.rollback()).await
     }
 
-    pub(super) async fn commit_repeatable(self) -> Result<(), StoreError> {
-        Ok(within(self.limits.silence(), self.tx.commit()).await?)
+    pub(super) async fn commit_idempotent(self) -> Result<(), StoreError> {
+        Ok(with_deadline(self.limits.response_deadline(), self.tx.commit()).await?)
     }
 
     /// Commits; asks for the outcome as long as `patience` says where the acknowledgement is lost.
     pub(super) async fn commit(mut self, patience: Duration) -> Result<(), StoreError> {
-        let Some(pool) = self.pool.take() else { return self.commit_repeatable().await };
+        let Some(pool) = self.pool.take() else { return self.commit_idempotent().await };
         let number: Option<i64> = sqlx::query_scalar(NUMBER).fetch_one(&mut self.bounded()).await?;
         let limits = self.limits;
-        let said = match (self.commit_repeatable().await, number) {
+        let said = match (self.commit_idempotent().await, number) {
             (Err(said), Some(number)) if said.is_busy() => ask_outcome(&pool, limits, number, said, patience).await,
             (outcome, _) => outcome,
         };
@@ -94,7 +94,7 @@ async fn ask_outcome(
 ) -> Result<(), StoreError> {
     let started = Instant::now();
     loop {
-        let pool = BoundedPool { pool, limit: limits.silence().or(Some(limits.attempt)) };
+        let pool = BoundedPool { pool, limit: limits.response_deadline().or(Some(limits.attempt)) };
         let asked = sqlx::query_scalar::<_, Option<String>>(OUTCOME).bind(number).fetch_one(pool).await;
         let why = match asked.map_err(StoreError::from) {
             Ok(Some(outcome)) if outcome == "committed" => {
@@ -118,11 +118,11 @@ async fn ask_outcome(
 /// Whether a connection answers in time; an error makes the pool close it at once. Also what the pool does with a released
 /// connection, so that a dead one does not keep its place for ever.
 pub(super) async fn is_alive(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
-    within(Some(limit), conn.ping()).await.map(|()| true)
+    with_deadline(Some(limit), conn.ping()).await.map(|()| true)
 }
 
 /// The same for a connection that will write. After a failover its server may be a standby: then the pool connects anew.
 pub(super) async fn is_alive_and_writable(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
     let is_read_only = sqlx::query_scalar::<_, bool>(IS_READ_ONLY).fetch_one(conn);
-    Ok(!within(Some(limit), is_read_only).await?)
+    Ok(!with_deadline(Some(limit), is_read_only).await?)
 }

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, kept, readable};
-use crate::rows::{inconsistent, plain};
+use crate::readable::{Readable, keep_decoded, keep_readable};
+use crate::rows::{inconsistent, storable_text};
 use turnleaf_domain::{ProviderId, UserId};
 
 sql! {
@@ -104,7 +104,7 @@ impl TryFrom<ProviderRow> for StoredProvider {
 /// # Errors
 /// `NotUnique` when the owner has one of this slug.
 pub async fn insert(tx: &mut Tx, provider: &StoredProvider) -> Result<(), StoreError> {
-    let name = plain(&provider.name, "the name")?;
+    let name = storable_text(&provider.name, "the name")?;
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
             .bind(provider.id.uuid())
@@ -127,20 +127,20 @@ pub async fn insert(tx: &mut Tx, provider: &StoredProvider) -> Result<(), StoreE
 /// The connections of an owner, oldest first.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredProvider>, StoreError> {
     let rows: Vec<Readable<ProviderRow>> =
-        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
-    Ok(kept(readable(rows, "providers").into_iter().map(StoredProvider::try_from), "providers"))
+        with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(keep_decoded(keep_readable(rows, "providers").into_iter().map(StoredProvider::try_from), "providers"))
 }
 
 /// The owner's connection of this slug.
 pub async fn find(db: &Db, owner: UserId, slug: &str) -> Result<Option<StoredProvider>, StoreError> {
     let row: Option<ProviderRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(slug).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(slug).fetch_optional(pool).await?);
     row.map(StoredProvider::try_from).transpose()
 }
 
 /// Writes a connection as it is now, but for its slug and its beginning. False when the owner has none of this id.
 pub async fn update(tx: &mut Tx, provider: &StoredProvider) -> Result<bool, StoreError> {
-    let name = plain(&provider.name, "the name")?;
+    let name = storable_text(&provider.name, "the name")?;
     let changed = in_tx!(tx, |conn| {
         let query = sqlx::query(UPDATE)
             .bind(provider.owner_id.uuid())

@@ -54,13 +54,13 @@ impl<'r, R: Row, T: FromRow<'r, R>> FromRow<'r, R> for Readable<T> {
 }
 
 /// The rows that can be read, in their order; the others are logged and left out.
-pub(super) fn readable<T>(rows: Vec<Readable<T>>, table: &'static str) -> Vec<T> {
+pub(super) fn keep_readable<T>(rows: Vec<Readable<T>>, table: &'static str) -> Vec<T> {
     let read = |Readable(row): Readable<T>| row.inspect_err(|error| log_row(table, error)).ok();
     rows.into_iter().filter_map(read).collect()
 }
 
 /// As [`readable`], and the others are damages; `id` says of them what is known.
-pub(super) fn readable_with_damages<T>(
+pub(super) fn keep_readable_with_damages<T>(
     rows: Vec<Readable<T>>,
     table: &'static str,
     id: impl std::fmt::Display,
@@ -77,7 +77,7 @@ pub(super) fn readable_with_damages<T>(
 }
 
 /// As [`readable`], and why the others cannot be read.
-pub(super) fn readable_and_errors<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Error>) {
+pub(super) fn split_readable<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Error>) {
     let (mut read, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
     for Readable(row) in rows {
         match row {
@@ -89,20 +89,20 @@ pub(super) fn readable_and_errors<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sql
 }
 
 /// As [`readable`], of rows that belong to a turn: those that cannot be read are damages of it.
-pub(super) fn readable_of_turn<T>(
+pub(super) fn keep_readable_of_turn<T>(
     rows: Vec<Readable<T>>,
     table: &'static str,
     turn: TurnId,
     damages: &mut Vec<Damage>,
 ) -> Vec<T> {
-    readable_with_damages(rows, table, format_args!("turn {turn}"), damages)
+    keep_readable_with_damages(rows, table, format_args!("turn {turn}"), damages)
 }
 
 /// What was read, or nothing where it is damaged, which is noted.
 ///
 /// # Errors
 /// All others than [`StoreError::Inconsistent`].
-pub(super) fn unless_noted<T>(read: Result<T, StoreError>, damages: &mut Vec<Damage>) -> Result<Option<T>, StoreError> {
+pub(super) fn ok_or_note<T>(read: Result<T, StoreError>, damages: &mut Vec<Damage>) -> Result<Option<T>, StoreError> {
     match read {
         Err(StoreError::Inconsistent { table, column, id, reason }) => {
             damages.push(Damage { table, column, id, reason });
@@ -113,7 +113,7 @@ pub(super) fn unless_noted<T>(read: Result<T, StoreError>, damages: &mut Vec<Dam
 }
 
 /// Rows whose values have been read one by one: as [`readable`], for the step behind the decoding.
-pub(super) fn kept<T, E: std::fmt::Display>(
+pub(super) fn keep_decoded<T, E: std::fmt::Display>(
     rows: impl IntoIterator<Item = Result<T, E>>,
     table: &'static str,
 ) -> Vec<T> {
@@ -124,7 +124,7 @@ pub(super) fn kept<T, E: std::fmt::Display>(
 ///
 /// # Errors
 /// All others than [`StoreError::Inconsistent`].
-pub(super) fn unless_damaged<T>(read: Result<T, StoreError>, table: &'static str) -> Result<Option<T>, StoreError> {
+pub(super) fn ok_or_log<T>(read: Result<T, StoreError>, table: &'static str) -> Result<Option<T>, StoreError> {
     match read {
         Err(error @ StoreError::Inconsistent { .. }) => {
             log_row(table, &error);
@@ -159,7 +159,7 @@ impl<T> Lossy<T> {
     }
 
     /// The value, if it can be read.
-    pub(super) fn known(&self) -> Option<&T> {
+    pub(super) fn get(&self) -> Option<&T> {
         self.0.as_ref().ok()
     }
 
@@ -168,13 +168,19 @@ impl<T> Lossy<T> {
     where
         T: Default,
     {
-        self.or(table, column, id, T::default)
+        self.unwrap_or_log(table, column, id, T::default)
     }
 
     /// The value, or another in its place, which is logged.
-    pub(super) fn or(self, table: &'static str, column: &'static str, id: Uuid, other: impl FnOnce() -> T) -> T {
+    pub(super) fn unwrap_or_log(
+        self,
+        table: &'static str,
+        column: &'static str,
+        id: Uuid,
+        other: impl FnOnce() -> T,
+    ) -> T {
         self.0.unwrap_or_else(|reason| {
-            log(&[Damage { table, column, id: id.to_string(), reason }]);
+            log_damages(&[Damage { table, column, id: id.to_string(), reason }]);
             other()
         })
     }
@@ -209,12 +215,12 @@ impl<DB: Database, T: Type<DB>> Type<DB> for Lossy<T> {
 
 /// Text of which every letter is read that is one: U+FFFD stands for other bytes, as in a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Salvaged {
+pub(super) struct SalvagedText {
     text: String,
     is_damaged: bool,
 }
 
-impl<'r, DB: Database> Decode<'r, DB> for Salvaged
+impl<'r, DB: Database> Decode<'r, DB> for SalvagedText
 where
     Vec<u8>: Decode<'r, DB>,
 {
@@ -229,7 +235,7 @@ where
     }
 }
 
-impl<DB: Database> Type<DB> for Salvaged
+impl<DB: Database> Type<DB> for SalvagedText
 where
     String: Type<DB>,
 {
@@ -262,7 +268,7 @@ impl RowReader<'_> {
     }
 
     /// The text of a column with its unreadable bytes replaced, which is noted.
-    pub(super) fn text(&mut self, column: &'static str, value: Salvaged) -> String {
+    pub(super) fn text(&mut self, column: &'static str, value: SalvagedText) -> String {
         if value.is_damaged {
             self.note(column, "bytes of it are no text");
         }
@@ -276,7 +282,7 @@ impl RowReader<'_> {
 
     /// JSON of a column. What is nested deeper than readers go is read with its depths as strings, and noted.
     pub(super) fn json<T: DeserializeOwned>(&mut self, column: &'static str, text: &str) -> Option<T> {
-        let bounded = json_bounds::bounded(text, limits::JSON_TEXT_DEPTH);
+        let bounded = json_bounds::bounded_text(text, limits::JSON_TEXT_DEPTH);
         if let Cow::Owned(_) = bounded {
             // Some could still be read here, and not within an answer or an archive.
             self.note(column, "it is nested deeper than readers go");
@@ -286,12 +292,12 @@ impl RowReader<'_> {
 
     /// A moment; where it cannot be read, the one in the row's id, which is made of it.
     pub(super) fn moment(&mut self, column: &'static str, at: Lossy<DateTime<Utc>>) -> DateTime<Utc> {
-        self.value(column, at).unwrap_or_else(|| moment_of(self.id))
+        self.value(column, at).unwrap_or_else(|| time_of_id(self.id))
     }
 }
 
 /// When an id was made (UUIDv7); the beginning of time for others.
-pub(super) fn moment_of(id: Uuid) -> DateTime<Utc> {
+pub(super) fn time_of_id(id: Uuid) -> DateTime<Utc> {
     let made = id.get_timestamp().map(|made| made.to_unix());
     made.and_then(|(seconds, nanos)| DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)).unwrap_or_default()
 }
@@ -329,12 +335,12 @@ pub fn is_placeholder(content: &Content) -> bool {
 
 /// Whether a block is the notice behind a turn's blocks that a part of it is missing. The sweep stores it with the turn's
 /// end, because what is written then stands behind it.
-pub fn is_note_of(block: &Block, turn: TurnId) -> bool {
+pub fn is_damage_note(block: &Block, turn: TurnId) -> bool {
     block.id.uuid() == turn.uuid()
 }
 
 /// Says in the log what of a turn cannot be read.
-pub fn log(damages: &[Damage]) {
+pub fn log_damages(damages: &[Damage]) {
     for Damage { table, column, id, reason } in damages {
         let reason = without_quotes(reason);
         tracing::error!(table, column, id, reason, "a stored value cannot be read; `turnleaf fsck` names it");
@@ -346,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_deeper_than_readers_go_is_read_and_noted() {
+    fn too_deep_json_is_read_and_noted() {
         let mut damages = Vec::new();
         let mut reader = RowReader { table: "turn_blocks", id: Uuid::nil(), damages: &mut damages };
         let deep = format!("{}1{}", "[".repeat(2_000), "]".repeat(2_000));
@@ -358,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placeholder_says_what_is_damaged_and_keeps_the_text() {
+    fn placeholder_names_damage_and_keeps_text() {
         let damage =
             Damage { table: "turn_blocks", column: "content", id: "1".into(), reason: "expected value".into() };
         let content = placeholder(&[damage], Some(&"é".repeat(SHOWN_BYTES)));
@@ -367,11 +373,11 @@ mod tests {
         assert_eq!(json["damages"][0]["column"], "content");
         assert_eq!(json["stored"].as_str().map(str::len), Some(SHOWN_BYTES));
         assert_eq!(json["stored_bytes"], 2 * SHOWN_BYTES);
-        assert!(!is_placeholder(&notice::Notice::SentWhole.content()));
+        assert!(!is_placeholder(&notice::Notice::ResentWhole.content()));
     }
 
     #[test]
-    fn words_of_a_decoder_are_logged_without_stored_text() {
+    fn decoder_error_is_logged_without_stored_text() {
         for (reason, logged) in [
             (
                 r#"invalid type: string "my \"secret\"", expected a map at line 1"#,
@@ -385,9 +391,9 @@ mod tests {
     }
 
     #[test]
-    fn an_id_knows_when_it_was_made() {
+    fn creation_time_is_read_from_id() {
         let id: Uuid = "0190b5b4-7c1e-7abc-8def-0123456789ab".parse().unwrap();
-        assert_eq!(moment_of(id).timestamp(), 0x0190_b5b4_7c1e / 1000);
-        assert_eq!(moment_of(Uuid::nil()), DateTime::<Utc>::UNIX_EPOCH);
+        assert_eq!(time_of_id(id).timestamp(), 0x0190_b5b4_7c1e / 1000);
+        assert_eq!(time_of_id(Uuid::nil()), DateTime::<Utc>::UNIX_EPOCH);
     }
 }

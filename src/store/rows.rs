@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use turnleaf_domain::{Usage, json_bounds, limits};
 
 /// The stored word of a field-less enum: the one it has in JSON.
-pub(super) fn word<T: Serialize>(value: T) -> String {
+pub(super) fn to_word<T: Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
         // Unreachable for the field-less enums this is for; the column's CHECK refuses what it would give.
@@ -35,7 +35,7 @@ pub(super) fn to_json<T: Serialize>(
     column: &'static str,
 ) -> Result<String, StoreError> {
     let text = serde_json::to_string(value).map_err(|why| inconsistent(table, column, "a new row", why))?;
-    match json_bounds::bounded(&text, limits::JSON_TEXT_DEPTH) {
+    match json_bounds::bounded_text(&text, limits::JSON_TEXT_DEPTH) {
         Cow::Borrowed(_) => Ok(text),
         Cow::Owned(bounded) => Ok(bounded),
     }
@@ -62,7 +62,7 @@ pub(super) fn inconsistent(
 }
 
 /// Text that both databases can store; `what` names it in the refusal.
-pub(super) fn plain<'a>(text: &'a str, what: &'static str) -> Result<&'a str, StoreError> {
+pub(super) fn storable_text<'a>(text: &'a str, what: &'static str) -> Result<&'a str, StoreError> {
     if text.contains('\0') { Err(StoreError::Nul(what)) } else { Ok(text) }
 }
 
@@ -97,7 +97,7 @@ impl From<UsageRow> for Usage {
 
 impl From<Usage> for UsageRow {
     fn from(usage: Usage) -> Self {
-        let count = |n: Option<u64>| n.map(bigint);
+        let count = |n: Option<u64>| n.map(to_bigint);
         Self {
             input_tokens: count(usage.input_tokens),
             output_tokens: count(usage.output_tokens),
@@ -116,11 +116,11 @@ impl UsageRow {
 }
 
 /// A row count or place from a column that a CHECK keeps at 0 or above.
-pub(super) fn place(n: i64) -> u64 {
+pub(super) fn to_unsigned(n: i64) -> u64 {
     n.max(0).unsigned_abs()
 }
 
 /// A count or place for a BIGINT column. What does not fit is beyond every row, so the largest value serves.
-pub(super) fn bigint(n: u64) -> i64 {
+pub(super) fn to_bigint(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -10,7 +10,7 @@
 //! Deleted things are left out when they are looked at; what is deleted for ever leaves the index by triggers, in the
 //! same transaction, whoever deletes it.
 
-pub mod catch_up;
+pub mod backfill;
 pub mod cursor;
 pub mod excerpt;
 pub mod fold;
@@ -18,18 +18,22 @@ pub mod hits;
 pub mod index;
 pub mod keys;
 mod kind;
-pub mod look;
 pub mod parts;
 pub mod query;
-pub(crate) mod words;
+pub mod retrieval;
+pub(crate) mod word_index;
 
-pub use cursor::Cursor;
-pub use excerpt::Marked;
-pub use hits::Hit;
-pub use kind::Kind;
-pub use look::{Filter, Page, look};
-pub use query::Query;
+pub use cursor::SearchCursor;
+pub use excerpt::HighlightedText;
+pub use hits::MatchedItem;
+pub use kind::SearchKind;
+pub use query::TextQuery;
+pub use retrieval::{MatchPage, SearchFilter, find_items};
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
-    [("search/catch_up", catch_up::STATEMENTS), ("search/index", index::STATEMENTS), ("search/look", look::STATEMENTS)]
+    [
+        ("search/catch_up", backfill::STATEMENTS),
+        ("search/index", index::STATEMENTS),
+        ("search/look", retrieval::STATEMENTS),
+    ]
 }

@@ -23,8 +23,10 @@ const TABLE: &str = "settings";
 /// One setting. Null, which stands for one that cannot be read, too, is none.
 pub async fn find(db: &Db, owner: UserId, key: &str) -> Result<Option<Value>, StoreError> {
     let value: Option<Lossy<Json<Value>>> =
-        on!(db, |pool| sqlx::query_scalar(FIND).bind(owner.uuid()).bind(key).fetch_optional(pool).await?);
-    Ok(value.map(|value| value.or(TABLE, "value", owner.uuid(), Json::default).0).filter(|value| !value.is_null()))
+        with_pool!(db, |pool| sqlx::query_scalar(FIND).bind(owner.uuid()).bind(key).fetch_optional(pool).await?);
+    Ok(value
+        .map(|value| value.unwrap_or_log(TABLE, "value", owner.uuid(), Json::default).0)
+        .filter(|value| !value.is_null()))
 }
 
 /// Sets one setting, whatever it was.
@@ -37,10 +39,10 @@ pub async fn put(tx: &mut Tx, owner: UserId, key: &str, value: &Value, now: Date
 
 /// Holds one setting until the transaction ends, and gives it: whoever changes a part of it holds it before reading. Null
 /// where it was never set.
-pub async fn hold(tx: &mut Tx, owner: UserId, key: &str, now: DateTime<Utc>) -> Result<Value, StoreError> {
+pub async fn lock_for_update(tx: &mut Tx, owner: UserId, key: &str, now: DateTime<Utc>) -> Result<Value, StoreError> {
     let value: Lossy<Json<Value>> = in_tx!(tx, |conn| {
         let query = sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(key).bind(Json(Value::Null)).bind(now);
         query.fetch_one(conn).await?
     });
-    Ok(value.or(TABLE, "value", owner.uuid(), Json::default).0)
+    Ok(value.unwrap_or_log(TABLE, "value", owner.uuid(), Json::default).0)
 }

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, kept, readable};
-use crate::rows::{UsageRow, parse_word, place};
+use crate::readable::{Lossy, Readable, keep_decoded, keep_readable};
+use crate::rows::{UsageRow, parse_word, to_unsigned};
 use turnleaf_domain::{BranchId, Charge, ChatId, Cost, CostBasis, TurnId, Usage, UserId};
 
 macro_rules! token_sums {
@@ -73,7 +73,7 @@ sql! {
 
 /// What the sums are told apart by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grouping {
+pub enum SpendingGrouping {
     /// The day on which the provider was called, in UTC.
     Day,
     /// Provider and model, by the name under which it answered.
@@ -86,7 +86,7 @@ pub enum Grouping {
 
 /// One sum. Of the fields before `generations`, those of the grouping are set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, utoipa::ToSchema)]
-pub struct Sum {
+pub struct SpendingSum {
     /// `YYYY-MM-DD`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<String>,
@@ -117,7 +117,7 @@ pub struct Sum {
     pub estimated_generations: u64,
 }
 
-impl Sum {
+impl SpendingSum {
     /// Adds up sums that have nothing in common.
     pub fn total(sums: &[Self]) -> Self {
         sums.iter().fold(Self::default(), |total, sum| Self {
@@ -160,10 +160,10 @@ struct SumRow {
     estimated_generations: i64,
 }
 
-impl From<SumRow> for Sum {
+impl From<SumRow> for SpendingSum {
     /// A label that cannot be read is left out: what was spent under it counts all the same.
     fn from(row: SumRow) -> Self {
-        let of_chat = |id: &Lossy<Option<Uuid>>| id.known().copied().flatten().unwrap_or_default();
+        let of_chat = |id: &Lossy<Option<Uuid>>| id.get().copied().flatten().unwrap_or_default();
         let (chat, branch) = (of_chat(&row.chat_id), of_chat(&row.branch_id));
         Self {
             day: row.day.unwrap_or_default("generations", "started_at", Uuid::nil()),
@@ -173,12 +173,12 @@ impl From<SumRow> for Sum {
             title: row.title.unwrap_or_default("chats", "title", chat),
             branch_id: row.branch_id.unwrap_or_default("branches", "id", Uuid::nil()).map(BranchId::from),
             branch_name: row.branch_name.unwrap_or_default("branches", "name", branch),
-            generations: place(row.generations),
+            generations: to_unsigned(row.generations),
             usage: row.usage.into(),
-            unknown_token_generations: place(row.unknown_token_generations),
-            cost_micros: row.cost_micros.map(place),
-            unknown_cost_generations: place(row.unknown_cost_generations),
-            estimated_generations: place(row.estimated_generations),
+            unknown_token_generations: to_unsigned(row.unknown_token_generations),
+            cost_micros: row.cost_micros.map(to_unsigned),
+            unknown_cost_generations: to_unsigned(row.unknown_cost_generations),
+            estimated_generations: to_unsigned(row.estimated_generations),
         }
     }
 }
@@ -189,23 +189,23 @@ pub async fn sums(
     db: &Db,
     owner: UserId,
     (from, to): (DateTime<Utc>, DateTime<Utc>),
-    by: Grouping,
-) -> Result<Vec<Sum>, StoreError> {
+    by: SpendingGrouping,
+) -> Result<Vec<SpendingSum>, StoreError> {
     let (text, chat) = match by {
-        Grouping::Day => (BY_DAY, None),
-        Grouping::Model => (BY_MODEL, None),
-        Grouping::Provider => (BY_PROVIDER, None),
-        Grouping::Chat => (BY_CHAT, None),
-        Grouping::Branch(chat) => (BY_BRANCH, Some(chat)),
+        SpendingGrouping::Day => (BY_DAY, None),
+        SpendingGrouping::Model => (BY_MODEL, None),
+        SpendingGrouping::Provider => (BY_PROVIDER, None),
+        SpendingGrouping::Chat => (BY_CHAT, None),
+        SpendingGrouping::Branch(chat) => (BY_BRANCH, Some(chat)),
     };
-    let rows: Vec<Readable<SumRow>> = on!(db, |pool| {
+    let rows: Vec<Readable<SumRow>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(text).bind(owner.uuid()).bind(from).bind(to);
         match chat {
             Some(chat) => query.bind(chat.uuid()).fetch_all(pool).await?,
             None => query.fetch_all(pool).await?,
         }
     });
-    Ok(readable(rows, "generations").into_iter().map(Sum::from).collect())
+    Ok(keep_readable(rows, "generations").into_iter().map(SpendingSum::from).collect())
 }
 
 #[derive(sqlx::FromRow)]
@@ -219,17 +219,17 @@ impl ChargeRow {
     fn into_charge(self, turn: TurnId) -> Result<Option<Charge>, StoreError> {
         let (Some(micros), Some(basis)) = (self.cost_micros, self.cost_basis) else { return Ok(None) };
         let basis: CostBasis = parse_word(basis, "generations", "cost_basis", turn)?;
-        Ok(Some(Charge { micros: place(micros), basis, price_version: self.price_version }))
+        Ok(Some(Charge { micros: to_unsigned(micros), basis, price_version: self.price_version }))
     }
 }
 
 /// What a turn's generations used, as far as they said, and what they cost together (domain.md I11).
-pub async fn of_turn(db: &Db, turn: TurnId) -> Result<(Usage, Option<Cost>), StoreError> {
-    let (usage, rows): (UsageRow, Vec<Readable<ChargeRow>>) = on!(db, |pool| {
+pub async fn turn_usage_and_cost(db: &Db, turn: TurnId) -> Result<(Usage, Option<Cost>), StoreError> {
+    let (usage, rows): (UsageRow, Vec<Readable<ChargeRow>>) = with_pool!(db, |pool| {
         let usage = sqlx::query_as(TURN_USAGE).bind(turn.uuid()).fetch_one(pool).await?;
         (usage, sqlx::query_as(TURN_CHARGES).bind(turn.uuid()).fetch_all(pool).await?)
     });
-    let rows = readable(rows, "generations").into_iter();
-    let charges = kept(rows.map(|row| row.into_charge(turn)), "generations");
-    Ok((usage.into(), Cost::of_turn(charges.iter().map(Option::as_ref))))
+    let rows = keep_readable(rows, "generations").into_iter();
+    let charges = keep_decoded(rows.map(|row| row.into_charge(turn)), "generations");
+    Ok((usage.into(), Cost::from_charges(charges.iter().map(Option::as_ref))))
 }

@@ -1,15 +1,15 @@
 //! Bytes that a person keeps, for the quota: chats with everything that belongs to them, and files and documents.
 //!
 //! A turn is counted once, after its end, into `turns.stored_bytes`; the sum of a person is an index scan. Whatever changes
-//! the rows of an ended turn clears its number (`recount`). The journal and arriving pieces of bodies are temporary and are
+//! the rows of an ended turn clears its number (`invalidate_turn_size`). The journal and arriving pieces of bodies are temporary and are
 //! summed as they are. Indexes and the overhead of rows are not counted, and deleted things are until they are purged.
 
 use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, readable};
-use crate::rows::place;
+use crate::readable::{Readable, keep_readable};
+use crate::rows::to_unsigned;
 use turnleaf_domain::{TurnId, UserId};
 
 /// The bytes of turn `t` without what is temporary.
@@ -92,14 +92,14 @@ impl StoredBytes {
 }
 
 /// Counts some turns that ended; false when none are left.
-pub async fn count_step(db: &Db) -> Result<bool, StoreError> {
+pub async fn count_pending_turns(db: &Db) -> Result<bool, StoreError> {
     let mut tx = db.begin().await?;
     let reserve = if matches!(tx, Tx::Postgres(_)) { RESERVE_UNLOCKED } else { RESERVE };
     let is_more = in_tx!(&mut tx, |conn| {
         let turns: Vec<Readable<(Uuid,)>> = sqlx::query_as(reserve).bind(TURNS_AT_A_TIME).fetch_all(&mut *conn).await?;
         let is_more = !turns.is_empty();
         // One whose id cannot be read is locked, and with that counted as nothing.
-        for (turn,) in readable(turns, "turns") {
+        for (turn,) in keep_readable(turns, "turns") {
             sqlx::query(COUNT).bind(turn).execute(&mut *conn).await?;
         }
         is_more
@@ -109,7 +109,7 @@ pub async fn count_step(db: &Db) -> Result<bool, StoreError> {
 }
 
 /// Forgets the number of a turn, whose rows change after its end.
-pub async fn recount(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
+pub async fn invalidate_turn_size(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(RECOUNT).bind(turn.uuid()).execute(conn).await?;
     });
@@ -117,7 +117,7 @@ pub async fn recount(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
 }
 
 /// The same of the turn that a call belongs to.
-pub(super) async fn recount_of_call(tx: &mut Tx, generation: Uuid) -> Result<(), StoreError> {
+pub(super) async fn invalidate_turn_size_of_call(tx: &mut Tx, generation: Uuid) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(RECOUNT_OF_CALL).bind(generation).execute(conn).await?;
     });
@@ -128,11 +128,12 @@ pub(super) async fn recount_of_call(tx: &mut Tx, generation: Uuid) -> Result<(),
 pub async fn measure(db: &Db, owner: UserId) -> Result<StoredBytes, StoreError> {
     let owner = owner.uuid();
     let sum = |text: &'static str| async move {
-        let sum: i64 = on!(db, |pool| sqlx::query_scalar(text).bind(owner).fetch_one(pool).await?);
-        Ok::<_, StoreError>(place(sum))
+        let sum: i64 = with_pool!(db, |pool| sqlx::query_scalar(text).bind(owner).fetch_one(pool).await?);
+        Ok::<_, StoreError>(to_unsigned(sum))
     };
-    let uncounted: i64 =
-        on!(db, |pool| { sqlx::query_scalar(UNCOUNTED).bind(owner).bind(UNCOUNTED_TURNS).fetch_one(pool).await? });
-    let chats = sum(COUNTED).await? + place(uncounted) + sum(JOURNAL).await? + sum(PIECES).await?;
+    let uncounted: i64 = with_pool!(db, |pool| {
+        sqlx::query_scalar(UNCOUNTED).bind(owner).bind(UNCOUNTED_TURNS).fetch_one(pool).await?
+    });
+    let chats = sum(COUNTED).await? + to_unsigned(uncounted) + sum(JOURNAL).await? + sum(PIECES).await?;
     Ok(StoredBytes { chats, files: sum(FILES).await?, documents: sum(DOCUMENTS).await? })
 }

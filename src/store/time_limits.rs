@@ -65,33 +65,33 @@ impl TimeLimits {
 
     /// The pool, whose statements have a deadline.
     pub(crate) fn bounded<'p>(&self, pool: &'p PgPool) -> BoundedPool<'p> {
-        BoundedPool { pool, limit: self.silence() }
+        BoundedPool { pool, limit: self.response_deadline() }
     }
 
     /// When a statement without an answer is given up: later than the server would have given it up.
-    pub(super) fn silence(&self) -> Option<Duration> {
+    pub(super) fn response_deadline(&self) -> Option<Duration> {
         self.statement.map(|statement| statement + self.probe)
     }
 }
 
 /// The error of a deadline that passed; the store calls it busy, like any lost connection.
-pub(super) fn late() -> Error {
+pub(super) fn deadline_error() -> Error {
     Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not answer in time"))
 }
 
 /// The work, given up after the limit.
-pub(super) async fn within<T>(
+pub(super) async fn with_deadline<T>(
     limit: Option<Duration>,
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     match limit {
-        Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(late())),
+        Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| Err(deadline_error())),
         None => work.await,
     }
 }
 
 /// Items, each of which may take so long.
-fn each_within<'e, T: Send + 'e>(
+fn each_with_deadline<'e, T: Send + 'e>(
     limit: Option<Duration>,
     items: BoxStream<'e, Result<T, Error>>,
 ) -> BoxStream<'e, Result<T, Error>> {
@@ -101,7 +101,7 @@ fn each_within<'e, T: Send + 'e>(
         match tokio::time::timeout(limit, items.next()).await {
             Ok(item) => item.map(|item| (item, Some(items))),
             // What is left of the answer is given up with the connection.
-            Err(_) => Some((Err(late()), None)),
+            Err(_) => Some((Err(deadline_error()), None)),
         }
     };
     stream::unfold(Some(items), next).boxed()
@@ -135,7 +135,7 @@ macro_rules! bounded_executor {
             E: 'q + Execute<'q, Postgres>,
         {
             let limit = $self.limit;
-            each_within(limit, $executor.fetch_many(query))
+            each_with_deadline(limit, $executor.fetch_many(query))
         }
 
         fn fetch_optional<'e, 'q: 'e, E>($self, query: E) -> BoxFuture<'e, Result<Option<PgRow>, Error>>
@@ -144,7 +144,7 @@ macro_rules! bounded_executor {
             E: 'q + Execute<'q, Postgres>,
         {
             let limit = $self.limit;
-            within(limit, $executor.fetch_optional(query)).boxed()
+            with_deadline(limit, $executor.fetch_optional(query)).boxed()
         }
 
         fn prepare_with<'e>(
@@ -156,7 +156,7 @@ macro_rules! bounded_executor {
             'c: 'e,
         {
             let limit = $self.limit;
-            within(limit, $executor.prepare_with(sql, parameters)).boxed()
+            with_deadline(limit, $executor.prepare_with(sql, parameters)).boxed()
         }
 
         fn describe<'e>($self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Postgres>, Error>>
@@ -164,7 +164,7 @@ macro_rules! bounded_executor {
             'c: 'e,
         {
             let limit = $self.limit;
-            within(limit, $executor.describe(sql)).boxed()
+            with_deadline(limit, $executor.describe(sql)).boxed()
         }
     };
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, kept, readable};
+use crate::readable::{Readable, keep_decoded, keep_readable};
 use crate::rows::{from_json, to_json};
 use turnleaf_domain::UserId;
 
@@ -33,7 +33,7 @@ pub struct ListedTool {
 
 /// What one server offered last.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listing {
+pub struct ToolListing {
     pub server: String,
     pub tools: Vec<ListedTool>,
     pub listed_at: DateTime<Utc>,
@@ -58,15 +58,15 @@ pub async fn put(
 type ListingRow = (Uuid, String, Json<String>, DateTime<Utc>);
 
 /// What the servers of an owner offered last, by the names of the servers.
-pub async fn all(db: &Db, owner: UserId) -> Result<Vec<Listing>, StoreError> {
+pub async fn list(db: &Db, owner: UserId) -> Result<Vec<ToolListing>, StoreError> {
     let rows: Vec<Readable<ListingRow>> =
-        on!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
     let listing = |(owner, server, Json(tools), listed_at): ListingRow| {
         let tools = from_json(&tools, "tool_listings", "tools", owner)?;
-        Ok::<_, StoreError>(Listing { server, tools, listed_at })
+        Ok::<_, StoreError>(ToolListing { server, tools, listed_at })
     };
     // It is asked for anew when its server is there.
-    Ok(kept(readable(rows, "tool_listings").into_iter().map(listing), "tool_listings"))
+    Ok(keep_decoded(keep_readable(rows, "tool_listings").into_iter().map(listing), "tool_listings"))
 }
 
 /// Forgets what a server offered.

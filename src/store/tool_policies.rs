@@ -5,9 +5,9 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, kept, readable};
-use crate::rows::{parse_word, plain, word};
-use turnleaf_domain::approval::Policy;
+use crate::readable::{Readable, keep_decoded, keep_readable};
+use crate::rows::{parse_word, storable_text, to_word};
+use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::{ChatId, ToolPolicyId, UserId};
 use turnleaf_platform::ids;
 
@@ -41,7 +41,7 @@ pub struct StoredPolicy {
     pub tool: String,
     /// The host it holds for, of a tool that is asked about for each host; `None` is the tool as a whole.
     pub host: Option<String>,
-    pub policy: Policy,
+    pub policy: ToolApprovalPolicy,
     /// The schema that was seen; `None` means any.
     pub schema_hash: Option<String>,
 }
@@ -56,8 +56,8 @@ fn read((chat, server, tool, scope, policy, schema_hash): Row) -> Result<StoredP
 
 /// Keeps an answer, in the place of the one before about the same tool, host and chat.
 pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<Utc>) -> Result<(), StoreError> {
-    let tool = plain(&said.tool, "the tool")?;
-    let scope = plain(said.host.as_deref().unwrap_or_default(), "the host")?;
+    let tool = storable_text(&said.tool, "the tool")?;
+    let scope = storable_text(said.host.as_deref().unwrap_or_default(), "the host")?;
     let id: ToolPolicyId = ids::mint();
     in_tx!(tx, |conn| {
         sqlx::query(if said.chat.is_some() { PUT_IN_CHAT } else { PUT_ALWAYS })
@@ -67,7 +67,7 @@ pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<
             .bind(said.server.as_str())
             .bind(tool)
             .bind(scope)
-            .bind(word(said.policy))
+            .bind(to_word(said.policy))
             .bind(said.schema_hash.as_deref())
             .bind(now)
             .execute(conn)
@@ -78,30 +78,39 @@ pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<
 
 /// The policies of a tool: of this chat, and of all chats; for every host. A row that cannot be read counts as a
 /// no to the tool: it may have been one, and another row must not run the call in its place.
-pub async fn of(
+pub async fn list_for_tool(
     db: &Db,
     owner: UserId,
     chat: ChatId,
     server: &str,
     tool: &str,
 ) -> Result<Vec<StoredPolicy>, StoreError> {
-    let rows: Vec<Readable<Row>> = on!(db, |pool| {
+    let rows: Vec<Readable<Row>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(OF).bind(owner.uuid()).bind(chat.uuid()).bind(server).bind(tool);
         query.fetch_all(pool).await?
     });
     let count = rows.len();
-    let mut policies: Vec<StoredPolicy> = kept(readable(rows, "tool_policies").into_iter().map(read), "tool_policies");
+    let mut policies: Vec<StoredPolicy> =
+        keep_decoded(keep_readable(rows, "tool_policies").into_iter().map(read), "tool_policies");
     if policies.len() < count {
         let (server, tool) = (server.to_owned(), tool.to_owned());
-        policies.push(StoredPolicy { chat: None, server, tool, host: None, policy: Policy::Never, schema_hash: None });
+        policies.push(StoredPolicy {
+            chat: None,
+            server,
+            tool,
+            host: None,
+            policy: ToolApprovalPolicy::Never,
+            schema_hash: None,
+        });
     }
     Ok(policies)
 }
 
 /// Everything that an owner said about tools.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredPolicy>, StoreError> {
-    let rows: Vec<Readable<Row>> = on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
-    Ok(kept(readable(rows, "tool_policies").into_iter().map(read), "tool_policies"))
+    let rows: Vec<Readable<Row>> =
+        with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(keep_decoded(keep_readable(rows, "tool_policies").into_iter().map(read), "tool_policies"))
 }
 
 /// Takes back what was said about a tool in single chats and about single hosts.

@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, kept, readable};
-use crate::rows::{inconsistent, plain};
+use crate::readable::{Readable, keep_decoded, keep_readable};
+use crate::rows::{inconsistent, storable_text};
 use turnleaf_domain::{ToolServerId, UserId};
 
 sql! {
@@ -90,7 +90,7 @@ impl TryFrom<ServerRow> for StoredToolServer {
 /// # Errors
 /// `NotUnique` when the owner has one of this slug.
 pub async fn insert(tx: &mut Tx, server: &StoredToolServer) -> Result<(), StoreError> {
-    let name = plain(&server.name, "the name")?;
+    let name = storable_text(&server.name, "the name")?;
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
             .bind(server.id.uuid())
@@ -112,20 +112,20 @@ pub async fn insert(tx: &mut Tx, server: &StoredToolServer) -> Result<(), StoreE
 /// The servers of an owner, oldest first.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredToolServer>, StoreError> {
     let rows: Vec<Readable<ServerRow>> =
-        on!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
-    Ok(kept(readable(rows, "tool_servers").into_iter().map(StoredToolServer::try_from), "tool_servers"))
+        with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
+    Ok(keep_decoded(keep_readable(rows, "tool_servers").into_iter().map(StoredToolServer::try_from), "tool_servers"))
 }
 
 /// The owner's server of this slug.
 pub async fn find(db: &Db, owner: UserId, slug: &str) -> Result<Option<StoredToolServer>, StoreError> {
     let row: Option<ServerRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(slug).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(slug).fetch_optional(pool).await?);
     row.map(StoredToolServer::try_from).transpose()
 }
 
 /// Writes a server as it is now, but for its slug and its beginning. False when the owner has none of this id.
 pub async fn update(tx: &mut Tx, server: &StoredToolServer) -> Result<bool, StoreError> {
-    let name = plain(&server.name, "the name")?;
+    let name = storable_text(&server.name, "the name")?;
     let changed = in_tx!(tx, |conn| {
         let query = sqlx::query(UPDATE)
             .bind(server.owner_id.uuid())

@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, readable};
-use crate::rows::plain;
+use crate::readable::{Lossy, Readable, keep_readable};
+use crate::rows::storable_text;
 use turnleaf_domain::UserId;
 
 sql! {
@@ -39,7 +39,7 @@ struct TrustedToolRow {
 
 /// Keeps how a tool describes itself, unless it was seen before.
 pub async fn pin(tx: &mut Tx, owner: UserId, seen: &TrustedTool) -> Result<(), StoreError> {
-    let tool = plain(&seen.tool, "the tool")?;
+    let tool = storable_text(&seen.tool, "the tool")?;
     in_tx!(tx, |conn| {
         let query = sqlx::query(PIN).bind(owner.uuid()).bind(seen.server.as_str()).bind(tool);
         query.bind(seen.schema_hash.as_str()).execute(conn).await?;
@@ -48,14 +48,14 @@ pub async fn pin(tx: &mut Tx, owner: UserId, seen: &TrustedTool) -> Result<(), S
 }
 
 /// All that were seen.
-pub async fn all(db: &Db, owner: UserId) -> Result<Vec<TrustedTool>, StoreError> {
+pub async fn list(db: &Db, owner: UserId) -> Result<Vec<TrustedTool>, StoreError> {
     let rows: Vec<Readable<TrustedToolRow>> =
-        on!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
     let read = |column, value: Lossy<String>| value.unwrap_or_default("trusted_tools", column, Uuid::nil());
     let tool = |row: TrustedToolRow| TrustedTool {
         server: read("server", row.server),
         tool: read("tool", row.tool),
         schema_hash: read("schema_hash", row.schema_hash),
     };
-    Ok(readable(rows, "trusted_tools").into_iter().map(tool).collect())
+    Ok(keep_readable(rows, "trusted_tools").into_iter().map(tool).collect())
 }

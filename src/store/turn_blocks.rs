@@ -10,9 +10,9 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{self, Damage, Lossy, Readable, RowReader};
-use crate::rows::{to_json, word};
+use crate::rows::{to_json, to_word};
 use crate::turn_events::fixed_chunks;
-use crate::turns::span::{self, Span};
+use crate::turns::span::{self, PathSpan};
 use turnleaf_domain::block::{LAST_BLOCK_SEQ, chat_seq};
 use turnleaf_domain::{Author, Block, BlockId, BlockState, ChatId, GenerationId, Turn, TurnId, UserId};
 
@@ -45,7 +45,7 @@ sql! {
 
 /// A block to store, with where it belongs.
 #[derive(Debug, Clone, Copy)]
-pub struct BlockOf<'a> {
+pub struct BlockUpsert<'a> {
     pub chat_id: ChatId,
     pub turn_id: TurnId,
     pub block: &'a Block,
@@ -100,7 +100,7 @@ impl BlockRow {
 
 /// Stores blocks as they are now: new ones are added, known ones get their new state, content and metadata. Of several
 /// states of one block the last counts.
-pub async fn upsert(tx: &mut Tx, blocks: &[BlockOf<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
+pub async fn upsert(tx: &mut Tx, blocks: &[BlockUpsert<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
     // One statement must not touch a row twice.
     let last: HashMap<BlockId, usize> = blocks.iter().enumerate().map(|(at, of)| (of.block.id, at)).collect();
     let mut rows = Vec::with_capacity(last.len());
@@ -122,8 +122,8 @@ pub async fn upsert(tx: &mut Tx, blocks: &[BlockOf<'_>], now: DateTime<Utc>) -> 
                     .push_bind(i64::from(block.seq))
                     .push_bind(block.chat_seq)
                     .push_bind(block.content.block_type().to_owned())
-                    .push_bind(word(block.author))
-                    .push_bind(word(block.state))
+                    .push_bind(to_word(block.author))
+                    .push_bind(to_word(block.state))
                     .push_bind(content.clone())
                     .push_bind(block.parent_block_id.map(BlockId::uuid))
                     .push_bind(block.generation_id.map(GenerationId::uuid))
@@ -139,7 +139,7 @@ pub async fn upsert(tx: &mut Tx, blocks: &[BlockOf<'_>], now: DateTime<Utc>) -> 
 
 /// A row of a block, by what tells it from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StoredPlace {
+pub struct StoredBlockPosition {
     /// `None` where it cannot be read.
     pub id: Option<BlockId>,
     /// `None` where it is no place of a block.
@@ -151,7 +151,7 @@ pub struct StoredPlace {
 }
 
 /// The rows of a turn's blocks, readable or not: where another block can be stored, and what must stay as it is.
-pub async fn stored_places(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredPlace>, StoreError> {
+pub async fn stored_positions(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredBlockPosition>, StoreError> {
     type Row = (Lossy<Uuid>, Lossy<i64>, Lossy<i64>, Lossy<String>);
     let rows: Vec<Row> = in_tx!(tx, |conn| {
         let query = sqlx::query_as(PLACES).bind(turn.id.uuid()).bind(turn.chat_id.uuid());
@@ -160,58 +160,65 @@ pub async fn stored_places(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredPlace>,
     });
     let first = chat_seq(turn.ord, 0);
     let seq_of = |seq: i64| u32::try_from(seq).ok().filter(|seq| *seq < LAST_BLOCK_SEQ);
-    let place = |(id, seq, of_chat, state): Row| StoredPlace {
+    let place = |(id, seq, of_chat, state): Row| StoredBlockPosition {
         id: id.into_result().ok().map(BlockId::from),
         seq: seq.into_result().ok().and_then(seq_of),
         seq_in_chat: of_chat.into_result().ok().and_then(|of_chat| seq_of(of_chat.checked_sub(first)?)),
-        is_finished: state.into_result().is_ok_and(|state| state != word(BlockState::Open)),
+        is_finished: state.into_result().is_ok_and(|state| state != to_word(BlockState::Open)),
     };
     Ok(rows.into_iter().map(place).collect())
 }
 
 /// Closes what is still open of a turn that is over, without looking at it.
-pub async fn close_open(tx: &mut Tx, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
+pub async fn close_open_blocks(tx: &mut Tx, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
-        let query = sqlx::query(CLOSE_OPEN).bind(turn.uuid()).bind(word(BlockState::Aborted)).bind(now);
-        query.bind(word(BlockState::Open)).execute(conn).await.map(drop)
+        let query = sqlx::query(CLOSE_OPEN).bind(turn.uuid()).bind(to_word(BlockState::Aborted)).bind(now);
+        query.bind(to_word(BlockState::Open)).execute(conn).await.map(drop)
     })?;
     Ok(())
 }
 
 /// How many results a call has in turns that are not deleted, of a chat that the caller holds.
-pub async fn results_of(tx: &mut Tx, call: BlockId) -> Result<i64, StoreError> {
+pub async fn count_results(tx: &mut Tx, call: BlockId) -> Result<i64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(RESULTS_OF).bind(call.uuid()).fetch_one(conn).await?))
 }
 
 /// The stored blocks of a turn, in order, with what of them cannot be read. While the turn runs they lag behind the
 /// journal.
-pub(super) async fn of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
+pub(super) async fn list_of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
     let rows: Vec<Readable<BlockRow>> =
-        on!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
-    Ok(readable::readable_of_turn(rows, TABLE, turn, damages).into_iter().map(|row| row.into_block(damages)).collect())
+        with_pool!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
+    Ok(readable::keep_readable_of_turn(rows, TABLE, turn, damages)
+        .into_iter()
+        .map(|row| row.into_block(damages))
+        .collect())
 }
 
 /// The stored blocks of the turns in these spans of a path, in their order, with the turns that they belong to.
-pub(super) async fn on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<Vec<(TurnId, Block)>, StoreError> {
+pub(super) async fn list_on_path(
+    tx: &mut Tx,
+    owner: UserId,
+    spans: &[PathSpan],
+) -> Result<Vec<(TurnId, Block)>, StoreError> {
     slice_on_path(tx, owner, spans, 0, i64::MAX).await
 }
 
 /// How many stored blocks the turns in these spans have.
-pub async fn count_on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<i64, StoreError> {
+pub async fn count_on_path(tx: &mut Tx, owner: UserId, spans: &[PathSpan]) -> Result<i64, StoreError> {
     let mut count = 0;
-    for portion in span::portions(spans) {
-        count += count_of(tx, owner, portion).await?;
+    for portion in span::span_portions(spans) {
+        count += count_portion(tx, owner, portion).await?;
     }
     Ok(count)
 }
 
 /// How many bytes of stored blocks the turns in these spans hold, by their depths; those without blocks are missing.
-pub async fn bytes_on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result<HashMap<i64, u64>, StoreError> {
+pub async fn bytes_on_path(tx: &mut Tx, owner: UserId, spans: &[PathSpan]) -> Result<HashMap<i64, u64>, StoreError> {
     let mut bytes = HashMap::new();
-    for portion in span::portions(spans) {
+    for portion in span::span_portions(spans) {
         let rows: Vec<(i64, i64)> = in_tx!(&mut *tx, |conn| {
             let mut query = QueryBuilder::new(BYTES_ON_PATH);
-            span::push_where(&mut query, owner, portion);
+            span::push_span_condition(&mut query, owner, portion);
             query.build_query_as().persistent(portion.len() == 1).fetch_all(conn).await?
         });
         for (depth, held) in rows {
@@ -225,39 +232,39 @@ pub async fn bytes_on_path(tx: &mut Tx, owner: UserId, spans: &[Span]) -> Result
 pub async fn slice_on_path(
     tx: &mut Tx,
     owner: UserId,
-    spans: &[Span],
+    spans: &[PathSpan],
     skip: i64,
     limit: i64,
 ) -> Result<Vec<(TurnId, Block)>, StoreError> {
     let (mut skip, mut blocks) = (skip, Vec::new());
     let is_one = spans.len() <= 1;
-    for portion in span::portions(spans) {
+    for portion in span::span_portions(spans) {
         let left = limit - i64::try_from(blocks.len()).unwrap_or(i64::MAX);
         if left <= 0 {
             break;
         }
         let rows: Vec<Readable<BlockRow>> = in_tx!(&mut *tx, |conn| {
             let mut query = QueryBuilder::new(ON_PATH);
-            span::push_where(&mut query, owner, portion);
+            span::push_span_condition(&mut query, owner, portion);
             query.push(" ORDER BY t.depth, b.seq LIMIT ").push_bind(left).push(" OFFSET ").push_bind(skip);
             query.build_query_as().persistent(is_one).fetch_all(conn).await?
         });
         if skip > 0 {
-            skip = if rows.is_empty() { skip - count_of(tx, owner, portion).await? } else { 0 };
+            skip = if rows.is_empty() { skip - count_portion(tx, owner, portion).await? } else { 0 };
         }
         let mut damages = Vec::new();
-        for row in readable::readable(rows, TABLE) {
+        for row in readable::keep_readable(rows, TABLE) {
             blocks.push((row.turn_id.into(), row.into_block(&mut damages)));
         }
-        readable::log(&damages);
+        readable::log_damages(&damages);
     }
     Ok(blocks)
 }
 
-async fn count_of(tx: &mut Tx, owner: UserId, portion: &[Span]) -> Result<i64, StoreError> {
+async fn count_portion(tx: &mut Tx, owner: UserId, portion: &[PathSpan]) -> Result<i64, StoreError> {
     Ok(in_tx!(tx, |conn| {
         let mut query = QueryBuilder::new(COUNT_ON_PATH);
-        span::push_where(&mut query, owner, portion);
+        span::push_span_condition(&mut query, owner, portion);
         query.build_query_scalar().persistent(portion.len() == 1).fetch_one(conn).await?
     }))
 }

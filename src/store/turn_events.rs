@@ -7,14 +7,14 @@ use sqlx::QueryBuilder;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Damage, Lossy, RowReader};
-use crate::rows::{bigint, place};
+use crate::rows::{to_bigint, to_unsigned};
 use turnleaf_domain::{Event, TurnId, UserId};
 
 const TABLE: &str = "turn_events";
-/// Followed by rows of values and [`ONCE`].
+/// Followed by rows of values and [`IGNORE_CONFLICTS`].
 const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
 /// The caller compares what was not inserted: a repeated write finds its own rows, another writer's differ.
-pub(super) const ONCE: &str = " ON CONFLICT DO NOTHING";
+pub(super) const IGNORE_CONFLICTS: &str = " ON CONFLICT DO NOTHING";
 
 sql! {
     AFTER = "SELECT e.seq, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id JOIN chats c ON c.id = t.chat_id \
@@ -61,14 +61,14 @@ pub async fn append(tx: &mut Tx, events: &[EventRow<'_>]) -> Result<(), StoreErr
         for chunk in fixed_chunks(events) {
             let mut query = QueryBuilder::new(INSERT);
             query.push_values(chunk, |mut row, event| {
-                row.push_bind(event.turn_id.uuid()).push_bind(bigint(event.seq)).push_bind(event.event);
+                row.push_bind(event.turn_id.uuid()).push_bind(to_bigint(event.seq)).push_bind(event.event);
             });
-            let stored = query.push(ONCE).build().execute(&mut *conn).await?.rows_affected();
+            let stored = query.push(IGNORE_CONFLICTS).build().execute(&mut *conn).await?.rows_affected();
             if stored == chunk.len() as u64 {
                 continue;
             }
             for event in chunk {
-                let query = sqlx::query_scalar(STORED).bind(event.turn_id.uuid()).bind(bigint(event.seq));
+                let query = sqlx::query_scalar(STORED).bind(event.turn_id.uuid()).bind(to_bigint(event.seq));
                 let stored: Option<String> = query.fetch_optional(&mut *conn).await?;
                 if stored.as_deref() != Some(event.event) {
                     return Err(StoreError::NotUnique);
@@ -80,25 +80,25 @@ pub async fn append(tx: &mut Tx, events: &[EventRow<'_>]) -> Result<(), StoreErr
 }
 
 /// The events of this owner's turn after a number, at most `limit`.
-pub async fn after(
+pub async fn list_after(
     db: &Db,
     owner: UserId,
     turn: TurnId,
     seq: u64,
     limit: u32,
 ) -> Result<Vec<(u64, String)>, StoreError> {
-    let rows: Vec<(i64, Lossy<String>)> = on!(db, |pool| {
+    let rows: Vec<(i64, Lossy<String>)> = with_pool!(db, |pool| {
         sqlx::query_as(AFTER)
             .bind(owner.uuid())
             .bind(turn.uuid())
-            .bind(bigint(seq))
+            .bind(to_bigint(seq))
             .bind(i64::from(limit))
             .fetch_all(pool)
             .await?
     });
     // What is no text is no JSON either.
-    let text = |event: Lossy<String>| event.or(TABLE, "event", turn.uuid(), String::new);
-    Ok(rows.into_iter().map(|(seq, event)| (place(seq), text(event))).collect())
+    let text = |event: Lossy<String>| event.unwrap_or_log(TABLE, "event", turn.uuid(), String::new);
+    Ok(rows.into_iter().map(|(seq, event)| (to_unsigned(seq), text(event))).collect())
 }
 
 /// Whether a follower can read this line of a journal as what its type says.
@@ -108,8 +108,9 @@ pub fn is_readable(event: &str) -> bool {
 
 /// The number of a turn's newest event; 0 when there is none, which is also so after [`delete_old`].
 pub async fn last_seq(db: &Db, turn: TurnId) -> Result<u64, StoreError> {
-    let last: Option<i64> = on!(db, |pool| sqlx::query_scalar(LAST_SEQ).bind(turn.uuid()).fetch_one(pool).await?);
-    Ok(last.map_or(0, place))
+    let last: Option<i64> =
+        with_pool!(db, |pool| sqlx::query_scalar(LAST_SEQ).bind(turn.uuid()).fetch_one(pool).await?);
+    Ok(last.map_or(0, to_unsigned))
 }
 
 /// Deletes the journals of turns that were over before `before`, at most `limit` turns at a time, and gives the number
@@ -122,14 +123,14 @@ pub async fn delete_old(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Resul
 
 /// The parsed events of a turn up to a number, for folding. One that cannot be read is there as an event that says
 /// nothing, so that those behind it keep their places; one whose number cannot be read is missing.
-pub(super) async fn up_to(
+pub(super) async fn parse_up_to(
     db: &Db,
     turn: TurnId,
     seq: u64,
     damages: &mut Vec<Damage>,
 ) -> Result<Vec<(u64, Event)>, StoreError> {
     let rows: Vec<(Lossy<i64>, Lossy<String>)> =
-        on!(db, |pool| sqlx::query_as(UP_TO).bind(turn.uuid()).bind(bigint(seq)).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(UP_TO).bind(turn.uuid()).bind(to_bigint(seq)).fetch_all(pool).await?);
     let mut reader = RowReader { table: TABLE, id: turn.uuid(), damages };
     let read = |(seq, event): (Lossy<i64>, Lossy<String>)| {
         let seq = reader.value("seq", seq)?;
@@ -137,7 +138,7 @@ pub(super) async fn up_to(
         if read.as_ref().is_some_and(Event::is_malformed) {
             reader.note("event", format_args!("event {seq} has not the shape of its type"));
         }
-        Some((place(seq), read.unwrap_or_else(|| Event::Unknown(Map::new()))))
+        Some((to_unsigned(seq), read.unwrap_or_else(|| Event::Unknown(Map::new()))))
     };
     Ok(rows.into_iter().filter_map(read).collect())
 }

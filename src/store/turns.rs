@@ -9,30 +9,33 @@ use uuid::Uuid;
 use crate::attachments;
 use crate::db::Tx;
 use crate::error::StoreError;
-use crate::rows::{UsageRow, bigint, content_text_column, inconsistent};
+use crate::rows::{UsageRow, content_text_column, inconsistent, to_bigint};
 use crate::search;
-use crate::turn_blocks::{self, BlockOf};
+use crate::turn_blocks::{self, BlockUpsert};
 use turnleaf_domain::{Turn, TurnId, TurnStatus};
 
-pub mod extent;
-pub mod find;
-mod forced;
+mod forced_end;
 pub mod lineage;
 pub mod outline;
+pub mod path_fingerprint;
 pub mod provenance;
 pub mod read;
 pub(crate) mod replay;
 pub mod span;
+pub mod text_search;
 pub mod tree;
 pub mod versions;
 
-pub use forced::end_row;
+pub use forced_end::force_end;
 pub use lineage::{Ancestor, lineage, tools_called};
 pub use provenance::{PathBlock, path_turns, provenance};
-pub use read::{between, find, find_with_damages, nodes_between, of_chat, of_chat_with_damages, path, unfinished};
-pub use span::{Span, Spot, spans, spot, spot_by_ord};
-pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, shape, siblings};
-pub use versions::{newer, newest_versions, versions};
+pub use read::{
+    find, find_with_damages, list_of_chat, list_of_chat_with_damages, list_unfinished, nodes_between, path,
+    turns_between,
+};
+pub use span::{PathSpan, TurnPosition, find_position, find_position_by_ord, path_spans};
+pub use tree::{ShapeTurn, count_children, leaf_below, leaf_of_chat, newest_below, siblings, tree_shape};
+pub use versions::{newest_after, newest_versions, versions};
 
 sql! {
     INSERT = "INSERT INTO turns (id, chat_id, ord, depth, branch_id, exchange_id, prev_turn_id, role, status, \
@@ -56,7 +59,7 @@ sql! {
 
 /// How far a running turn is, as of the events committed with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Progress {
+pub struct TurnProgress {
     pub turn_id: TurnId,
     /// Not a terminal one: those are [`finish`]'s.
     pub status: TurnStatus,
@@ -84,7 +87,7 @@ pub(crate) async fn is_deleted(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreE
 /// Stores a new turn with its blocks. The caller holds the chat, by having taken the turn's place in it.
 ///
 /// # Errors
-/// `Deleted` when the turn before it was deleted meanwhile.
+/// `DeletionSummary` when the turn before it was deleted meanwhile.
 pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     if let Some(prev) = turn.prev_turn_id
         && !is_live(tx, prev).await?
@@ -112,27 +115,27 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
             .bind(cache_read)
             .bind(cache_write)
             .bind(reasoning)
-            .bind(turn.cost.map(|cost| bigint(cost.micros)))
+            .bind(turn.cost.map(|cost| to_bigint(cost.micros)))
             .bind(turn.cost.map(|cost| cost.is_estimated))
-            .bind(turn.context_tokens.map(bigint))
+            .bind(turn.context_tokens.map(to_bigint))
             .bind(text)
             .bind(turn.error.as_ref().map(Json))
-            .bind(bigint(turn.last_event_seq))
+            .bind(to_bigint(turn.last_event_seq))
             .bind(turn.created_at)
             .bind(turn.started_at)
             .bind(turn.completed_at)
             .execute(conn)
             .await?;
     });
-    let blocks: Vec<BlockOf<'_>> =
-        turn.blocks.iter().map(|block| BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
+    let blocks: Vec<BlockUpsert<'_>> =
+        turn.blocks.iter().map(|block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
-    attachments::name(tx, &turn.blocks).await?;
-    if says_something { search::index::turn(tx, turn.id).await } else { Ok(()) }
+    attachments::insert_references(tx, &turn.blocks).await?;
+    if says_something { search::index::index_turn(tx, turn.id).await } else { Ok(()) }
 }
 
 /// Records how far a running turn is. False when it is over already; then the caller lost the race and stops.
-pub async fn progress(tx: &mut Tx, progress: &Progress) -> Result<bool, StoreError> {
+pub async fn record_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<bool, StoreError> {
     if progress.status.is_terminal() {
         return Err(inconsistent("turns", "status", progress.turn_id, "a turn ends by `finish`"));
     }
@@ -140,7 +143,7 @@ pub async fn progress(tx: &mut Tx, progress: &Progress) -> Result<bool, StoreErr
         sqlx::query(PROGRESS)
             .bind(progress.turn_id.uuid())
             .bind(progress.status.as_str())
-            .bind(bigint(progress.last_event_seq))
+            .bind(to_bigint(progress.last_event_seq))
             .bind(progress.provider_used.as_deref())
             .bind(progress.model_used.as_deref())
             .bind(progress.started_at)
@@ -173,7 +176,7 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
         sqlx::query(FINISH)
             .bind(turn.id.uuid())
             .bind(turn.status.as_str())
-            .bind(bigint(turn.last_event_seq))
+            .bind(to_bigint(turn.last_event_seq))
             .bind(turn.provider_used.as_deref())
             .bind(turn.model_used.as_deref())
             .bind(turn.started_at)
@@ -185,9 +188,9 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
             .bind(cache_read)
             .bind(cache_write)
             .bind(reasoning)
-            .bind(turn.cost.map(|cost| bigint(cost.micros)))
+            .bind(turn.cost.map(|cost| to_bigint(cost.micros)))
             .bind(turn.cost.map(|cost| cost.is_estimated))
-            .bind(turn.context_tokens.map(bigint))
+            .bind(turn.context_tokens.map(to_bigint))
             .execute(conn)
             .await?
             .rows_affected()
@@ -195,10 +198,10 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
     if changed == 0 {
         let same: Option<Uuid> = in_tx!(tx, |conn| {
             let query = sqlx::query_scalar(IS_OVER).bind(turn.id.uuid()).bind(turn.status.as_str());
-            query.bind(bigint(turn.last_event_seq)).bind(turn.completed_at).fetch_optional(conn).await?
+            query.bind(to_bigint(turn.last_event_seq)).bind(turn.completed_at).fetch_optional(conn).await?
         });
         return Ok(same.is_some());
     }
-    search::index::turn(tx, turn.id).await?;
+    search::index::index_turn(tx, turn.id).await?;
     Ok(true)
 }

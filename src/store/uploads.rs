@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::rows::{parse_word, place, plain, word};
+use crate::rows::{parse_word, storable_text, to_unsigned, to_word};
 use turnleaf_domain::UserId;
 
 sql! {
@@ -78,7 +78,7 @@ struct UploadRow {
 
 /// Remembers an upload. The same file under the same name is the same upload, from now on.
 pub async fn put(tx: &mut Tx, upload: &NewUpload<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
-    let name = plain(upload.name, "the name of a file")?;
+    let name = storable_text(upload.name, "the name of a file")?;
     let (width, height) = upload.size.unzip();
     in_tx!(tx, |conn| {
         let again = sqlx::query(AGAIN).bind(upload.owner_id.uuid()).bind(upload.sha256).bind(name).bind(now);
@@ -88,7 +88,7 @@ pub async fn put(tx: &mut Tx, upload: &NewUpload<'_>, now: DateTime<Utc>) -> Res
                 .bind(upload.owner_id.uuid())
                 .bind(upload.sha256)
                 .bind(name)
-                .bind(word(upload.kind))
+                .bind(to_word(upload.kind))
                 .bind(width.map(i64::from))
                 .bind(height.map(i64::from))
                 .bind(now)
@@ -102,7 +102,7 @@ pub async fn put(tx: &mut Tx, upload: &NewUpload<'_>, now: DateTime<Utc>) -> Res
 /// The newest upload of these bytes by this owner.
 pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<Upload>, StoreError> {
     let row: Option<UploadRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
     let Some(row) = row else { return Ok(None) };
     let side = |n: Option<i64>| n.and_then(|n| u32::try_from(n).ok());
     Ok(Some(Upload {
@@ -110,18 +110,18 @@ pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<Upload>
         size: side(row.width).zip(side(row.height)),
         name: row.name,
         mime: row.mime,
-        byte_count: place(row.byte_count),
+        byte_count: to_unsigned(row.byte_count),
     }))
 }
 
 /// How many bytes of files and documents a person has.
 pub async fn used_bytes(db: &Db, owner: UserId) -> Result<u64, StoreError> {
-    let used: i64 = on!(db, |pool| sqlx::query_scalar(USED).bind(owner.uuid()).fetch_one(pool).await?);
-    Ok(place(used))
+    let used: i64 = with_pool!(db, |pool| sqlx::query_scalar(USED).bind(owner.uuid()).fetch_one(pool).await?);
+    Ok(to_unsigned(used))
 }
 
 /// Forgets uploads from before this moment that came to nothing, at most `limit`; gives how many.
-pub async fn forget(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Result<u64, StoreError> {
+pub async fn delete_unused(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| {
         sqlx::query(FORGET).bind(before).bind(i64::from(limit)).execute(conn).await?.rows_affected()
     }))

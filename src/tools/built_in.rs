@@ -6,12 +6,12 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::result::{Fate, Outcome, Part, outcome, said};
-use super::toolbox::{Caller, Described, Running, ToolCall};
-use turnleaf_convert::Reader;
+use super::result::{CallOutcome, CallResult, ResultPart, build_result, text_result};
+use super::toolbox::{RunningCall, ToolCall, ToolCaller, ToolDescription};
+use turnleaf_convert::FileReader;
 use turnleaf_domain::limits;
 use turnleaf_domain::tool::ToolOrigin;
-use turnleaf_providers::fetch::{Crossing, Fetcher, host_of};
+use turnleaf_providers::page_fetcher::{Fetcher, RedirectPolicy, host_of};
 
 mod calculator;
 mod page;
@@ -20,28 +20,33 @@ mod time;
 /// The tools, with what they work on. Cheap to clone.
 #[derive(Clone)]
 pub struct BuiltInTools {
-    pub library: Arc<dyn Library>,
+    pub library: Arc<dyn ToolLibrary>,
     /// What reads the pages that are fetched.
-    pub reader: Arc<dyn Reader>,
+    pub reader: Arc<dyn FileReader>,
     pub fetcher: Fetcher,
 }
 
 /// What a built-in tool needs that this room does not have: the store.
-pub trait Library: Send + Sync {
+pub trait ToolLibrary: Send + Sync {
     /// Chats of the caller that have the words, newest first: as JSON that a model reads. The chat that asks is left out.
-    fn search<'a>(&'a self, caller: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>>;
+    fn search<'a>(
+        &'a self,
+        caller: &'a ToolCaller,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Value, String>>;
 
     /// Whether a page may be fetched from this host for the caller, because somebody allowed the host.
-    fn may_fetch<'a>(&'a self, caller: &'a Caller, host: &'a str) -> BoxFuture<'a, bool>;
+    fn may_fetch<'a>(&'a self, caller: &'a ToolCaller, host: &'a str) -> BoxFuture<'a, bool>;
 }
 
 /// The hosts that a page's redirects may lead to.
-struct Granted<'a> {
-    library: &'a dyn Library,
-    caller: &'a Caller,
+struct GrantedHosts<'a> {
+    library: &'a dyn ToolLibrary,
+    caller: &'a ToolCaller,
 }
 
-impl Crossing for Granted<'_> {
+impl RedirectPolicy for GrantedHosts<'_> {
     fn may_reach<'a>(&'a self, host: &'a str) -> BoxFuture<'a, bool> {
         self.library.may_fetch(self.caller, host)
     }
@@ -50,12 +55,12 @@ impl Crossing for Granted<'_> {
 const TIME: &str = "current_time";
 const CALCULATOR: &str = "calculator";
 /// The tool that is asked about for each host.
-pub const PAGE: &str = "fetch_page";
+pub const PAGE_TOOL: &str = "fetch_page";
 const SEARCH: &str = "search_chats";
 
 /// Whether a tool is asked about for each host that it reaches.
-pub fn asks_by_host(tool: &str) -> bool {
-    tool == PAGE
+pub fn is_approved_per_host(tool: &str) -> bool {
+    tool == PAGE_TOOL
 }
 
 /// Whether a tool reads what its owner said in other chats.
@@ -76,25 +81,25 @@ impl ToolCall {
     /// The call cannot reach any host; the reason is for the model.
     pub fn host(&self) -> Result<Option<String>, String> {
         match &self.origin {
-            ToolOrigin::BuiltIn { tool } if asks_by_host(tool) => {}
+            ToolOrigin::BuiltIn { tool } if is_approved_per_host(tool) => {}
             ToolOrigin::BuiltIn { .. }
             | ToolOrigin::Server { .. }
             | ToolOrigin::Client
             | ToolOrigin::Provider { .. } => return Ok(None),
         }
-        let host = host_of(word(&self.arguments, "url").unwrap_or_default());
+        let host = host_of(string_argument(&self.arguments, "url").unwrap_or_default());
         host.map(Some).map_err(|refusal| refusal.to_string())
     }
 }
 
 /// All of them, in an order that stays.
-pub fn described() -> Vec<Described> {
+pub fn describe_all() -> Vec<ToolDescription> {
     let tool = |name: &str, title: &str, description: &str, properties: Value, required: Value, is_harmless: bool| {
         let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
         if required != json!([]) {
             schema["required"] = required;
         }
-        Described {
+        ToolDescription {
             tool: name.into(),
             title: title.into(),
             description: description.into(),
@@ -128,7 +133,7 @@ pub fn described() -> Vec<Described> {
             true,
         ),
         tool(
-            PAGE,
+            PAGE_TOOL,
             "Web page",
             "Fetches one page of the open internet and gives its title and its main text. Pages that need a sign-in, a \
              script or a local network cannot be fetched.",
@@ -159,36 +164,36 @@ pub fn described() -> Vec<Described> {
 
 impl BuiltInTools {
     /// Runs one; `None` when there is no such tool. The arguments fit the tool's schema.
-    pub fn run(&self, tool: &str, arguments: Value, caller: Caller) -> Option<Running> {
+    pub fn run(&self, tool: &str, arguments: Value, caller: ToolCaller) -> Option<RunningCall> {
         let Self { library, reader, fetcher } = self.clone();
-        let outcome: BoxFuture<'static, Outcome> = match tool {
-            TIME => Box::pin(std::future::ready(time::now(word(&arguments, "utc_offset")))),
-            CALCULATOR => {
-                Box::pin(calculator::calculate(word(&arguments, "expression").unwrap_or_default().to_owned()))
-            }
-            PAGE => {
-                let url = word(&arguments, "url").unwrap_or_default().to_owned();
+        let outcome: BoxFuture<'static, CallResult> = match tool {
+            TIME => Box::pin(std::future::ready(time::current_time(string_argument(&arguments, "utc_offset")))),
+            CALCULATOR => Box::pin(calculator::calculate(
+                string_argument(&arguments, "expression").unwrap_or_default().to_owned(),
+            )),
+            PAGE_TOOL => {
+                let url = string_argument(&arguments, "url").unwrap_or_default().to_owned();
                 Box::pin(async move {
-                    let granted = Granted { library: &*library, caller: &caller };
+                    let granted = GrantedHosts { library: &*library, caller: &caller };
                     page::fetch(&fetcher, &*reader, &url, &granted).await
                 })
             }
             SEARCH => Box::pin(async move {
                 let most = limits::SEARCH_HITS as usize;
                 let limit = arguments.get("limit").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-                let query = word(&arguments, "query").unwrap_or_default();
+                let query = string_argument(&arguments, "query").unwrap_or_default();
                 match library.search(&caller, query, limit.unwrap_or(most).clamp(1, most)).await {
-                    Ok(found) => outcome(Fate::Done, Vec::<Part>::new(), Some(found)),
-                    Err(why) => said(Fate::Failed, &why),
+                    Ok(found) => build_result(CallOutcome::Done, Vec::<ResultPart>::new(), Some(found)),
+                    Err(why) => text_result(CallOutcome::Failed, &why),
                 }
             }),
             _ => return None,
         };
-        Some(Running { outcome, progress: watch::Sender::new(None).subscribe() })
+        Some(RunningCall { result: outcome, progress: watch::Sender::new(None).subscribe() })
     }
 }
 
-fn word<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
+fn string_argument<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
     arguments.get(name).and_then(Value::as_str)
 }
 

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_fit_stay_and_others_become_such() {
+    fn valid_names_stay_and_others_are_made_valid() {
         assert_eq!(wire_name(None, "calculator"), "calculator");
         assert_eq!(wire_name(Some("files"), "read_file"), "files__read_file");
         for tool in ["a b", "../x", "名前", "", &"x".repeat(200), "a/b", "a.b"] {
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_tools_have_one_name() {
+    fn different_tools_have_different_names() {
         let long = "x".repeat(100);
         let all = [
             (None, "a b"),

@@ -5,22 +5,22 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use clean::{Cleaned, is_deep};
+use sanitizer::{ResultSanitizer, is_too_deep};
 use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
-use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::redaction::SecretSet;
 
-mod clean;
-mod redrawn;
+mod picture_redraw;
+mod sanitizer;
 
-pub use clean::{decoded, without_escapes};
-pub use redrawn::redrawn;
+pub use picture_redraw::redraw_pictures;
+pub use sanitizer::{decode_lossy, strip_escapes};
 
-pub use turnleaf_providers::pictures::raster;
+pub use turnleaf_providers::pictures::detect_image_type;
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum CallOutcome {
     Done,
     /// The tool said so.
     Failed,
@@ -34,8 +34,8 @@ pub enum Fate {
 
 /// A call's end, as it is stored: cleaned, and inside its bounds.
 #[derive(Debug, Clone)]
-pub struct Outcome {
-    pub fate: Fate,
+pub struct CallResult {
+    pub outcome: CallOutcome,
     pub result: Value,
     /// Of the result's block: what kind of content it is, what was cut.
     pub metadata: Map<String, Value>,
@@ -53,7 +53,7 @@ pub struct NewBlob {
 
 /// One part of what a tool said, in its order.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub enum ResultPart {
     Text(String),
     Image {
         mime: String,
@@ -68,48 +68,55 @@ pub enum Part {
 
 /// A result out of the parts that a tool gave, and of its structured content where it has any. Where one of the two only
 /// says the other once more it is left out; structured content beside a text of its own stands behind that.
-pub fn outcome(fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outcome {
-    outcome_without(&Secrets::default(), fate, parts, structured)
+pub fn build_result(fate: CallOutcome, parts: Vec<ResultPart>, structured: Option<Value>) -> CallResult {
+    build_redacted_result(&SecretSet::default(), fate, parts, structured)
 }
 
 /// The same without credentials that are whole only when the escapes of a terminal are taken out from between their
 /// characters. Those that stand whole in a part are not looked for.
-pub fn outcome_without(secrets: &Secrets, fate: Fate, parts: Vec<Part>, structured: Option<Value>) -> Outcome {
-    let mut cleaned = Cleaned::without(secrets.clone());
-    let mut held = Held::default();
+pub fn build_redacted_result(
+    secrets: &SecretSet,
+    fate: CallOutcome,
+    parts: Vec<ResultPart>,
+    structured: Option<Value>,
+) -> CallResult {
+    let mut cleaned = ResultSanitizer::with_secrets(secrets.clone());
+    let mut held = ResultBlobs::default();
     let mut texts = Vec::new();
     for part in parts {
         match part {
-            Part::Text(text) => texts.push(cleaned.text(text)),
-            Part::Image { mime, bytes } | Part::Other { mime, bytes } => texts.extend(held.take(&mime, bytes)),
+            ResultPart::Text(text) => texts.push(cleaned.clean_text(text)),
+            ResultPart::Image { mime, bytes } | ResultPart::Other { mime, bytes } => {
+                texts.extend(held.take(&mime, bytes))
+            }
         }
     }
     let text = texts.join("\n\n");
     let said = match structured {
-        None => Said::Text(text),
-        Some(value) if is_deep(&value) => Said::text_and(text, cleaned.text(value.to_string())),
+        None => ResultBody::Text(text),
+        Some(value) if is_too_deep(&value) => ResultBody::from_text_and(text, cleaned.clean_text(value.to_string())),
         Some(value) => {
-            let value = cleaned.value(value);
+            let value = cleaned.clean_value(value);
             let says_the_same =
                 text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|said: Value| said == value);
             match says_the_same {
-                true => Said::Structured(value),
-                false if wraps(&value, &text) => Said::Text(text),
-                false => Said::text_and(text, value.to_string()),
+                true => ResultBody::Structured(value),
+                false if wraps(&value, &text) => ResultBody::Text(text),
+                false => ResultBody::from_text_and(text, value.to_string()),
             }
         }
     };
-    let result = held.cut(said);
-    Outcome { fate, result, metadata: metadata(fate, &held, &cleaned), blobs: held.blobs }
+    let result = held.cut_to_row(said);
+    CallResult { outcome: fate, result, metadata: metadata(fate, &held, &cleaned), blobs: held.blobs }
 }
 
 /// A result that is one text of ours: an error, a refusal.
-pub fn said(fate: Fate, text: &str) -> Outcome {
-    outcome(fate, vec![Part::Text(text.to_owned())], None)
+pub fn text_result(fate: CallOutcome, text: &str) -> CallResult {
+    build_result(fate, vec![ResultPart::Text(text.to_owned())], None)
 }
 
 /// Says of a result how many bytes of what it came from were no text, and became `U+FFFD`.
-pub fn with_invalid(mut outcome: Outcome, invalid: usize) -> Outcome {
+pub fn note_invalid_bytes(mut outcome: CallResult, invalid: usize) -> CallResult {
     if invalid > 0
         && let Some(cleaned) =
             outcome.metadata.entry("cleaned").or_insert_with(|| Value::Object(Map::new())).as_object_mut()
@@ -131,7 +138,7 @@ fn wraps(value: &Value, text: &str) -> bool {
     }
 }
 
-fn metadata(fate: Fate, held: &Held, cleaned: &Cleaned) -> Map<String, Value> {
+fn metadata(fate: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
     let mut metadata = Map::new();
     let mut set = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
     if let Some(cut) = &held.cut {
@@ -150,27 +157,27 @@ fn metadata(fate: Fate, held: &Held, cleaned: &Cleaned) -> Map<String, Value> {
         set("cleaned", counts);
     }
     match fate {
-        Fate::TimedOut => drop(set("timed_out", json!(true))),
-        Fate::Crashed => drop(set("crashed", json!(true))),
-        Fate::Done | Fate::Failed | Fate::Unavailable | Fate::Cancelled => {}
+        CallOutcome::TimedOut => drop(set("timed_out", json!(true))),
+        CallOutcome::Crashed => drop(set("crashed", json!(true))),
+        CallOutcome::Done | CallOutcome::Failed | CallOutcome::Unavailable | CallOutcome::Cancelled => {}
     }
     metadata
 }
 
-enum Said {
+enum ResultBody {
     Text(String),
     Structured(Value),
 }
 
-impl Said {
-    fn text_and(text: String, more: String) -> Self {
+impl ResultBody {
+    fn from_text_and(text: String, more: String) -> Self {
         Self::Text(if text.trim().is_empty() { more } else { format!("{text}\n\n{more}") })
     }
 }
 
 /// The bytes of a result that stand in no row.
 #[derive(Default)]
-struct Held {
+struct ResultBlobs {
     blobs: Vec<NewBlob>,
     bytes: usize,
     images: Vec<Value>,
@@ -180,11 +187,11 @@ struct Held {
     whole: Option<String>,
 }
 
-impl Held {
+impl ResultBlobs {
     /// Keeps bytes; gives a sentence about those that are too many.
     fn take(&mut self, mime: &str, bytes: Bytes) -> Option<String> {
-        let image = raster(&bytes);
-        let mime = image.map_or_else(|| named(mime), str::to_owned);
+        let image = detect_image_type(&bytes);
+        let mime = image.map_or_else(|| normalized_mime(mime), str::to_owned);
         let is_image =
             image.is_some() && bytes.len() <= limits::TOOL_IMAGE_BYTES && self.images.len() < limits::TOOL_IMAGES;
         let is_many = self.files.len() >= limits::TOOL_IMAGES || self.bytes + bytes.len() > limits::TOOL_BLOB_BYTES;
@@ -203,10 +210,10 @@ impl Held {
     }
 
     /// What stands in the row: all of it, or its beginning, and the whole as a blob.
-    fn cut(&mut self, said: Said) -> Value {
+    fn cut_to_row(&mut self, said: ResultBody) -> Value {
         let (text, mime, value) = match said {
-            Said::Text(text) => (text, "text/plain; charset=utf-8", None),
-            Said::Structured(value) => (value.to_string(), "application/json", Some(value)),
+            ResultBody::Text(text) => (text, "text/plain; charset=utf-8", None),
+            ResultBody::Structured(value) => (value.to_string(), "application/json", Some(value)),
         };
         let total = text.len();
         if total <= limits::TOOL_RESULT_BYTES {
@@ -238,7 +245,7 @@ impl Held {
 }
 
 /// A kind of content as somebody names it, if it can be one.
-fn named(mime: &str) -> String {
+fn normalized_mime(mime: &str) -> String {
     const LONGEST: usize = 100;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '+' | '.' | '_');
     let plain = mime.split(';').next().unwrap_or_default().trim();

@@ -8,8 +8,8 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use budget::within;
-use complexity::{deeper_than, fans_out};
+use budget::run_within;
+use complexity::{fans_out, is_deeper_than};
 use turnleaf_domain::limits;
 
 mod budget;
@@ -32,19 +32,19 @@ static COMPILED: LazyLock<Mutex<HashMap<[u8; 32], Arc<Validator>>>> = LazyLock::
 /// # Errors
 /// Why a schema cannot be used, in a sentence: it is none, refers to something outside of itself, or is too large.
 pub fn check_schema(schema: &Value) -> Result<(), String> {
-    compiled(schema).map(|_| ())
+    compile(schema).map(|_| ())
 }
 
 /// # Errors
 /// What is wrong with the arguments, so that a model can do better: places and rules, a few of them.
 pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> {
-    if deeper_than(arguments, limits::JSON_DEPTH) {
+    if is_deeper_than(arguments, limits::JSON_DEPTH) {
         return Err(format!("The arguments are nested more than {} levels deep.", limits::JSON_DEPTH));
     }
-    let validator = compiled(schema)?;
-    match within(CHECK_STEPS, || validator.is_valid(arguments)) {
+    let validator = compile(schema)?;
+    match run_within(CHECK_STEPS, || validator.is_valid(arguments)) {
         Some(true) => Ok(()),
-        Some(false) => Err(match within(WORDS_STEPS, || faults(&validator, arguments)) {
+        Some(false) => Err(match run_within(WORDS_STEPS, || faults(&validator, arguments)) {
             Some(words) => format!("The arguments do not fit the tool's schema:\n{words}"),
             None => "The arguments do not fit the tool's schema.".into(),
         }),
@@ -54,7 +54,8 @@ pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> 
 
 fn faults(validator: &Validator, arguments: &Value) -> String {
     let mut faults = validator.iter_errors(arguments);
-    let mut words: Vec<String> = faults.by_ref().take(TOLD).map(|fault| format!("- {}", told(&fault))).collect();
+    let mut words: Vec<String> =
+        faults.by_ref().take(TOLD).map(|fault| format!("- {}", describe_fault(&fault))).collect();
     if faults.next().is_some() {
         words.push("- and more".into());
     }
@@ -62,24 +63,24 @@ fn faults(validator: &Validator, arguments: &Value) -> String {
 }
 
 /// One fault: where, and which rule. The value itself, which the model wrote, is not said again.
-fn told(fault: &ValidationError<'_>) -> String {
+fn describe_fault(fault: &ValidationError<'_>) -> String {
     let place = fault.instance_path().as_str();
-    let place = if place.is_empty() { "the arguments".to_owned() } else { format!("`{}`", cut(place)) };
-    format!("{place}: {}", cut(&fault.masked_with("the value").to_string()))
+    let place = if place.is_empty() { "the arguments".to_owned() } else { format!("`{}`", shorten_text(place)) };
+    format!("{place}: {}", shorten_text(&fault.masked_with("the value").to_string()))
 }
 
-fn cut(text: &str) -> String {
+fn shorten_text(text: &str) -> String {
     match text.len() > WORDS_BYTES {
         true => format!("{}…", &text[..text.floor_char_boundary(WORDS_BYTES)]),
         false => text.to_owned(),
     }
 }
 
-fn compiled(schema: &Value) -> Result<Arc<Validator>, String> {
+fn compile(schema: &Value) -> Result<Arc<Validator>, String> {
     if !schema.is_object() {
         return Err("The schema is no object.".into());
     }
-    if deeper_than(schema, limits::JSON_DEPTH) {
+    if is_deeper_than(schema, limits::JSON_DEPTH) {
         return Err(format!("The schema is nested more than {} levels deep.", limits::JSON_DEPTH));
     }
     let text = schema.to_string();
@@ -97,9 +98,9 @@ fn compiled(schema: &Value) -> Result<Arc<Validator>, String> {
     let validator = jsonschema::options()
         .offline()
         .with_pattern_options(patterns)
-        .with_keyword(budget::KEYWORD, budget::keyword)
-        .build(&budget::counting(schema))
-        .map_err(|error| format!("The schema cannot be used: {}", cut(&error.to_string())))?;
+        .with_keyword(budget::KEYWORD, budget::counting_keyword)
+        .build(&budget::with_counting(schema))
+        .map_err(|error| format!("The schema cannot be used: {}", shorten_text(&error.to_string())))?;
     let validator = Arc::new(validator);
     let mut kept = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.len() >= KEPT {

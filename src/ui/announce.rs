@@ -46,12 +46,12 @@ impl Announcer {
     }
 
     /// The reply to what was sent here is shown by another page, where it may be over before that page is there.
-    pub fn awaits(self, reply: TurnId) {
+    pub fn expect_reply(self, reply: TurnId) {
         self.awaited.set_value(Some((reply, clock::now_ms())));
     }
 
     /// Whether the page before this one asked for this reply just now. True once.
-    pub fn was_awaited(self, reply: TurnId) -> bool {
+    pub fn take_expected_reply(self, reply: TurnId) -> bool {
         let Some((_, since)) = self.awaited.get_value().filter(|(awaited, _)| *awaited == reply) else { return false };
         self.awaited.set_value(None);
         clock::now_ms() - since < NEWS_MS
@@ -59,7 +59,7 @@ impl Announcer {
 
     /// Interrupts: for errors and for questions that block a reply.
     pub fn alert(self, text: &str) {
-        speak("alert", text);
+        set_region_text("alert", text);
     }
 
     fn say_next(self) {
@@ -68,7 +68,7 @@ impl Announcer {
         }
         let next = |of: StoredValue<Option<String>>| of.try_update_value(Option::take).flatten();
         let Some(text) = next(self.place).or_else(|| next(self.waiting)) else { return };
-        speak("say", &text);
+        set_region_text("say", &text);
         self.is_resting.set_value(true);
         let rested = move || {
             self.is_resting.set_value(false);
@@ -80,11 +80,11 @@ impl Announcer {
 
 /// Says where the reader is now, once, when another page of the application is shown. Not of the page that was loaded:
 /// of that the browser tells.
-pub fn say_arrival(title: impl FnOnce() -> String + 'static) {
+pub fn announce_arrival(title: impl FnOnce() -> String + 'static) {
     let announcer = use_context::<Announcer>();
     let mut title = Some(title);
     effect(move || {
-        let is_change = document::has_settled();
+        let is_change = document::is_hydrated();
         if let (Some(announcer), Some(title)) = (announcer.filter(|_| is_change), title.take()) {
             // What waits is of the page before.
             announcer.waiting.set_value(None);
@@ -95,10 +95,10 @@ pub fn say_arrival(title: impl FnOnce() -> String + 'static) {
 }
 
 /// A region speaks when its text changes, so the same words twice need something in between.
-fn speak(region: &'static str, text: &str) {
-    document::set_text(region, "");
+fn set_region_text(region: &'static str, text: &str) {
+    document::set_live_region_text(region, "");
     let text = text.to_owned();
-    request_animation_frame(move || document::set_text(region, &text));
+    request_animation_frame(move || document::set_live_region_text(region, &text));
 }
 
 /// The two regions, empty: a region that arrives together with its text is not read.

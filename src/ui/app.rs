@@ -8,13 +8,14 @@ use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
 use crate::ui::announce::{LiveRegions, provide_announcer};
-use crate::ui::chats::looking::look_at_running;
 use crate::ui::chats::provide_chats;
+use crate::ui::chats::running_poll::poll_running_chats;
 use crate::ui::connection::{ConnectionBanner, provide_connection};
 use crate::ui::erased::{effect, view};
-use crate::ui::fetched::NotFetched;
 use crate::ui::kit::provide_toasts;
 use crate::ui::kit::toast::ToastShelf;
+use crate::ui::lazy_parts::NotFetched;
+use crate::ui::messages;
 use crate::ui::page::chat::fetch_chat;
 use crate::ui::page::{ChatPageView, HomePage, NotFoundPage};
 use crate::ui::palette::body::PaletteDialog;
@@ -22,10 +23,9 @@ use crate::ui::palette::provide_palette;
 use crate::ui::preferences::Preferences;
 use crate::ui::shortcuts::Shortcuts;
 use crate::ui::sidebar::Sidebar;
-use crate::ui::transcript::entering::provide_path_end;
-use crate::ui::tree::fetched::{Panel, TreePageView, fetch_tree};
+use crate::ui::transcript::focus_entry::provide_path_end_loader;
+use crate::ui::tree::lazy_tree::{SidePanel, TreePageView, fetch_tree};
 use crate::ui::tree::panel::provide_panel;
-use crate::ui::words;
 
 /// The whole page below `<body>`.
 ///
@@ -36,27 +36,27 @@ use crate::ui::words;
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
-    let preferences = use_context::<Preferences>().unwrap_or_else(Preferences::of_page);
+    let preferences = use_context::<Preferences>().unwrap_or_else(Preferences::from_page);
     provide_context(RwSignal::new(preferences));
     provide_announcer();
     provide_connection();
     provide_toasts();
-    look_at_running(provide_chats());
+    poll_running_chats(provide_chats());
     provide_panel();
     provide_palette();
-    provide_path_end();
-    fetch_ahead();
+    provide_path_end_loader();
+    prefetch_chat_code();
     view! {
-        <Title text=words::PRODUCT/>
-        <a class="skip" href="#message">{words::skip_to_message()}</a>
-        <a class="skip" href="#latest">{words::skip_to_latest()}</a>
+        <Title text=messages::PRODUCT/>
+        <a class="skip" href="#message">{messages::skip_to_message()}</a>
+        <a class="skip" href="#latest">{messages::skip_to_latest()}</a>
         <LiveRegions/>
         <Router>
             <Shortcuts/>
             <div class="app">
                 <Sidebar/>
                 <div id="main" class="main">
-                    <p class="basic-mode no-print" role="region" aria-label=words::basic_mode()>{words::basic_mode()}</p>
+                    <p class="basic-mode no-print" role="region" aria-label=messages::basic_mode()>{messages::basic_mode()}</p>
                     <Routes fallback=NotFoundPage>
                         <Route path=path!("/") view=HomePage ssr=SsrMode::Async/>
                         <Route path=path!("/c/:chat") view=ChatPageView ssr=SsrMode::Async/>
@@ -64,7 +64,7 @@ pub fn App() -> impl IntoView {
                     </Routes>
                     <ConnectionBanner/>
                 </div>
-                <Panel/>
+                <SidePanel/>
             </div>
             <PaletteDialog/>
         </Router>
@@ -73,7 +73,7 @@ pub fn App() -> impl IntoView {
 }
 
 /// The part of the code that the page at this address is drawn with and others are not.
-pub fn part_of(address: &str) -> Option<&'static str> {
+pub fn code_part_for(address: &str) -> Option<&'static str> {
     let chat = address.split('?').next()?.strip_prefix("/c/")?;
     Some(if chat.ends_with("/tree") { "tree" } else { "chat" })
 }
@@ -82,8 +82,8 @@ pub fn part_of(address: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// It could not be fetched.
-pub async fn fetch_for(address: &str) -> Result<(), NotFetched> {
-    match part_of(address) {
+pub async fn fetch_code_for(address: &str) -> Result<(), NotFetched> {
+    match code_part_for(address) {
         Some("tree") => fetch_tree().await.map(drop),
         Some(_) => fetch_chat().await.map(drop),
         None => Ok(()),
@@ -91,7 +91,7 @@ pub async fn fetch_for(address: &str) -> Result<(), NotFetched> {
 }
 
 /// Fetches the code of a chat's page with the first deed on a page without it: most deeds lead to a chat.
-fn fetch_ahead() {
+fn prefetch_chat_code() {
     let is_asked = StoredValue::new(false);
     let fetch = move || {
         if !is_asked.get_value() {
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_says_which_part_a_page_needs() {
+    fn address_determines_code_part_of_page() {
         for (address, part) in [
             ("/", None),
             ("/?chat=/c/1", None),
@@ -124,7 +124,7 @@ mod tests {
             ("/c/0193/tree", Some("tree")),
             ("/c/0193/tree?at=4", Some("tree")),
         ] {
-            assert_eq!(part_of(address), part, "{address}");
+            assert_eq!(code_part_for(address), part, "{address}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The person's chats, as every part of the page sees them: one list, loaded once, and what can be done with a chat of
 //! it. Not for drawing it: that is the sidebar.
 
-pub mod looking;
-pub mod notifying;
-mod placing;
-mod removing;
+pub mod notifications;
+mod placement;
+mod removal;
+pub mod running_poll;
 pub mod unread;
 
 use leptos::prelude::*;
@@ -12,26 +12,26 @@ use leptos_router::hooks::{use_location, use_navigate};
 
 use crate::api::chats::{list_chats, older_chats, rename_chat};
 use crate::api::error::ApiError;
-use crate::api::json::Json;
-use crate::api::view::ChatItem;
+use crate::api::json::JsonEncoding;
+use crate::api::view::ChatListItem;
 use crate::browser::{clock, cookies, document, history};
 use crate::domain::{ChatId, limits};
 use crate::ui::announce::Announcer;
-pub use crate::ui::chats::placing::Place;
-use crate::ui::chats::unread::Watched;
+pub use crate::ui::chats::placement::ChatPlacement;
+use crate::ui::chats::unread::ReplyTracker;
 use crate::ui::erased::effect;
-use crate::ui::kit::{Failing, Toasts};
+use crate::ui::kit::{FailureSignal, Toasts};
+use crate::ui::messages;
 use crate::ui::preferences::{KEPT_SECONDS, ZONE_COOKIE};
-use crate::ui::words;
 
 /// The list, and what was just done with it. In context.
 #[derive(Clone, Copy)]
 pub struct Chats {
-    resource: Resource<Result<Vec<ChatItem>, ApiError>, Json>,
+    resource: Resource<Result<Vec<ChatListItem>, ApiError>, JsonEncoding>,
     /// The last list that came: what was seen is not taken away where the next one does not come.
-    known: StoredValue<Option<Vec<ChatItem>>>,
+    known: StoredValue<Option<Vec<ChatListItem>>>,
     /// What lies behind the newest, as far as somebody asked for it, and whether there is more.
-    older: RwSignal<Vec<ChatItem>>,
+    older: RwSignal<Vec<ChatListItem>>,
     pub has_older: RwSignal<bool>,
     /// Deleted a moment ago: gone from the page before the server has said so.
     hidden: RwSignal<Vec<ChatId>>,
@@ -48,9 +48,9 @@ pub struct Chats {
     /// Chats with a reply that nobody has looked at since it ended. Nothing before the page is alive.
     pub unread: RwSignal<Vec<ChatId>>,
     /// The chat that somebody asks for from outside of the page.
-    pub asked_for: RwSignal<Option<ChatId>>,
+    pub requested: RwSignal<Option<ChatId>>,
     /// What could not be done with a chat of the list.
-    pub failing: Failing,
+    pub last_failure: FailureSignal,
     /// The reader's day, and what its clock is before that of UTC, of the list that is shown.
     day: StoredValue<Option<(i64, i32)>>,
     toasts: Toasts,
@@ -63,7 +63,7 @@ pub fn provide_chats() -> Chats {
     let list = move |()| async move {
         let came = list_chats().await;
         if came.is_ok() {
-            let _ = day.try_update_value(|day| *day = clock::day());
+            let _ = day.try_update_value(|day| *day = clock::local_day());
         }
         came
     };
@@ -79,15 +79,15 @@ pub fn provide_chats() -> Chats {
         draft_rev: RwSignal::new(0),
         loading: RwSignal::new(None),
         unread: RwSignal::new(Vec::new()),
-        asked_for: RwSignal::new(None),
-        failing: RwSignal::new(None),
+        requested: RwSignal::new(None),
+        last_failure: RwSignal::new(None),
         day,
         toasts: expect_context(),
         announcer: expect_context(),
     };
     provide_context(chats);
     effect(move || {
-        chats.tell_zone();
+        chats.send_utc_offset();
         chats.follow_day();
     });
     chats
@@ -95,11 +95,11 @@ pub fn provide_chats() -> Chats {
 
 impl Chats {
     /// Lets the server know which day it is here: it says under which heading a chat stands.
-    fn tell_zone(self) {
-        let zone = clock::zone().to_string();
+    fn send_utc_offset(self) {
+        let zone = clock::utc_offset_minutes().to_string();
         // What the server drew this page by. A browser may have lost it.
         let told = cookies::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned());
-        cookies::keep(ZONE_COOKIE, &zone, KEPT_SECONDS);
+        cookies::set(ZONE_COOKIE, &zone, KEPT_SECONDS);
         if told != zone {
             self.refresh();
         }
@@ -108,11 +108,11 @@ impl Chats {
     /// Another day began while the page was open, or the reader went where it is another one: "Today" is not today any
     /// more. What does not come is asked for at the next look.
     fn follow_day(self) {
-        let now = clock::day();
+        let now = clock::local_day();
         match self.day.get_value() {
             None => self.day.set_value(now),
             of_list if of_list != now => {
-                self.tell_zone();
+                self.send_utc_offset();
                 self.older.set(Vec::new());
                 self.refresh();
             }
@@ -121,7 +121,7 @@ impl Chats {
     }
 
     /// The chats that are not hidden, newest first.
-    pub async fn visible(self) -> Result<Vec<ChatItem>, ApiError> {
+    pub async fn visible_chats(self) -> Result<Vec<ChatListItem>, ApiError> {
         let hidden = self.hidden;
         let mut all = match self.resource.await {
             Ok(all) => {
@@ -132,14 +132,14 @@ impl Chats {
         };
         let older = self.older.get();
         if older.is_empty() {
-            self.there_is_more(all.len());
+            self.note_page_length(all.len());
         }
         // What was changed meanwhile is among the newest by now.
         let newest = all.len();
         all.extend(older);
         let is_first =
-            |at: usize, chat: &ChatItem| at < newest || all[..newest].iter().all(|other| other.id != chat.id);
-        let shown = |(at, chat): (usize, &ChatItem)| {
+            |at: usize, chat: &ChatListItem| at < newest || all[..newest].iter().all(|other| other.id != chat.id);
+        let shown = |(at, chat): (usize, &ChatListItem)| {
             let is_shown = is_first(at, chat) && hidden.with(|hidden| !hidden.contains(&chat.id));
             is_shown.then(|| chat.clone())
         };
@@ -152,7 +152,7 @@ impl Chats {
         let of_newest = || self.known.with_value(|known| known.as_ref()?.last().map(|chat| chat.id));
         let Some(last) = last.or_else(of_newest) else { return Ok(()) };
         let more = older_chats(last).await?;
-        self.there_is_more(more.len());
+        self.note_page_length(more.len());
         self.older.update(|older| older.extend(more));
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Chats {
     }
 
     /// A part of the list that is full has more behind it.
-    fn there_is_more(self, came: usize) {
+    fn note_page_length(self, came: usize) {
         let more = came >= limits::LISTED_CHATS as usize;
         if self.has_older.get_untracked() != more {
             self.has_older.set(more);
@@ -171,21 +171,21 @@ impl Chats {
     }
 
     /// A reply begins in this chat.
-    pub fn began(self, id: ChatId) {
-        self.watch(|watched| watched.began(id));
+    pub fn reply_started(self, id: ChatId) {
+        self.track_replies(|watched| watched.reply_started(id));
     }
 
     /// Somebody looks at this chat, and nothing in it is being written.
-    pub fn seen(self, id: ChatId) {
-        self.watch(|watched| watched.seen(id));
+    pub fn mark_seen(self, id: ChatId) {
+        self.track_replies(|watched| watched.mark_seen(id));
     }
 
-    fn watch<T>(self, change: impl FnOnce(&mut Watched) -> T) -> T {
-        let before = Watched::kept();
+    fn track_replies<T>(self, change: impl FnOnce(&mut ReplyTracker) -> T) -> T {
+        let before = ReplyTracker::load();
         let mut watched = before.clone();
         let answer = change(&mut watched);
         if watched != before {
-            watched.keep();
+            watched.save();
         }
         if self.unread.try_with_untracked(|unread| *unread != watched.unread) == Some(true) {
             let _ = self.unread.try_set(watched.unread);
@@ -194,32 +194,32 @@ impl Chats {
     }
 
     /// Takes over which replies run; gives the chats in which one ended.
-    fn take_running(self, now: &[(ChatId, bool)]) -> Vec<ChatId> {
+    fn update_running(self, now: &[(ChatId, bool)]) -> Vec<ChatId> {
         let here = history::path();
         let looked_at = here.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
         let looked_at = looked_at.filter(|_| !document::is_hidden());
-        self.watch(|watched| watched.take(now.iter().map(|(chat, _)| *chat), looked_at))
+        self.track_replies(|watched| watched.update_running(now.iter().map(|(chat, _)| *chat), looked_at))
     }
 
     fn notify(self, ended: &[ChatId], waiting: &[ChatId], before: Option<Vec<ChatId>>) {
-        let open = self.open_from_note();
+        let open = self.open_from_notification();
         for id in ended {
-            notifying::ended(*id, self.title_of(*id), open);
+            notifications::notify_ended(*id, self.title_of(*id), open);
         }
         // What waits already when the page is loaded is no news.
         let Some(before) = before else { return };
         for id in waiting.iter().filter(|id| !before.contains(id)) {
-            notifying::waits(*id, self.title_of(*id), open);
+            notifications::notify_waiting(*id, self.title_of(*id), open);
         }
     }
 
     /// What a note that is pressed does.
-    fn open_from_note(self) -> Callback<ChatId> {
-        Callback::new(move |id| self.asked_for.set(Some(id)))
+    fn open_from_notification(self) -> Callback<ChatId> {
+        Callback::new(move |id| self.requested.set(Some(id)))
     }
 
     fn title_of(self, id: ChatId) -> String {
-        let find = |known: &Option<Vec<ChatItem>>| known.as_ref()?.iter().find(|chat| chat.id == id).cloned();
+        let find = |known: &Option<Vec<ChatListItem>>| known.as_ref()?.iter().find(|chat| chat.id == id).cloned();
         self.known.with_value(find).map(|chat| chat.title).unwrap_or_default()
     }
 
@@ -232,7 +232,7 @@ impl Chats {
     pub async fn rename(self, id: ChatId, title: String) -> Result<(), ApiError> {
         rename_chat(id, title.clone()).await?;
         self.renamed.set(Some((id, title)));
-        self.announcer.say(words::renamed());
+        self.announcer.say(messages::renamed());
         self.refresh();
         Ok(())
     }
@@ -240,7 +240,7 @@ impl Chats {
 
 /// What goes to the new chat's page if the chat that is deleted is the one on screen. Made while a component is built:
 /// what runs later has no router around it.
-pub fn leave_deleted() -> impl Fn(ChatId) + Clone {
+pub fn leave_deleted_chat() -> impl Fn(ChatId) + Clone {
     let (open, navigate) = (use_location().pathname, use_navigate());
     move |id| {
         if open.get_untracked() == chat_path(id) {

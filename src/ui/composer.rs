@@ -3,17 +3,17 @@
 
 pub mod attach_button;
 pub mod attached_list;
-pub mod attaching;
+pub mod attachment_queue;
+pub mod attachments;
 pub mod context_meter;
 pub mod draft;
-mod drafting;
-mod following;
+mod draft_sync;
 pub mod keys;
 pub mod mention;
 pub mod message_box;
 pub mod model_menu;
-pub mod pasting;
-pub mod queue;
+mod page_changes;
+pub mod paste;
 pub mod quote;
 pub mod send_button;
 mod sending;
@@ -23,7 +23,7 @@ mod stopping;
 use leptos::prelude::*;
 
 use crate::api::view::DraftView;
-use crate::browser::heights::{self, Told};
+use crate::browser::css_heights::{self, HeightObserver};
 use crate::domain::ChatId;
 use crate::domain::provider::Model;
 use crate::ui::composer::attach_button::{AttachButton, DropTarget};
@@ -31,13 +31,13 @@ use crate::ui::composer::attached_list::{AttachedList, AttachedNotes};
 use crate::ui::composer::context_meter::ContextMeter;
 use crate::ui::composer::mention::menus::MentionMenu;
 use crate::ui::composer::message_box::{MessageBox, listen_on_page};
-use crate::ui::composer::model_menu::{ModelGone, ModelMenu, ModelPicks, ThinkingMenu};
+use crate::ui::composer::model_menu::{ModelGoneBanner, ModelMenu, ModelPickDialog, ThinkingMenu};
 use crate::ui::composer::send_button::{STOP_FORM, SendButton};
-use crate::ui::composer::state::{COMPOSER, ComposerState, FollowedPath, Listeners};
-use crate::ui::erased::{effect, live, view};
+use crate::ui::composer::state::{COMPOSER_FORM_ID, ComposerListeners, ComposerState, FollowedPath};
+use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
+use crate::ui::messages;
 use crate::ui::picture::PictureDialog;
-use crate::ui::words;
 
 /// The form that sends the next message of a chat, or the first of a new one.
 #[component]
@@ -54,7 +54,7 @@ pub fn Composer(
     path: FollowedPath,
     /// Set by other parts of the page to stop the path's reply, as the button does.
     stop_asked: RwSignal<bool>,
-    listeners: Listeners,
+    listeners: ComposerListeners,
     /// How many tools the model is offered, where that is known.
     #[prop(optional_no_strip)]
     tools_on: Option<usize>,
@@ -65,7 +65,7 @@ pub fn Composer(
     let state = ComposerState::new(chat_id, draft, models, form_request_id.clone(), path, listeners);
     provide_context(state);
     listen_on_page(state);
-    state.follow_page(path.way_ends, stop_asked, draft_elsewhere);
+    state.follow_page(path.navigation_ended, stop_asked, draft_elsewhere);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();
@@ -76,16 +76,16 @@ pub fn Composer(
     };
     // What has the focus must not lie behind it, however high it grows.
     let place = NodeRef::<leptos::html::Div>::new();
-    let told = StoredValue::new(None::<Told>);
-    effect(move || told.set_value(place.get().and_then(|place| heights::tell(&place, "--composer"))));
+    let told = StoredValue::new(None::<HeightObserver>);
+    effect(move || told.set_value(place.get().and_then(|place| css_heights::observe_height(&place, "--composer"))));
     view! {
         <div class="composer-place no-print" node_ref=place>
             {above}
-            {live(move || path.gone.get().map(|gone| view! { <ModelGone gone/> }))}
+            {live_view(move || path.gone_model.get().map(|gone| view! { <ModelGoneBanner gone/> }))}
             <form
-                id=COMPOSER
+                id=COMPOSER_FORM_ID
                 class="composer"
-                aria-label=words::message()
+                aria-label=messages::message()
                 method="post"
                 action="/forms/send"
                 on:submit=submit
@@ -113,7 +113,7 @@ pub fn Composer(
             <DraftNotes/>
             <DropTarget/>
             <PictureDialog/>
-            <ModelPicks/>
+            <ModelPickDialog/>
         </div>
     }
 }
@@ -123,7 +123,7 @@ pub fn Composer(
 fn ToolsLink(tools_on: Option<usize>) -> impl IntoView {
     let chat_id = expect_context::<ComposerState>().chat_id;
     let page = chat_id.map_or_else(|| "/new/tools".to_owned(), |id| format!("/c/{id}/tools"));
-    let name = tools_on.map_or_else(|| words::tools().to_owned(), words::tools_on);
+    let name = tools_on.map_or_else(|| messages::tools().to_owned(), messages::tools_on);
     view! {
         <a class="button bare tools-link" href=page rel="external" aria-label=name.clone() title=name>
             <Icon name="tool"/>
@@ -139,14 +139,14 @@ fn DraftNotes() -> impl IntoView {
     view! {
         <p id="message-note" class="hint">
             // A draft that is saved on leaving the page may say so when this is gone.
-            {move || state.draft.is_unsaved.try_get().unwrap_or_default().then_some(words::draft_unsaved())}
+            {move || state.draft.is_unsaved.try_get().unwrap_or_default().then_some(messages::draft_unsaved())}
         </p>
-        {move || state.draft.elsewhere.get().map(|newer| view! {
+        {move || state.draft.conflicting.get().map(|newer| view! {
             <p class="hint">
-                {words::draft_elsewhere()}
+                {messages::draft_elsewhere()}
                 " · "
                 <button type="button" class="button bare strong" on:click=move |_| state.use_draft(newer.clone())>
-                    {words::use_it()}
+                    {messages::use_newer_draft()}
                 </button>
             </p>
         })}

@@ -1,10 +1,10 @@
 //! The line that says how the connection is, when it is not as it should be (ux.md 14), and when it is tried again.
 
 mod banner;
-mod link;
+mod status;
 
 pub use banner::{ConnectionBanner, ConnectionBars};
-pub use link::Link;
+pub use status::ConnectionStatus;
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use leptos::prelude::*;
 use crate::api::error::ApiError;
 use crate::browser::document;
 use crate::ui::announce::Announcer;
-use crate::ui::words;
+use crate::ui::messages;
 
 /// A connection that comes back within this was never worth a word.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -29,8 +29,8 @@ const PAUSE_LAST: u32 = 30;
 /// The connection of the page; in context. Whoever follows a reply reports what happens to its stream, whoever asks
 /// again and again whether there was an answer.
 #[derive(Clone, Copy)]
-pub struct Connection {
-    shown: RwSignal<Link>,
+pub struct PageConnection {
+    shown: RwSignal<ConnectionStatus>,
     is_lost: StoredValue<bool>,
     /// Answers that did not come, in a row.
     failures: StoredValue<u32>,
@@ -48,9 +48,9 @@ pub struct Connection {
 }
 
 /// Puts the connection into the context, which should have the announcer.
-pub fn provide_connection() -> Connection {
-    let connection = Connection {
-        shown: RwSignal::new(Link::Live),
+pub fn provide_connection() -> PageConnection {
+    let connection = PageConnection {
+        shown: RwSignal::new(ConnectionStatus::Live),
         is_lost: StoredValue::new(false),
         failures: StoredValue::new(0),
         tries: StoredValue::new(0),
@@ -64,25 +64,25 @@ pub fn provide_connection() -> Connection {
     connection
 }
 
-impl Connection {
+impl PageConnection {
     /// Shows this state and nothing else, for a page of samples.
-    pub fn stand(self, link: Link, is_old: bool) {
+    pub fn show_fixed(self, link: ConnectionStatus, is_old: bool) {
         self.left.set(PAUSE_LAST);
         self.shown.set(link);
         self.is_old.set(is_old);
     }
 
     /// A stream broke. Said after a while, because most come back at once.
-    pub fn lost(self) {
-        self.failed();
+    pub fn stream_lost(self) {
+        self.record_failure();
         if self.is_lost.get_value() {
             return;
         }
         self.is_lost.set_value(true);
         set_timeout(
             move || {
-                if self.is_lost.get_value() && self.shown.get_untracked() == Link::Live {
-                    self.show(Link::Reconnecting);
+                if self.is_lost.get_value() && self.shown.get_untracked() == ConnectionStatus::Live {
+                    self.show(ConnectionStatus::Reconnecting);
                 }
             },
             PATIENCE,
@@ -90,60 +90,62 @@ impl Connection {
     }
 
     /// Nobody waits for a stream any more that broke: another page is shown.
-    pub fn let_go(self) {
-        if self.is_lost.try_set_value(false).is_none() && self.shown.try_get_untracked() == Some(Link::Reconnecting) {
-            self.show(Link::Live);
+    pub fn stream_released(self) {
+        if self.is_lost.try_set_value(false).is_none()
+            && self.shown.try_get_untracked() == Some(ConnectionStatus::Reconnecting)
+        {
+            self.show(ConnectionStatus::Live);
         }
     }
 
     /// A stream works (again).
-    pub fn works(self) {
+    pub fn stream_works(self) {
         self.is_lost.set_value(false);
-        self.reached();
-        if self.shown.get_untracked() == Link::Reconnecting {
-            self.back();
+        self.record_success();
+        if self.shown.get_untracked() == ConnectionStatus::Reconnecting {
+            self.come_back_online();
         }
     }
 
     /// What became of a question that is asked again and again.
-    pub fn heard<T>(self, answer: &Result<T, ApiError>) {
-        match is_there(answer.as_ref().err()) {
-            Some(true) => self.reached(),
-            Some(false) => self.failed(),
+    pub fn record_response<T>(self, answer: &Result<T, ApiError>) {
+        match server_reachability(answer.as_ref().err()) {
+            Some(true) => self.record_success(),
+            Some(false) => self.record_failure(),
             None => {}
         }
     }
 
-    fn failed(self) {
+    fn record_failure(self) {
         let failures = self.failures.get_value().saturating_add(1);
         self.failures.set_value(failures);
         if failures >= FAILURES {
-            self.offline();
+            self.go_offline();
         }
     }
 
-    fn reached(self) {
+    fn record_success(self) {
         self.failures.set_value(0);
-        if self.shown.get_untracked() == Link::Offline {
+        if self.shown.get_untracked() == ConnectionStatus::Offline {
             // A stream that is still broken tells when it works.
-            if self.is_lost.get_value() { self.show(Link::Reconnecting) } else { self.back() }
+            if self.is_lost.get_value() { self.show(ConnectionStatus::Reconnecting) } else { self.come_back_online() }
         }
     }
 
-    fn offline(self) {
-        if self.shown.get_untracked() != Link::Offline {
+    fn go_offline(self) {
+        if self.shown.get_untracked() != ConnectionStatus::Offline {
             self.tries.set_value(0);
-            self.show(Link::Offline);
+            self.show(ConnectionStatus::Offline);
             self.count_down();
         }
     }
 
-    fn back(self) {
-        self.show(Link::Back);
+    fn come_back_online(self) {
+        self.show(ConnectionStatus::Restored);
         set_timeout(
             move || {
-                if self.shown.get_untracked() == Link::Back {
-                    self.show(Link::Live);
+                if self.shown.get_untracked() == ConnectionStatus::Restored {
+                    self.show(ConnectionStatus::Live);
                 }
             },
             RELIEF,
@@ -152,16 +154,16 @@ impl Connection {
 
     /// Whether nobody should ask by themselves at the moment: it is tried at the end of the countdown.
     pub fn is_waiting(self) -> bool {
-        self.shown.get_untracked() == Link::Offline
+        self.shown.get_untracked() == ConnectionStatus::Offline
     }
 
     /// The same, to be followed.
     pub fn is_offline(self) -> bool {
-        self.shown.get() == Link::Offline
+        self.shown.get() == ConnectionStatus::Offline
     }
 
     /// Changes whenever it is to be tried now.
-    pub fn wanted(self) -> Signal<u32> {
+    pub fn retry_signal(self) -> Signal<u32> {
         self.wanted.into()
     }
 
@@ -176,7 +178,7 @@ impl Connection {
     fn count_down(self) {
         let countdown = self.countdown.get_value().wrapping_add(1);
         self.countdown.set_value(countdown);
-        self.left.set(pause(self.tries.get_value()));
+        self.left.set(retry_pause(self.tries.get_value()));
         self.next_second(countdown);
     }
 
@@ -199,23 +201,26 @@ impl Connection {
     }
 
     /// The server says which build its pages are of.
-    pub fn of_build(self, build: &str) {
-        let is_old = document::build().is_some_and(|own| own != build) && !build.is_empty();
+    pub fn compare_build(self, build: &str) {
+        let is_old = document::build_id().is_some_and(|own| own != build) && !build.is_empty();
         if is_old && !self.is_old.get_untracked() {
             self.is_old.set(true);
-            self.say(words::new_version());
+            self.say(messages::new_version());
         }
     }
 
-    fn show(self, link: Link) {
+    fn show(self, link: ConnectionStatus) {
         let before = self.shown.get_untracked();
         if before == link {
             return;
         }
         self.shown.set(link);
         match (before, link) {
-            (Link::Live | Link::Back, Link::Reconnecting | Link::Offline) => self.say(words::connection_lost()),
-            (_, Link::Back) => self.say(words::connected()),
+            (
+                ConnectionStatus::Live | ConnectionStatus::Restored,
+                ConnectionStatus::Reconnecting | ConnectionStatus::Offline,
+            ) => self.say(messages::connection_lost()),
+            (_, ConnectionStatus::Restored) => self.say(messages::connected()),
             _ => {}
         }
     }
@@ -228,16 +233,16 @@ impl Connection {
 }
 
 /// Whether the server is there, by what became of a question; nothing where something answered that may not be it.
-fn is_there(error: Option<&ApiError>) -> Option<bool> {
+fn server_reachability(error: Option<&ApiError>) -> Option<bool> {
     match error {
-        Some(error) if error.is_unreached() => Some(false),
+        Some(error) if error.is_server_unreachable() => Some(false),
         Some(ApiError::Unavailable { .. }) => None,
         _ => Some(true),
     }
 }
 
 /// Seconds until the next try, after so many.
-fn pause(tries: u32) -> u32 {
+fn retry_pause(tries: u32) -> u32 {
     (PAUSE_FIRST << tries.min(8)).min(PAUSE_LAST)
 }
 
@@ -246,21 +251,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_does_not_answer_is_tried_less_and_less_but_always() {
-        let pauses: Vec<u32> = [0, 1, 2, 3, 4, 5, u32::MAX].map(pause).to_vec();
+    fn unresponsive_server_is_retried_with_growing_bounded_pauses() {
+        let pauses: Vec<u32> = [0, 1, 2, 3, 4, 5, u32::MAX].map(retry_pause).to_vec();
         assert_eq!(pauses, [2, 4, 8, 16, 30, 30, 30]);
     }
 
     #[test]
-    fn an_answer_of_any_kind_is_a_sign_of_life_but_not_that_of_a_gateway() {
+    fn any_response_except_from_gateway_is_sign_of_life() {
         for (error, there) in [
             (None, Some(true)),
             (Some(ApiError::TooMany { retry_after_s: 1 }), Some(true)),
             (Some(ApiError::NotFound), Some(true)),
-            (Some(ApiError::unreached()), Some(false)),
+            (Some(ApiError::server_unreachable()), Some(false)),
             (Some(ApiError::Unavailable { message: "Some gateway".into() }), None),
         ] {
-            assert_eq!(is_there(error.as_ref()), there, "{error:?}");
+            assert_eq!(server_reachability(error.as_ref()), there, "{error:?}");
         }
     }
 }

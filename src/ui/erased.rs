@@ -16,7 +16,7 @@ pub(crate) use view;
 
 /// A part of the page that is drawn again when what it reads changes. For closures that are not written inside a
 /// `view!`: those it erases by itself.
-pub fn live<V: IntoAny>(mut draw: impl FnMut() -> V + Send + 'static) -> AnyView {
+pub fn live_view<V: IntoAny>(mut draw: impl FnMut() -> V + Send + 'static) -> AnyView {
     let drawing: Arc<Mutex<dyn FnMut() -> AnyView + Send>> = Arc::new(Mutex::new(move || draw().into_any()));
     drawing.into_any()
 }
@@ -39,13 +39,13 @@ pub fn on_change<T: Clone + PartialEq + 'static>(read: impl Fn() -> T + 'static,
 }
 
 /// One row of a list: what it is told apart by, and how it is drawn.
-struct Row {
+struct KeyedRow {
     key: u128,
     draw: Box<dyn FnOnce() -> AnyView + Send>,
 }
 
 /// A list that follows its items: an item whose key was there before keeps its elements and is not drawn again.
-pub fn rows<T: Send + 'static>(
+pub fn keyed_rows<T: Send + 'static>(
     items: impl Fn() -> Vec<T> + Send + Sync + 'static,
     key: impl Fn(&T) -> u128 + Send + Sync + 'static,
     draw: impl Fn(T) -> AnyView + Send + Sync + 'static,
@@ -54,13 +54,14 @@ pub fn rows<T: Send + 'static>(
     list(Arc::new(move || {
         let row = |item: T| {
             let draw = draw.clone();
-            Row { key: key(&item), draw: Box::new(move || draw(item)) }
+            KeyedRow { key: key(&item), draw: Box::new(move || draw(item)) }
         };
         items().into_iter().map(row).collect()
     }))
 }
 
-fn list(rows: Arc<dyn Fn() -> Vec<Row> + Send + Sync>) -> AnyView {
-    let props = ForProps::builder().each(move || rows()).key(|row: &Row| row.key).children(|row: Row| (row.draw)());
+fn list(rows: Arc<dyn Fn() -> Vec<KeyedRow> + Send + Sync>) -> AnyView {
+    let props =
+        ForProps::builder().each(move || rows()).key(|row: &KeyedRow| row.key).children(|row: KeyedRow| (row.draw)());
     For(props.build()).into_any()
 }

@@ -27,7 +27,7 @@ fn escaped(text: &str) -> String {
 /// A text for `leptos_meta::Title`, which writes it into the server's HTML as it is. In the browser the title is set as
 /// a property, where references would be seen.
 pub fn safe_title(text: &str) -> String {
-    if document::is_here() { text.to_owned() } else { escaped(text) }
+    if document::is_in_browser() { text.to_owned() } else { escaped(text) }
 }
 
 /// The content of a `<textarea>` (`<textarea {..textarea_content(text)}>`), whose children the framework would write as
@@ -38,7 +38,7 @@ pub fn textarea_content(text: &str) -> impl Attribute {
 
 fn textarea_text(text: &str) -> String {
     // A parser drops one line break after the opening tag; this one is for it to drop.
-    if document::is_here() { String::new() } else { format!("\n{}", escaped(text)) }
+    if document::is_in_browser() { String::new() } else { format!("\n{}", escaped(text)) }
 }
 
 /// Lets a page that is read without script follow a reply. With script the parser leaves the content of `noscript` as
@@ -56,7 +56,7 @@ pub fn FollowWithoutScript(
 
 /// The symbols that icons name. They are in every document, behind its content, and are not a file beside it: icons are
 /// there with the first paint, without another request, and stay when the network goes.
-pub fn sprite() -> impl IntoView {
+pub fn icon_sprite() -> impl IntoView {
     view! { <div hidden=true {..inner_html(include_str!("kit/icons.svg"))}></div> }
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_title_or_a_draft_can_end_its_element() {
+    fn title_or_draft_cannot_end_its_element() {
         for hostile in
             ["</title><script>alert(1)</script>", "</textarea><script>alert(1)</script>", "<!--", "&lt;script>"]
         {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_keeps_the_line_break_it_starts_with() {
+    fn draft_keeps_leading_line_break() {
         assert_eq!(textarea_text("\nfirst"), "\n\nfirst");
     }
 }

@@ -12,7 +12,7 @@ const TAKEN_BY_INPUT_METHOD: u32 = 229;
 
 /// A key press, without the browser's type. Times are the event's own, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Press<'a> {
+pub struct FieldKeyPress<'a> {
     pub key: &'a str,
     pub key_code: u32,
     pub is_composing: bool,
@@ -25,20 +25,20 @@ pub struct Press<'a> {
 
 /// What the box remembers between presses.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Memory {
+pub struct CompositionMemory {
     pub composition_ended: Option<f64>,
     pub escaped: Option<f64>,
 }
 
 /// Whether a press is an input method's: inside of a composition, or what ended it.
-pub fn is_of_input_method(press: Press<'_>, memory: Memory) -> bool {
+pub fn is_input_method_press(press: FieldKeyPress<'_>, memory: CompositionMemory) -> bool {
     let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
     press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now
 }
 
 /// A key press without the browser's type.
-pub fn press<'a>(event: &KeyboardEvent, key: &'a str) -> Press<'a> {
-    Press {
+pub fn field_key_press<'a>(event: &KeyboardEvent, key: &'a str) -> FieldKeyPress<'a> {
+    FieldKeyPress {
         key,
         key_code: event.key_code(),
         is_composing: event.is_composing(),
@@ -50,25 +50,25 @@ pub fn press<'a>(event: &KeyboardEvent, key: &'a str) -> Press<'a> {
 }
 
 /// Whether a key is pressed alone, and not for an input method.
-pub fn is_bare(event: &KeyboardEvent) -> bool {
+pub fn is_plain_press(event: &KeyboardEvent) -> bool {
     let held = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
     !held && !event.is_composing()
 }
 
 /// What a field remembers of its compositions. Copies are the same.
 #[derive(Clone, Copy, Default)]
-pub struct InputMethod(StoredValue<Memory>);
+pub struct InputMethod(StoredValue<CompositionMemory>);
 
 impl InputMethod {
     /// For `compositionend`.
-    pub fn ended(self, event: &CompositionEvent) {
-        self.0.set_value(Memory { composition_ended: Some(event.time_stamp()), escaped: None });
+    pub fn on_composition_end(self, event: &CompositionEvent) {
+        self.0.set_value(CompositionMemory { composition_ended: Some(event.time_stamp()), escaped: None });
     }
 
     /// For `keydown`: whether the press is the input method's. Then it does nothing else.
-    pub fn takes(self, event: &KeyboardEvent) -> bool {
+    pub fn consumes_key(self, event: &KeyboardEvent) -> bool {
         let key = event.key();
-        let takes = is_of_input_method(press(event, &key), self.0.get_value());
+        let takes = is_input_method_press(field_key_press(event, &key), self.0.get_value());
         if takes && key == "Enter" {
             event.prevent_default();
         }
@@ -76,7 +76,7 @@ impl InputMethod {
     }
 
     /// The same for a field that does nothing else with its keys.
-    pub fn guard(self, event: &KeyboardEvent) {
-        let _ = self.takes(event);
+    pub fn block_composition_key(self, event: &KeyboardEvent) {
+        let _ = self.consumes_key(event);
     }
 }

@@ -2,7 +2,7 @@
 
 pub mod combobox;
 pub mod dialog;
-pub mod failed;
+pub mod failure_panel;
 pub mod icon;
 pub mod installable;
 pub mod link;
@@ -13,7 +13,7 @@ pub mod toast;
 
 pub use combobox::Combobox;
 pub use dialog::Dialog;
-pub use failed::{FailedDeed, Failing, Failure};
+pub use failure_panel::{FailurePanel, FailureSignal, RetryableFailure};
 pub use icon::Icon;
 pub use installable::installable;
 pub use loading::Loading;

@@ -10,26 +10,29 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 /// Words, one a line: the function's name, English, Chinese.
-macro_rules! words {
+macro_rules! define_messages {
     ($($(#[$doc:meta])* $name:ident: $english:expr, $chinese:expr;)*) => {$(
         $(#[$doc])*
         pub fn $name() -> &'static str {
-            $crate::ui::locale::word($english, $chinese)
+            $crate::ui::locale::localized_word($english, $chinese)
         }
     )*};
 }
 
 /// A sentence with values in it: English, Chinese.
-macro_rules! said {
+macro_rules! message {
     ($english:literal, $chinese:literal) => {
-        $crate::ui::locale::sentence(|| format!($english), || format!($chinese))
+        $crate::ui::locale::localized_sentence(|| format!($english), || format!($chinese))
     };
 }
 
 /// A sentence that counts: the number, English for one, English for others, Chinese.
-macro_rules! counted {
+macro_rules! plural_message {
     ($count:expr; $one:literal, $other:literal; $chinese:literal) => {
-        $crate::ui::locale::sentence(|| if $count == 1 { format!($one) } else { format!($other) }, || format!($chinese))
+        $crate::ui::locale::localized_sentence(
+            || if $count == 1 { format!($one) } else { format!($other) },
+            || format!($chinese),
+        )
     };
 }
 
@@ -75,7 +78,7 @@ impl Locale {
 
     /// The best for an `Accept-Language` header (RFC 9110 12.5.4): the known language with the highest weight, the first
     /// of equals; English where none is known.
-    pub fn accepted(header: &str) -> Self {
+    pub fn from_accept_language(header: &str) -> Self {
         let mut best = (0, Self::English);
         for item in header.split(',') {
             let mut parts = item.split(';').map(str::trim);
@@ -97,7 +100,7 @@ impl Locale {
     }
 
     /// Speaks it from now on: for a browser, which has one reader.
-    pub fn begin(self) {
+    pub fn set_current(self) {
         LOCALE.set(self);
     }
 }
@@ -119,26 +122,26 @@ pub fn locale() -> Locale {
 }
 
 /// Does something in a language.
-pub fn speak<T>(locale: Locale, act: impl FnOnce() -> T) -> T {
+pub fn with_locale<T>(locale: Locale, act: impl FnOnce() -> T) -> T {
     /// Puts back what was, after a panic too: the thread goes on with other requests.
-    struct Back(Locale);
-    impl Drop for Back {
+    struct RestoreLocale(Locale);
+    impl Drop for RestoreLocale {
         fn drop(&mut self) {
             LOCALE.set(self.0);
         }
     }
-    let _back = Back(LOCALE.replace(locale));
+    let _back = RestoreLocale(LOCALE.replace(locale));
     act()
 }
 
 /// Work for another thread that goes on in the language at hand.
-pub fn carried<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+pub fn propagate_locale<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let locale = locale();
-    move || speak(locale, work)
+    move || with_locale(locale, work)
 }
 
 /// One of two words, as the language at hand says it.
-pub fn word(english: &'static str, chinese: &'static str) -> &'static str {
+pub fn localized_word(english: &'static str, chinese: &'static str) -> &'static str {
     match locale() {
         Locale::English => english,
         Locale::Chinese => chinese,
@@ -150,7 +153,7 @@ pub fn word(english: &'static str, chinese: &'static str) -> &'static str {
 }
 
 /// A sentence that was put together, in the language at hand.
-pub fn sentence(english: impl FnOnce() -> String, chinese: impl FnOnce() -> String) -> String {
+pub fn localized_sentence(english: impl FnOnce() -> String, chinese: impl FnOnce() -> String) -> String {
     match locale() {
         Locale::English => english(),
         Locale::Chinese => chinese(),
@@ -182,7 +185,7 @@ fn pseudo(text: &str) -> String {
 }
 
 /// What the language joins a list's items with.
-pub fn join(items: &[impl AsRef<str>]) -> String {
+pub fn join_list(items: &[impl AsRef<str>]) -> String {
     let between = if locale() == Locale::Chinese { "、" } else { ", " };
     let items: Vec<Cow<'_, str>> = items.iter().map(|item| Cow::Borrowed(item.as_ref())).collect();
     items.join(between)
@@ -190,42 +193,42 @@ pub fn join(items: &[impl AsRef<str>]) -> String {
 
 /// What stands between a label and its value.
 pub fn colon() -> &'static str {
-    word(": ", "：")
+    localized_word(": ", "：")
 }
 
 /// What ends a sentence before another.
-pub fn stop() -> &'static str {
-    word(". ", "。")
+pub fn sentence_end() -> &'static str {
+    localized_word(". ", "。")
 }
 
 /// What stands between two parts of a line.
 pub fn comma() -> &'static str {
-    word(", ", "，")
+    localized_word(", ", "，")
 }
 
 /// A label with its value.
-pub fn labelled(label: &str, value: &str) -> String {
-    said!("{label}: {value}", "{label}：{value}")
+pub fn label_with_value(label: &str, value: &str) -> String {
+    message!("{label}: {value}", "{label}：{value}")
 }
 
 /// Two sentences, one behind the other.
-pub fn then(first: &str, second: &str) -> String {
-    said!("{first} {second}", "{first}{second}")
+pub fn join_sentences(first: &str, second: &str) -> String {
+    message!("{first} {second}", "{first}{second}")
 }
 
 /// What is said beside, behind what it belongs to.
-pub fn aside(text: &str) -> String {
-    said!(" ({text})", "（{text}）")
+pub fn parenthesized(text: &str) -> String {
+    message!(" ({text})", "（{text}）")
 }
 
-pub(crate) use {counted, said, words};
+pub(crate) use {define_messages, message, plural_message};
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_a_browser_prefers_is_read_by_its_weights() {
+    fn accept_language_is_read_by_its_weights() {
         for (header, locale) in [
             ("", Locale::English),
             ("zh-CN,zh;q=0.9,en;q=0.8", Locale::Chinese),
@@ -240,36 +243,36 @@ mod tests {
             ("zhx,*", Locale::English),
             (";;,,q=1", Locale::English),
         ] {
-            assert_eq!(Locale::accepted(header), locale, "{header}");
+            assert_eq!(Locale::from_accept_language(header), locale, "{header}");
         }
     }
 
     #[test]
-    fn a_language_holds_for_what_is_done_in_it_and_no_longer() {
+    fn locale_holds_for_work_done_in_it_and_no_longer() {
         assert_eq!(locale(), Locale::English);
-        let both = || (word("Close", "关闭"), sentence(|| "1 chat".into(), || "1 个对话".into()));
+        let both = || (localized_word("Close", "关闭"), localized_sentence(|| "1 chat".into(), || "1 个对话".into()));
         assert_eq!(both(), ("Close", "1 chat".to_owned()));
-        assert_eq!(speak(Locale::Chinese, both), ("关闭", "1 个对话".to_owned()));
-        let panicked = std::panic::catch_unwind(|| speak(Locale::Chinese, || panic!("as asked")));
+        assert_eq!(with_locale(Locale::Chinese, both), ("关闭", "1 个对话".to_owned()));
+        let panicked = std::panic::catch_unwind(|| with_locale(Locale::Chinese, || panic!("as asked")));
         assert!(panicked.is_err());
         assert_eq!(locale(), Locale::English);
-        let carried = speak(Locale::Chinese, || carried(both));
+        let carried = with_locale(Locale::Chinese, || propagate_locale(both));
         assert_eq!(std::thread::spawn(carried).join().unwrap().0, "关闭");
     }
 
     #[test]
-    fn numbers_are_counted_by_the_rules_of_the_language() {
-        let counted = |count: u32| counted!(count; "1 chat", "{count} chats"; "{count} 个对话");
+    fn plurals_follow_rules_of_language() {
+        let counted = |count: u32| plural_message!(count; "1 chat", "{count} chats"; "{count} 个对话");
         assert_eq!([counted(0), counted(1), counted(2)], ["0 chats", "1 chat", "2 chats"]);
-        assert_eq!(speak(Locale::Chinese, || [counted(1), counted(2)]), ["1 个对话", "2 个对话"]);
-        assert_eq!(speak(Locale::Chinese, || join(&["甲", "乙"])), "甲、乙");
+        assert_eq!(with_locale(Locale::Chinese, || [counted(1), counted(2)]), ["1 个对话", "2 个对话"]);
+        assert_eq!(with_locale(Locale::Chinese, || join_list(&["甲", "乙"])), "甲、乙");
     }
 
     #[test]
-    fn the_pseudo_language_shows_what_is_not_in_the_tables() {
-        let said = speak(Locale::Pseudo, || word("Close", "关闭"));
+    fn pseudo_language_marks_text_of_tables() {
+        let said = with_locale(Locale::Pseudo, || localized_word("Close", "关闭"));
         assert_eq!(said, "[Clôsé··]");
-        assert!(std::ptr::eq(said, speak(Locale::Pseudo, || word("Close", "关闭"))), "made once");
+        assert!(std::ptr::eq(said, with_locale(Locale::Pseudo, || localized_word("Close", "关闭"))), "made once");
         assert_eq!(Locale::parse("en-XA"), Some(Locale::Pseudo));
         assert!(!Locale::ALL.contains(&Locale::Pseudo));
     }

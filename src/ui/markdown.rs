@@ -7,8 +7,8 @@
 //! sanitise.
 //!
 //! * [`render`]: a whole text at once; [`Streaming`]: a text that grows.
-//! * [`Cite`]: a numbered mark that leads to a source of the reply.
-//! * [`Enrich`]: what the server can add (colours of code, math); the browser draws [`Plain`].
+//! * [`InlineCitation`]: a numbered mark that leads to a source of the reply.
+//! * [`MarkupEnricher`]: what the server can add (colours of code, math); the browser draws [`Plain`].
 //! * [`view`]: the one component that puts a [`Markup`] into the page.
 //!
 //! Decided here: a heading of the text starts at h4, because every turn of the transcript has an h3; what it looks like
@@ -17,39 +17,39 @@
 
 mod autolink;
 mod block;
-mod cite;
+mod citation;
 mod draw;
-mod enrich;
+mod enricher;
 mod fence;
-mod gradual;
 mod html;
+mod incremental_render;
 mod inline;
 mod math;
+mod messages;
 mod part;
 mod streaming;
 mod target;
 pub mod view;
-mod words;
 
 #[cfg(test)]
 pub mod tests;
 
-pub use cite::{Cite, source_id};
-pub use draw::{AskingLinks, without_buttons};
-pub use enrich::{ClassName, Enrich, Plain, Run};
+pub use citation::{InlineCitation, source_id};
+pub use draw::{ConfirmingLinks, without_buttons};
+pub use enricher::{CodeClass, CodeRun, MarkupEnricher, PlainEnricher};
 pub use html::{Attribute, Element, Html};
 pub use math::{MathAttribute, MathElement, MathStep, MathTree};
-pub use part::{Markup, Part};
-pub use streaming::{Changed, Streaming};
-pub use target::Target;
+pub use part::{Markup, MarkupPart};
+pub use streaming::{PartsChange, StreamingMarkdown};
+pub use target::LinkTarget;
 
 /// The parts of a whole text as the browser draws them: code without colours, math as its source.
-pub fn render(text: &str) -> Vec<Part> {
-    render_with(text, &[], &Plain)
+pub fn render(text: &str) -> Vec<MarkupPart> {
+    render_with(text, &[], &PlainEnricher)
 }
 
 /// The parts of a whole text with what `enrich` knows and with its numbered marks, which are in order. There are as many
 /// parts as [`render`] gives, in the same order.
-pub fn render_with(text: &str, cites: &[Cite], enrich: &dyn Enrich) -> Vec<Part> {
-    block::draw_all(text, draw::Budget::default(), cites, enrich).into_iter().map(|block| block.part).collect()
+pub fn render_with(text: &str, cites: &[InlineCitation], enrich: &dyn MarkupEnricher) -> Vec<MarkupPart> {
+    block::draw_blocks(text, draw::DrawBudget::default(), cites, enrich).into_iter().map(|block| block.part).collect()
 }

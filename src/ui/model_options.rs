@@ -2,31 +2,31 @@
 
 use leptos::prelude::*;
 
-use crate::domain::Lock;
+use crate::domain::ModelLock;
 use crate::domain::provider::Model;
 use crate::ui::erased::view;
-use crate::ui::words;
+use crate::ui::messages;
 
 /// The value of a model in the form: the provider's id holds no slash, so the first one ends it.
-pub fn model_value(lock: &Lock) -> String {
+pub fn model_value(lock: &ModelLock) -> String {
     format!("{}/{}", lock.provider, lock.model)
 }
 
 /// Reads `model_value` back.
-pub fn parse_model_value(value: &str) -> Option<Lock> {
-    value.split_once('/').map(|(provider, model)| Lock::new(provider, model))
+pub fn parse_model_value(value: &str) -> Option<ModelLock> {
+    value.split_once('/').map(|(provider, model)| ModelLock::new(provider, model))
 }
 
 /// Every model, under the names of their providers.
-pub fn options(models: Vec<Model>, chosen: Option<Lock>) -> AnyView {
-    by_provider(models)
+pub fn model_option_views(models: Vec<Model>, chosen: Option<ModelLock>) -> AnyView {
+    group_by_provider(models)
         .into_iter()
         .map(|(provider_name, models)| {
             let options = models
                 .into_iter()
                 .map(|model| {
                     let selected = Some(&model.lock) == chosen.as_ref();
-                    view! { <option value=model_value(&model.lock) selected=selected>{words::model_name(&model)}</option> }
+                    view! { <option value=model_value(&model.lock) selected=selected>{messages::model_name(&model)}</option> }
                 })
                 .collect_view();
             view! { <optgroup label=provider_name>{options}</optgroup> }
@@ -36,7 +36,7 @@ pub fn options(models: Vec<Model>, chosen: Option<Lock>) -> AnyView {
 }
 
 /// Models in their order, gathered under their providers' names.
-pub fn by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
+pub fn group_by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
     let mut groups: Vec<(String, Vec<Model>)> = Vec::new();
     for model in models {
         match groups.iter_mut().find(|(name, _)| *name == model.provider_name) {
@@ -52,8 +52,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_with_slashes_in_its_name_survives_the_form() {
-        let lock = Lock::new("openrouter", "moonshot/kimi-k3:free");
+    fn model_with_slashes_in_its_name_survives_form() {
+        let lock = ModelLock::new("openrouter", "moonshot/kimi-k3:free");
         assert_eq!(parse_model_value(&model_value(&lock)), Some(lock));
     }
 }

@@ -6,15 +6,15 @@ use std::collections::HashSet;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use crate::browser::letters::lower;
-use crate::domain::Lock;
+use crate::browser::case_mapping::to_lowercase;
+use crate::domain::ModelLock;
 use crate::domain::provider::Model;
-use crate::ui::erased::{live, view};
-use crate::ui::kit::combobox::{Ask, option_id};
+use crate::ui::erased::{live_view, view};
+use crate::ui::kit::combobox::{ComboboxAction, option_id};
 use crate::ui::kit::{Combobox, Icon};
-use crate::ui::model_options::by_provider;
-use crate::ui::words;
-use crate::ui::words::picking as said;
+use crate::ui::messages;
+use crate::ui::messages::model_picker as said;
+use crate::ui::model_options::group_by_provider;
 
 /// More models than these are looked through.
 const MANY: usize = 12;
@@ -26,7 +26,7 @@ const LATELY: usize = 4;
 const LIST: &str = "model-rows";
 
 /// Whether these are too many for a select.
-pub fn are_many(models: &[Model]) -> bool {
+pub fn needs_picker(models: &[Model]) -> bool {
     models.len() > MANY
 }
 
@@ -39,21 +39,22 @@ struct Row {
 
 /// The models that have every word that is typed, each once, and how many more there are.
 fn rows(models: &[Model], typed: &str) -> (Vec<Row>, usize) {
-    let typed = lower(typed);
+    let typed = to_lowercase(typed);
     let fits = |model: &&Model| {
-        let names =
-            lower(&[&model.provider_name, &words::model_name(model), &model.lock.model].map(String::as_str).join("\n"));
+        let names = to_lowercase(
+            &[&model.provider_name, &messages::model_name(model), &model.lock.model].map(String::as_str).join("\n"),
+        );
         typed.split_whitespace().all(|word| names.contains(word))
     };
     let fitting: Vec<&Model> = models.iter().filter(fits).collect();
     let mut lately: Vec<&Model> = fitting.iter().copied().filter(|model| model.used.is_some()).collect();
     lately.sort_by_key(|model| model.used);
     lately.truncate(LATELY);
-    let first: HashSet<&Lock> = lately.iter().map(|model| &model.lock).collect();
+    let first: HashSet<&ModelLock> = lately.iter().map(|model| &model.lock).collect();
     let row = |heading: &str, model: &Model| Row { heading: heading.to_owned(), model: model.clone() };
-    let mut rows: Vec<Row> = lately.iter().map(|model| row(said::lately(), model)).collect();
+    let mut rows: Vec<Row> = lately.iter().map(|model| row(said::recently_used(), model)).collect();
     let rest = fitting.iter().filter(|model| !first.contains(&model.lock)).map(|model| (*model).clone()).collect();
-    for (provider, models) in by_provider(rest) {
+    for (provider, models) in group_by_provider(rest) {
         rows.extend(models.iter().map(|model| row(&provider, model)));
     }
     let more = rows.len().saturating_sub(SHOWN);
@@ -63,7 +64,7 @@ fn rows(models: &[Model], typed: &str) -> (Vec<Row>, usize) {
 
 /// The field and its list. `chosen` is marked, and pointed at until something is typed.
 #[component]
-pub fn ModelPicker(models: Vec<Model>, chosen: Option<Lock>, on_pick: Callback<Lock>) -> impl IntoView {
+pub fn ModelPicker(models: Vec<Model>, chosen: Option<ModelLock>, on_pick: Callback<ModelLock>) -> impl IntoView {
     let typed = RwSignal::new(String::new());
     let pointed = RwSignal::new(chosen.clone());
     let models = StoredValue::new(models);
@@ -79,20 +80,20 @@ pub fn ModelPicker(models: Vec<Model>, chosen: Option<Lock>, on_pick: Callback<L
         typed.set(text);
     });
     let on_ask = Callback::new(move |asked| match asked {
-        Ask::To(at) => pointed.set(lock_at(at)),
-        Ask::Act | Ask::ActBeside => {
+        ComboboxAction::MoveTo(at) => pointed.set(lock_at(at)),
+        ComboboxAction::Activate | ComboboxAction::ActivateInNewTab => {
             if let Some(lock) = lock_at(at.get_untracked()) {
                 on_pick.run(lock);
             }
         }
     });
     let list =
-        live(move || found.with(|(rows, _)| (!rows.is_empty()).then(|| list(rows, at, chosen.as_ref(), on_pick))));
+        live_view(move || found.with(|(rows, _)| (!rows.is_empty()).then(|| list(rows, at, chosen.as_ref(), on_pick))));
     let status = move || {
         let typed = typed.with(|typed| typed.trim().to_owned());
         found.with(|(rows, more)| match (rows.len(), *more) {
-            (0, _) => said::none(&typed),
-            (_, 1..) => said::more(*more),
+            (0, _) => said::no_models_found(&typed),
+            (_, 1..) => said::more_models(*more),
             (_, 0) if typed.is_empty() => String::new(),
             (count, 0) => said::found(count),
         })
@@ -101,7 +102,7 @@ pub fn ModelPicker(models: Vec<Model>, chosen: Option<Lock>, on_pick: Callback<L
         <div class="model-picker">
             <div class="palette-head">
                 <Icon name="search"/>
-                <Combobox label=said::look() list=LIST count at on_input on_ask/>
+                <Combobox label=said::find_model() list=LIST count at on_input on_ask/>
             </div>
             {list}
             <p class="palette-said" role="status">{status}</p>
@@ -109,7 +110,7 @@ pub fn ModelPicker(models: Vec<Model>, chosen: Option<Lock>, on_pick: Callback<L
     }
 }
 
-fn list(rows: &[Row], at: Memo<usize>, chosen: Option<&Lock>, on_pick: Callback<Lock>) -> AnyView {
+fn list(rows: &[Row], at: Memo<usize>, chosen: Option<&ModelLock>, on_pick: Callback<ModelLock>) -> AnyView {
     let mut groups: Vec<AnyView> = Vec::new();
     let mut first = 0;
     for some in rows.chunk_by(|a, b| a.heading == b.heading) {
@@ -128,10 +129,10 @@ fn list(rows: &[Row], at: Memo<usize>, chosen: Option<&Lock>, on_pick: Callback<
     view! { <div class="palette-rows" id=LIST role="listbox" aria-label=said::models()>{groups}</div> }
 }
 
-fn option(row: &Row, place: usize, at: Memo<usize>, is_chosen: bool, on_pick: Callback<Lock>) -> AnyView {
+fn option(row: &Row, place: usize, at: Memo<usize>, is_chosen: bool, on_pick: Callback<ModelLock>) -> AnyView {
     let Row { heading, model } = row;
     let lock = model.lock.clone();
-    let name = words::model_name(model);
+    let name = messages::model_name(model);
     // The provider's own name for it, where people have another.
     let own_name = (name != model.lock.model && !model.is_demo).then(|| model.lock.model.clone());
     let about = model.description.clone().or(own_name);
@@ -160,15 +161,15 @@ fn option(row: &Row, place: usize, at: Memo<usize>, is_chosen: bool, on_pick: Ca
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::provider::Reasoning;
+    use crate::domain::provider::ReasoningSupport;
 
     fn model(provider: &str, name: &str, used: Option<u32>) -> Model {
         Model {
-            lock: Lock::new(provider, name),
+            lock: ModelLock::new(provider, name),
             provider_name: provider.to_uppercase(),
             name: name.to_uppercase(),
             description: None,
-            reasoning: Reasoning::Never,
+            reasoning: ReasoningSupport::Never,
             thinking_levels: Vec::new(),
             context_tokens: None,
             output_tokens: None,
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_answered_lately_is_first_and_each_model_is_there_once_under_its_provider() {
+    fn recently_used_models_are_first_and_each_model_is_listed_once() {
         let models = [
             model("a", "one", None),
             model("b", "two", Some(1)),
@@ -198,11 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_a_hundred_are_shown_and_the_rest_counted() {
+    fn hundred_of_many_models_are_shown_and_rest_is_counted() {
         let models: Vec<Model> = (0..250).map(|at| model("a", &format!("m{at}"), None)).collect();
         let (some, more) = rows(&models, "");
         assert_eq!((some.len(), more), (100, 150));
         assert_eq!(rows(&models, "m249").0.len(), 1, "what is not shown is found");
-        assert!(are_many(&models) && !are_many(&models[..12]));
+        assert!(needs_picker(&models) && !needs_picker(&models[..12]));
     }
 }

@@ -1,11 +1,11 @@
 //! The screens, one file each.
 
 pub mod chat;
-pub mod connecting;
 pub mod first_run;
 pub mod home;
 pub mod not_found;
-pub mod sending;
+pub mod provider_connect;
+pub mod sending_turn;
 pub mod tree;
 
 use std::sync::Arc;

@@ -14,8 +14,8 @@ use leptos::prelude::*;
 use crate::browser::dialog;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::kit::link::opens_here;
-use crate::ui::words;
+use crate::ui::kit::link::is_same_tab_click;
+use crate::ui::messages;
 
 /// Whether it is open; in context.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub fn provide_palette() {
 pub fn SearchLink() -> impl IntoView {
     let palette = use_context::<Palette>();
     let on_click = move |event: MouseEvent| {
-        if let Some(palette) = palette.filter(|_| opens_here(&event)) {
+        if let Some(palette) = palette.filter(|_| is_same_tab_click(&event)) {
             event.prevent_default();
             dialog::close_popovers();
             palette.is_open.set(true);
@@ -44,7 +44,7 @@ pub fn SearchLink() -> impl IntoView {
     view! {
         <a class="button search-link" rel="external" href="/search" title="Ctrl+K" on:click=on_click>
             <Icon name="search"/>
-            <span class="rail-word">{words::search()}</span>
+            <span class="rail-word">{messages::search()}</span>
         </a>
     }
 }

@@ -6,11 +6,11 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser::{dialog, document};
-use crate::ui::erased::{effect, live, view};
+use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::kit::dialog::DialogRegions;
-use crate::ui::words;
-use crate::ui::words::attaching as said;
+use crate::ui::messages;
+use crate::ui::messages::attachments as said;
 
 /// The dialog. Esc, the button and a click beside the picture close it; the focus goes back to the picture.
 #[component]
@@ -21,11 +21,11 @@ pub fn PictureDialog() -> impl IntoView {
     effect(move || {
         let clicked = window_event_listener(ev::click, move |event: MouseEvent| {
             let is_plain = event.button() == 0 && !event.ctrl_key() && !event.meta_key() && !event.shift_key();
-            if let Some(picture) = document::picture_clicked(&event).filter(|_| is_plain) {
+            if let Some(picture) = document::clicked_picture(&event).filter(|_| is_plain) {
                 event.prevent_default();
                 shown.set(Some(picture));
                 if let Some(node) = node.get_untracked() {
-                    dialog::show(&node, true);
+                    dialog::set_open(&node, true);
                 }
             }
         });
@@ -33,7 +33,7 @@ pub fn PictureDialog() -> impl IntoView {
     });
     let close = move |_| {
         if let Some(node) = node.get_untracked() {
-            dialog::show(&node, false);
+            dialog::set_open(&node, false);
         }
     };
     view! {
@@ -47,9 +47,9 @@ pub fn PictureDialog() -> impl IntoView {
         >
             <button type="button" class="button" on:click=close>
                 <Icon name="close"/>
-                <span class="quiet">{words::close()}</span>
+                <span class="quiet">{messages::close()}</span>
             </button>
-            {live(move || shown.get().map(|(address, alt)| view! { <img src=address alt=alt/><DialogRegions/> }))}
+            {live_view(move || shown.get().map(|(address, alt)| view! { <img src=address alt=alt/><DialogRegions/> }))}
         </dialog>
     }
 }

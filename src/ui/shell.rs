@@ -6,13 +6,13 @@ use leptos::prelude::*;
 use leptos_meta::MetaTags;
 use leptos_router::location::RequestUrl;
 
-use crate::ui::app::{App, part_of};
+use crate::ui::app::{App, code_part_for};
 use crate::ui::erased::view;
-use crate::ui::escape::sprite;
+use crate::ui::escape::icon_sprite;
 use crate::ui::kit::installable;
 use crate::ui::locale::locale;
-use crate::ui::preferences::{Preferences, Setting};
-use crate::ui::start::{Call, start};
+use crate::ui::preferences::{PreferenceSetting, Preferences};
+use crate::ui::startup_script::{StartupCall, startup_script};
 
 /// Where the program of the page does not start although scripts run, a page with a running reply loads itself again as one
 /// without script does, at the address that is written there for it ([`crate::ui::escape::FollowWithoutScript`]). Not while
@@ -30,23 +30,23 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     let package = format!("/{}", options.site_pkg_dir);
     let style = format!("{package}/{}.css", options.output_name);
     // Hydration waits for it.
-    let part = use_context::<RequestUrl>().and_then(|url| part_of(url.as_ref()));
+    let part = use_context::<RequestUrl>().and_then(|url| code_part_for(url.as_ref()));
     view! {
         <!DOCTYPE html>
         <html
             lang=locale().as_str()
-            data-theme=preferences.get(Setting::Theme)
-            data-sidebar=preferences.get(Setting::Sidebar)
-            data-size=preferences.mark(Setting::TextSize)
-            data-density=preferences.mark(Setting::Density)
-            data-code=preferences.mark(Setting::Code)
-            data-motion=preferences.mark(Setting::Motion)
-            data-reasoning=preferences.mark(Setting::Reasoning)
-            data-send=preferences.mark(Setting::Send)
-            data-letters=preferences.mark(Setting::Letters)
-            data-announced=preferences.mark(Setting::Announced)
-            data-notify=preferences.mark(Setting::Notify)
-            data-keys=preferences.keys_mark()
+            data-theme=preferences.get(PreferenceSetting::Theme)
+            data-sidebar=preferences.get(PreferenceSetting::Sidebar)
+            data-size=preferences.root_attribute(PreferenceSetting::TextSize)
+            data-density=preferences.root_attribute(PreferenceSetting::Density)
+            data-code=preferences.root_attribute(PreferenceSetting::Code)
+            data-motion=preferences.root_attribute(PreferenceSetting::Motion)
+            data-reasoning=preferences.root_attribute(PreferenceSetting::Reasoning)
+            data-send=preferences.root_attribute(PreferenceSetting::Send)
+            data-letters=preferences.root_attribute(PreferenceSetting::Letters)
+            data-announced=preferences.root_attribute(PreferenceSetting::Announced)
+            data-notify=preferences.root_attribute(PreferenceSetting::Notify)
+            data-keys=preferences.keys_attribute()
         >
             <head>
                 <meta charset="utf-8"/>
@@ -55,15 +55,15 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="robots" content="noindex"/>
                 <link rel="stylesheet" href=style nonce=use_nonce()/>
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
-                {installable(preferences.get(Setting::Theme))}
+                {installable(preferences.get(PreferenceSetting::Theme))}
                 <MetaTags/>
                 <script nonce=use_nonce()>{FOLLOW}</script>
-                {start(&package, &options.output_name, part, Call::Hydrate, use_nonce().map(|nonce| nonce.to_string()))}
+                {startup_script(&package, &options.output_name, part, StartupCall::Hydrate, use_nonce().map(|nonce| nonce.to_string()))}
             </head>
             <body>
                 <App/>
                 // Behind what is hydrated, which begins with the first node of the body.
-                {sprite()}
+                {icon_sprite()}
             </body>
         </html>
     }

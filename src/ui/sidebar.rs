@@ -10,15 +10,15 @@ use leptos_router::components::A;
 
 use crate::browser::{dialog, media};
 use crate::ui::erased::{effect, view};
-use crate::ui::keymap::{self, Command};
+use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::kit::Icon;
 use crate::ui::kit::toast::RecentToasts;
+use crate::ui::messages;
 use crate::ui::palette::SearchLink;
-use crate::ui::preferences::{Preferences, Setting, choose};
+use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
 use crate::ui::sidebar::chat_list::ChatList;
 use crate::ui::sidebar::rename_dialog::RenameDialog;
 use crate::ui::sidebar::theme_menu::ThemeMenu;
-use crate::ui::words;
 
 /// The id of the drawer; buttons name it in `popovertarget`.
 pub const DRAWER: &str = "chats";
@@ -28,22 +28,23 @@ pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
     if !media::is_wide() {
         return dialog::toggle_popover(DRAWER);
     }
-    let other = if preferences.get_untracked().is(Setting::Sidebar, "closed") { "open" } else { "closed" };
-    choose(preferences, Setting::Sidebar, other);
+    let other =
+        if preferences.get_untracked().is_chosen(PreferenceSetting::Sidebar, "closed") { "open" } else { "closed" };
+    choose(preferences, PreferenceSetting::Sidebar, other);
 }
 
 /// The navigation and the dialogs that belong to it.
 #[component]
 pub fn Sidebar() -> impl IntoView {
     view! {
-        <nav id="sidebar" class="sidebar no-print" aria-label=words::chats()>
+        <nav id="sidebar" class="sidebar no-print" aria-label=messages::chats()>
             <div class="rail">
                 <button type="button" class="button bare only-rail" popovertarget=DRAWER>
                     <Icon name="menu"/>
-                    <span class="quiet">{words::show_chats()}</span>
+                    <span class="quiet">{messages::show_chats()}</span>
                 </button>
-                <span class="brand only-wide"><Icon name="leaf"/>{words::PRODUCT}</span>
-                <HideButton/>
+                <span class="brand only-wide"><Icon name="leaf"/>{messages::PRODUCT}</span>
+                <HideSidebarButton/>
                 <NewChatLink/>
                 <SearchLink/>
             </div>
@@ -53,7 +54,7 @@ pub fn Sidebar() -> impl IntoView {
                     <SearchLink/>
                     <button type="button" class="button bare" popovertarget=DRAWER popovertargetaction="hide">
                         <Icon name="close"/>
-                        <span class="quiet">{words::hide_chats()}</span>
+                        <span class="quiet">{messages::hide_chats()}</span>
                     </button>
                 </div>
                 <ChatList/>
@@ -71,10 +72,10 @@ pub fn DrawerFoot() -> impl IntoView {
         <div class="drawer-foot">
             <ThemeMenu/>
             <RecentToasts/>
-            <a class="button bare" rel="external" href="/documents">{words::documents()}</a>
-            <a class="button bare" rel="external" href="/usage">{words::usage()}</a>
-            <a class="button bare" rel="external" href="/trash">{words::trash()}</a>
-            <a class="button bare" rel="external" href="/settings/general">{words::settings()}</a>
+            <a class="button bare" rel="external" href="/documents">{messages::documents()}</a>
+            <a class="button bare" rel="external" href="/usage">{messages::usage()}</a>
+            <a class="button bare" rel="external" href="/trash">{messages::trash()}</a>
+            <a class="button bare" rel="external" href="/settings/general">{messages::settings()}</a>
         </div>
     }
 }
@@ -86,7 +87,7 @@ pub fn SidebarButton() -> impl IntoView {
     let open = move |event: leptos::ev::MouseEvent| {
         if media::is_wide() {
             event.prevent_default();
-            if preferences.get_untracked().is(Setting::Sidebar, "closed") {
+            if preferences.get_untracked().is_chosen(PreferenceSetting::Sidebar, "closed") {
                 toggle_sidebar(preferences);
             }
         }
@@ -94,27 +95,27 @@ pub fn SidebarButton() -> impl IntoView {
     view! {
         <button type="button" class="button bare sidebar-button" popovertarget=DRAWER on:click=open>
             <Icon name="menu"/>
-            <span class="quiet">{words::show_chats()}</span>
+            <span class="quiet">{messages::show_chats()}</span>
         </button>
     }
 }
 
 /// Hides the column.
 #[component]
-pub fn HideButton() -> impl IntoView {
+pub fn HideSidebarButton() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
     let hide = move |_| {
-        if preferences.get_untracked().is(Setting::Sidebar, "open") {
+        if preferences.get_untracked().is_chosen(PreferenceSetting::Sidebar, "open") {
             toggle_sidebar(preferences);
         }
     };
     // The keys are the reader's own, which the server does not draw.
     let keys = RwSignal::new(None::<String>);
-    effect(move || keys.set(Some(keymap::told(Command::Sidebar)).filter(|keys| !keys.is_empty())));
+    effect(move || keys.set(Some(keymap::key_hint(KeyCommand::Sidebar)).filter(|keys| !keys.is_empty())));
     view! {
         <button type="button" class="button bare only-wide needs-script" on:click=hide title=move || keys.get()>
             <Icon name="sidebar"/>
-            <span class="quiet">{words::hide_chats()}</span>
+            <span class="quiet">{messages::hide_chats()}</span>
         </button>
     }
 }
@@ -125,7 +126,7 @@ pub fn NewChatLink() -> impl IntoView {
     view! {
         <A href="/" attr:class="button new-chat" on:click=move |_| dialog::close_popovers()>
             <Icon name="plus"/>
-            <span class="rail-word">{words::new_chat()}</span>
+            <span class="rail-word">{messages::new_chat()}</span>
         </A>
     }
 }

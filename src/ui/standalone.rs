@@ -9,30 +9,30 @@ use leptos::prelude::use_context;
 
 use crate::browser::document;
 use crate::domain::TurnId;
-use crate::domain::export::{Part, Parts};
-use crate::ui::state::place_among;
-use crate::ui::words::standalone as words;
+use crate::domain::export::{ExportDetail, ExportOptions};
+use crate::ui::messages::standalone as words;
+use crate::ui::state::version_number;
 
+mod import_note;
 mod page;
-mod source;
 
+pub use import_note::{damage_note, import_note};
 pub use page::StandalonePage;
-pub use source::{damaged, source};
 
 /// What a page has that stands alone.
 #[derive(Debug, Clone)]
-pub struct Standalone(Arc<Kept>);
+pub struct StandaloneContext(Arc<StandaloneContent>);
 
 #[derive(Debug)]
-struct Kept {
+struct StandaloneContent {
     /// Pictures as data URLs, by the hashes of their blobs.
     pictures: HashMap<String, String>,
-    parts: Parts,
+    parts: ExportOptions,
 }
 
-impl Standalone {
-    pub fn new(pictures: HashMap<String, String>, parts: Parts) -> Self {
-        Self(Arc::new(Kept { pictures, parts }))
+impl StandaloneContext {
+    pub fn new(pictures: HashMap<String, String>, parts: ExportOptions) -> Self {
+        Self(Arc::new(StandaloneContent { pictures, parts }))
     }
 
     /// The picture at one of this server's addresses.
@@ -43,27 +43,27 @@ impl Standalone {
 
     /// Whether reasoning is drawn.
     pub fn has_reasoning(&self) -> bool {
-        self.0.parts.reasoning != Part::LeftOut
+        self.0.parts.reasoning != ExportDetail::LeftOut
     }
 
     /// Whether tools are drawn.
     pub fn has_tools(&self) -> bool {
-        self.0.parts.tools != Part::LeftOut
+        self.0.parts.tools != ExportDetail::LeftOut
     }
 
     /// Whether tools are open with all that is in them.
     pub fn opens_tools(&self) -> bool {
-        self.0.parts.tools == Part::Full
+        self.0.parts.tools == ExportDetail::Full
     }
 }
 
 /// What the page has that is being drawn, if it stands alone. Never in a browser: what hydrates is the application's page.
-pub fn standalone() -> Option<Standalone> {
-    if document::is_here() { None } else { use_context() }
+pub fn standalone_context() -> Option<StandaloneContext> {
+    if document::is_in_browser() { None } else { use_context() }
 }
 
 /// Which of its versions a turn is, where there are others.
-pub fn version(siblings: &[TurnId], id: TurnId) -> Option<String> {
-    let (number, count) = place_among(siblings, id).filter(|(_, count)| *count > 1)?;
+pub fn version_label(siblings: &[TurnId], id: TurnId) -> Option<String> {
+    let (number, count) = version_number(siblings, id).filter(|(_, count)| *count > 1)?;
     Some(words::version(number, count))
 }

@@ -9,29 +9,29 @@ use leptos::prelude::*;
 
 use crate::api::view::TurnView;
 use crate::browser::{clock, history, local_store};
+use crate::domain::external_links::KnownHosts;
 use crate::domain::id::is_imported;
-use crate::domain::leaving::KnownHosts;
-use crate::domain::waiting::waits_for;
+use crate::domain::user_input_wait::pending_user_input;
 use crate::domain::{BlockId, Content, Role, TurnId};
 use crate::ui::announce::Announcer;
-use crate::ui::connection::Connection;
+use crate::ui::connection::PageConnection;
 use crate::ui::page::RequestHost;
 
-mod follow;
+pub mod announcement_policy;
+mod announcements;
 mod follower;
-mod hiding;
-mod run;
-pub mod saying;
-mod telling;
+mod optimistic_delete;
+mod path_navigation;
+mod reply_run;
+mod reply_stream;
 mod turn;
-mod way;
 mod window;
 
-use follower::Follower;
-pub use run::Growing;
-pub use turn::{Heard, TurnState};
-pub use way::{Asks, Stand, Way};
-pub use window::Loading;
+use follower::ReplySubscription;
+pub use path_navigation::{NavigationQuery, PathNavigation, ReaderPosition};
+pub use reply_run::GrowingItem;
+pub use turn::{FramesOutcome, TurnState};
+pub use window::WindowLoading;
 
 /// Under which names a tab keeps what was opened and closed by hand, for how long, and what it says of what is open.
 const TOGGLED: &str = "turnleaf.open.";
@@ -50,29 +50,29 @@ pub struct ChatState {
     has_older: RwSignal<bool>,
     /// The path's last turn, where those on screen do not reach it.
     beyond: RwSignal<Option<TurnState>>,
-    loading: RwSignal<Loading>,
+    loading: RwSignal<WindowLoading>,
     /// The server's time by the tick; nothing before the first, so that both sides draw the same at first.
     now: RwSignal<Option<DateTime<Utc>>>,
     /// How far the server's clock is ahead of this device's.
     skew: StoredValue<TimeDelta>,
-    followed: StoredValue<HashMap<TurnId, Follower>>,
+    followed: StoredValue<HashMap<TurnId, ReplySubscription>>,
     /// What the reader opened or closed by hand; nothing else opens or closes it again.
     toggled: StoredValue<HashMap<BlockId, bool>>,
     /// What is to be said when a turn that was asked for is shown.
     on_arrival: StoredValue<Option<(TurnId, String)>>,
     /// What is being deleted.
-    hidden: StoredValue<Vec<Hidden>>,
+    hidden: StoredValue<Vec<HiddenTurns>>,
     /// Rises whenever other turns are on screen, or are asked for: an answer to an older question comes too late.
     moves: StoredValue<u64>,
     /// Asks the page to load a turn anew and to [`put`](Self::put) it.
     reload: Callback<TurnId>,
-    connection: Option<Connection>,
+    connection: Option<PageConnection>,
     announcer: Option<Announcer>,
 }
 
 /// What was on screen before a turn was hidden with all that follow it.
 #[derive(Clone)]
-struct Hidden {
+struct HiddenTurns {
     from: TurnId,
     path: Vec<TurnState>,
     beyond: Option<TurnState>,
@@ -91,7 +91,7 @@ impl ChatState {
             known_hosts: Memo::new(move |_| path.with(|path| known_hosts(path, own.clone()))),
             has_older: RwSignal::new(false),
             beyond: RwSignal::new(None),
-            loading: RwSignal::new(Loading::default()),
+            loading: RwSignal::new(WindowLoading::default()),
             now: RwSignal::new(None),
             skew: StoredValue::new(TimeDelta::zero()),
             followed: StoredValue::new(HashMap::new()),
@@ -128,17 +128,17 @@ impl ChatState {
 
     /// The path's last turn at this moment; nothing when the page is gone.
     pub fn leaf_id(self) -> Option<TurnId> {
-        self.end().map(|turn| turn.id())
+        self.last_turn().map(|turn| turn.id())
     }
 
     /// The reply of the path that is being written, if one is.
-    pub fn running(self) -> Option<TurnId> {
+    pub fn running_reply(self) -> Option<TurnId> {
         self.known_turns().iter().rev().find(|turn| turn.is_running()).map(TurnState::id)
     }
 
     /// Whether a reply of the path waits for the person.
     pub fn needs_you(self) -> bool {
-        self.known_turns().iter().any(|turn| turn.with(|view| waits_for(&view.turn).is_some()))
+        self.known_turns().iter().any(|turn| turn.with(|view| pending_user_input(&view.turn).is_some()))
     }
 
     /// How many tokens of context the newest reply that said so filled.
@@ -147,7 +147,7 @@ impl ChatState {
     }
 
     /// Takes a turn that was deleted off the screen, with all that follow it. Gives the last that is left.
-    pub fn cut(self, from: TurnId) -> Option<TurnId> {
+    pub fn remove_from(self, from: TurnId) -> Option<TurnId> {
         // The reader may have left meanwhile.
         let mut path = self.path.try_get_untracked()?;
         if let Some(at) = path.iter().position(|turn| turn.id() == from) {
@@ -157,7 +157,7 @@ impl ChatState {
         }
         let last = path.last().map(|turn| turn.id());
         self.path.set(path);
-        self.move_on();
+        self.start_move();
         self.drop_unseen();
         last
     }
@@ -165,8 +165,8 @@ impl ChatState {
     /// Takes one turn from the server: a turn on screen is brought up to date, one that follows a turn on screen takes
     /// the place of what followed it. One that follows the path's end is shown with it, wherever the reader was. False
     /// when the turn has no place on this path.
-    pub fn put(self, view: TurnView) -> bool {
-        if let Some(known) = self.shown(view.turn.id) {
+    pub fn put_turn(self, view: TurnView) -> bool {
+        if let Some(known) = self.find_if_alive(view.turn.id) {
             known.replace(view);
             return true;
         }
@@ -188,35 +188,35 @@ impl ChatState {
             },
         }
         let batch = path.last().map_or(0, TurnState::batch);
-        path.push(TurnState::new(view).of_batch(batch));
+        path.push(TurnState::new(view).in_batch(batch));
         self.path.set(path);
         self.beyond.set(None);
-        self.move_on();
+        self.start_move();
         self.drop_unseen();
         true
     }
 
     /// Brings a turn on screen up to date. A turn that is not on screen any more stays away.
-    pub fn refresh(self, view: TurnView) {
-        if let Some(known) = self.shown(view.turn.id) {
+    pub fn refresh_turn(self, view: TurnView) {
+        if let Some(known) = self.find_if_alive(view.turn.id) {
             known.replace(view);
         }
     }
 
     /// The server's time, by the second, while something is being written.
-    pub fn now(self) -> Option<DateTime<Utc>> {
+    pub fn server_time(self) -> Option<DateTime<Utc>> {
         self.now.get()
     }
 
     /// Takes the time. Called by the tick.
     pub fn tick(self) {
-        let now = clock::now().map(|now| now + self.skew.get_value());
+        let now = clock::current_time().map(|now| now + self.skew.get_value());
         self.now.set(now);
-        self.look_after_followed();
+        self.check_followed();
     }
 
     /// What the reader did with this disclosure by hand.
-    pub fn toggled(self, block: BlockId) -> Option<bool> {
+    pub fn manual_toggle(self, block: BlockId) -> Option<bool> {
         let here = self.toggled.with_value(|toggled| toggled.get(&block).copied());
         here.or_else(|| Some(local_store::get_in_tab(&format!("{TOGGLED}{block}"))? == OPEN))
     }
@@ -243,7 +243,7 @@ impl ChatState {
     }
 
     /// What the reader asked for is on screen, or could not be shown.
-    pub fn arrived(self, at: Option<TurnId>) {
+    pub fn announce_arrival(self, at: Option<TurnId>) {
         let said = self.on_arrival.try_update_value(Option::take).flatten();
         if let Some((_, text)) = said.filter(|(turn, _)| Some(*turn) == at) {
             self.say(text);
@@ -258,19 +258,19 @@ impl ChatState {
     }
 
     /// The path's last turn at this moment, if the page is still there.
-    fn end(self) -> Option<TurnState> {
+    fn last_turn(self) -> Option<TurnState> {
         let beyond = self.beyond.try_get_untracked().flatten();
         beyond.or_else(|| self.path.try_with_untracked(|path| path.last().cloned()).flatten())
     }
 
     /// The turn, if the page and it are still there; timers may ask late.
-    pub fn shown(self, id: TurnId) -> Option<TurnState> {
+    pub fn find_if_alive(self, id: TurnId) -> Option<TurnState> {
         let shown = self.path.try_with_untracked(|path| path.iter().find(|turn| turn.id() == id).cloned()).flatten();
-        shown.or_else(|| self.end().filter(|end| end.id() == id))
+        shown.or_else(|| self.last_turn().filter(|end| end.id() == id))
     }
 
     fn drop_unseen(self) {
-        self.followed.update_value(|followed| followed.retain(|id, _| self.shown(*id).is_some()));
+        self.followed.update_value(|followed| followed.retain(|id, _| self.find_if_alive(*id).is_some()));
     }
 }
 
@@ -281,7 +281,7 @@ fn known_hosts(path: &[TurnState], own: Option<String>) -> KnownHosts {
         turn.with(|view| {
             for block in &view.turn.blocks {
                 if let Content::Text { text, .. } = &block.content {
-                    known.add_named_in(text);
+                    known.add_hosts_from(text);
                 }
             }
         });
@@ -290,7 +290,7 @@ fn known_hosts(path: &[TurnState], own: Option<String>) -> KnownHosts {
 }
 
 /// How many versions a turn has and which of them this is, from 1.
-pub fn place_among(siblings: &[TurnId], id: TurnId) -> Option<(usize, usize)> {
+pub fn version_number(siblings: &[TurnId], id: TurnId) -> Option<(usize, usize)> {
     let at = siblings.iter().position(|sibling| *sibling == id)?;
     Some((at + 1, siblings.len()))
 }

@@ -6,37 +6,38 @@ use std::time::Duration;
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 
-use crate::api::view::Side;
+use crate::api::view::PathDirection;
 use crate::browser::{clipboard, dialog, focus, scroll};
 use crate::domain::{Role, TurnId};
-use crate::ui::connection::Connection;
-use crate::ui::erased::{effect, on_change, rows, view};
+use crate::ui::connection::PageConnection;
+use crate::ui::erased::{effect, keyed_rows, on_change, view};
+use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words::transcript as words;
 
-pub mod asks;
+pub mod approval_prompt;
 mod assistant_turn;
+pub mod async_form;
+mod auto_disclosure;
+mod continue_reply;
 mod copy_button;
 mod delete_row;
-mod disclosed;
 mod edit_link;
 pub mod editor;
-pub mod entering;
 mod error_reply;
-mod going_on;
+pub mod focus_entry;
+mod item_places;
 mod items;
 pub mod jump_to_latest;
+pub mod load_more;
 pub mod model_choice;
-pub mod more;
 mod notices;
 mod other_block;
 mod other_models;
-mod places;
-pub mod posting;
-mod quoting;
+mod quote_button;
 mod reasoning_panel;
+mod recovery_actions;
+mod refusal_notice;
 pub mod refusals;
-mod refused;
 mod segment_view;
 mod source_list;
 mod status_line;
@@ -44,19 +45,18 @@ mod text_block;
 mod tool_card;
 mod tool_group;
 mod turn_actions;
+pub mod turn_commands;
 pub mod turn_heading;
 mod turn_keys;
 pub mod turn_menu;
 mod user_turn;
-pub mod verbs;
 mod versions;
-mod ways_out;
 
 use assistant_turn::AssistantTurn;
 use jump_to_latest::JumpToLatest;
-use more::LoadMore;
-use quoting::QuoteButton;
-use turn_heading::{LIST_ID, article_id, focus_on_turn, heading_id, turn_of};
+use load_more::LoadMore;
+use quote_button::QuoteButton;
+use turn_heading::{LIST_ID, article_id, focus_on_turn, heading_id, turn_of_article};
 use user_turn::UserTurn;
 
 /// The newest turn's id: where the skip link and the forms of a page without script lead.
@@ -77,32 +77,32 @@ pub fn Transcript(
     #[prop(optional)]
     is_new_visit: bool,
 ) -> impl IntoView {
-    let place = RwSignal::new(scroll::Place { is_following: true, ..scroll::Place::default() });
+    let place = RwSignal::new(scroll::ScrollStatus { is_following: true, ..scroll::ScrollStatus::default() });
     follow_replies(state);
-    more::load_as_scrolled(state, place);
-    more::lead_to_end(state);
+    load_more::load_as_scrolled(state, place);
+    load_more::register_path_end_loader(state);
     effect(move || {
-        let watch = scroll::start(LIST_ID, move |now| {
+        let watch = scroll::start_watching(LIST_ID, move |now| {
             let _ = place.try_set(now);
         });
-        on_cleanup(move || scroll::stop(watch));
+        on_cleanup(move || scroll::stop_watching(watch));
         open_at(state, at, is_new_visit);
     });
     let on_keydown = move |event: KeyboardEvent| {
         // The page's own end is the end of what is loaded.
-        if event.key() == "End" && !focus::is_in_text() && untrack(move || state.has_more(Side::Newer)) {
+        if event.key() == "End" && !focus::is_in_text_field() && untrack(move || state.has_more(PathDirection::Newer)) {
             event.prevent_default();
-            more::to_latest(state);
+            load_more::go_to_latest(state);
         }
         // Esc once, when the focus is among the turns, stops a reply (ux.md 8); without one it leads to the message box.
         if event.key() == "Escape"
             && !event.default_prevented()
             && !event.is_composing()
-            && !focus::is_in_text()
+            && !focus::is_in_text_field()
             && !dialog::is_any_open()
         {
-            let running = untrack(move || state.running());
-            if running.is_some() || focus::on("#message") {
+            let running = untrack(move || state.running_reply());
+            if running.is_some() || focus::focus_first("#message") {
                 event.prevent_default();
             }
             if let Some(running) = running {
@@ -114,29 +114,29 @@ pub fn Transcript(
     };
     // Drawn markdown has no listeners of its own.
     let on_click = move |event: MouseEvent| {
-        scroll::hold_clicked(&event);
-        if let Some(code) = clipboard::code_asked_for(&event) {
+        scroll::anchor_clicked_header(&event);
+        if let Some(code) = clipboard::code_of_copy_click(&event) {
             clipboard::copy(code, move |copied| {
-                state.say(if copied { crate::ui::words::copied() } else { words::copy_failed() });
+                state.say(if copied { crate::ui::messages::copied() } else { words::copy_failed() });
             });
         }
     };
     view! {
         <section class="transcript" on:keydown=on_keydown on:click=on_click>
             <h2 class="quiet">{words::transcript()}</h2>
-            <LoadMore state side=Side::Older/>
+            <LoadMore state side=PathDirection::Older/>
             <ol id=LIST_ID class="turns" aria-label=words::transcript()>
-                {rows(
+                {keyed_rows(
                     move || state.batches(),
                     |batch| u128::from(*batch),
-                    move |batch| rows(
-                        move || state.turns_of(batch),
+                    move |batch| keyed_rows(
+                        move || state.turns_of_batch(batch),
                         |turn| turn.id().as_u128(),
                         move |turn| view! { <TurnRow state turn on_retry/> },
                     ),
                 )}
             </ol>
-            <LoadMore state side=Side::Newer/>
+            <LoadMore state side=PathDirection::Newer/>
             <JumpToLatest state place/>
             <QuoteButton state/>
         </section>
@@ -145,22 +145,24 @@ pub fn Transcript(
 
 /// Puts a message that was just sent, or asked again, under the header, with room below it for the reply (S6).
 pub fn show_sent(user_turn: TurnId) {
-    scroll::to_sent(&article_id(user_turn));
+    scroll::scroll_to_sent(&article_id(user_turn));
 }
 
 /// Opens the page where the address says, or where the reader left it, or at its end.
 fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
-    let Some((chat, _, leaf)) = state.edge(Side::Newer) else { return };
+    let Some((chat, _, leaf)) = state.edge(PathDirection::Newer) else { return };
     let at = at.filter(|at| state.is_on_screen(*at));
     if let Some(at) = at.filter(|at| *at != leaf) {
-        return scroll::to_element(&article_id(at), Some(&heading_id(at)));
+        return scroll::scroll_to_element(&article_id(at), Some(&heading_id(at)));
     }
     // A link to the newest turn leads there; later its address is only that of the path.
     let as_left = at.is_none() || !is_new_visit;
     // Where the reader was may be far from what the page came with.
-    scroll::open(LIST_ID, &format!("place:{chat}"), as_left, move |id, opening| match turn_of(&id) {
-        Some(turn) => more::bring(state, turn, move |_| scroll::resume(opening)),
-        None => scroll::resume(opening),
+    scroll::restore_position(LIST_ID, &format!("place:{chat}"), as_left, move |id, opening| {
+        match turn_of_article(&id) {
+            Some(turn) => load_more::bring_turn(state, turn, move |_| scroll::resume_restoration(opening)),
+            None => scroll::resume_restoration(opening),
+        }
     });
     if !as_left {
         request_animation_frame(move || focus_on_turn(leaf));
@@ -169,19 +171,19 @@ fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
 
 /// Shows the turn that the address asks for, unless the page keeps a place for it already: under the header, and the
 /// newest as its end. Who chose it in the panel goes on there, and who has begun to write since goes on writing.
-pub fn reveal(state: ChatState, at: TurnId, writes: bool) {
+pub fn reveal_turn(state: ChatState, at: TurnId, writes: bool) {
     request_animation_frame(move || {
-        if scroll::is_holding() {
+        if scroll::is_anchoring() {
             return;
         }
         let is_leaf = state.leaf_id() == Some(at);
-        more::bring(state, at, move |is_there| {
+        load_more::bring_turn(state, at, move |is_there| {
             let heading = (!writes && !focus::is_within("#panel")).then(|| heading_id(at));
             match (is_there, is_leaf) {
                 (false, _) => {}
-                (true, false) => scroll::to_element(&article_id(at), heading.as_deref()),
+                (true, false) => scroll::scroll_to_element(&article_id(at), heading.as_deref()),
                 (true, true) => {
-                    scroll::to_latest();
+                    scroll::scroll_to_latest();
                     if heading.is_some() {
                         focus_on_turn(at);
                     }
@@ -212,7 +214,7 @@ fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> imp
 /// Follows what is being written, ticks while it is, and tries again when the reader or the network asks.
 fn follow_replies(state: ChatState) {
     effect(move || state.follow_running());
-    let is_running = Memo::new(move |_| state.running().is_some());
+    let is_running = Memo::new(move |_| state.running_reply().is_some());
     effect(move || {
         if !is_running.get() {
             return;
@@ -222,8 +224,8 @@ fn follow_replies(state: ChatState) {
             on_cleanup(move || ticking.clear());
         }
     });
-    if let Some(connection) = use_context::<Connection>() {
-        let wanted = connection.wanted();
-        on_change(move || wanted.get(), move |_, _| state.try_now());
+    if let Some(connection) = use_context::<PageConnection>() {
+        let wanted = connection.retry_signal();
+        on_change(move || wanted.get(), move |_, _| state.reopen_streams_now());
     }
 }

@@ -3,8 +3,8 @@
 //! form, so the page works without script.
 
 mod card;
-pub mod fetched;
 mod keys;
+pub mod lazy_tree;
 pub mod panel;
 mod row;
 mod state;
@@ -14,14 +14,14 @@ use leptos::prelude::*;
 
 use crate::api::view::tree::TreeCard;
 use crate::domain::TurnId;
-use crate::ui::erased::{effect, live, on_change, rows, view};
+use crate::ui::erased::{effect, keyed_rows, live_view, on_change, view};
 use crate::ui::input_method::InputMethod;
-use crate::ui::tree::card::Card;
-use crate::ui::tree::keys::turned;
-use crate::ui::tree::row::{draw_row, key_of};
+use crate::ui::messages;
+use crate::ui::messages::tree as said;
+use crate::ui::tree::card::TurnCard;
+use crate::ui::tree::keys::adjacent_page;
+use crate::ui::tree::row::{draw_row, row_key};
 pub use crate::ui::tree::state::TreeState;
-use crate::ui::words;
-use crate::ui::words::tree as said;
 
 /// The outline with its filter and its card.
 #[component]
@@ -37,19 +37,19 @@ pub fn TreeMap(
     let chat = state.ask.with_untracked(|ask| ask.chat_id);
     let action = format!("/c/{chat}/tree");
     effect(move || match state.page.with_untracked(Option::is_some) {
-        true => request_animation_frame(move || state.settle()),
+        true => request_animation_frame(move || state.update_tab_stop()),
         false => state.load(),
     });
     on_change(
         move || (leaf.get(), changes.get()),
         move |_, (leaf, _)| {
-            state.change(|ask| ask.at = leaf.or(ask.at));
+            state.update_ask(|ask| ask.at = leaf.or(ask.at));
         },
     );
     let words = RwSignal::new(state.ask.with_untracked(|ask| ask.words.clone()));
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
-        state.change(|ask| (ask.words, ask.from) = (words.get_untracked(), None));
+        state.update_ask(|ask| (ask.words, ask.from) = (words.get_untracked(), None));
     };
     let hidden = move |name: &'static str, ids: Vec<TurnId>| {
         let field = |id: TurnId| view! { <input type="hidden" name=name value=id.to_string()/> };
@@ -61,16 +61,16 @@ pub fn TreeMap(
         view! { {hidden("at", at)} {hidden("open", ask.open)} {hidden("shut", ask.shut)} }
     };
     let clear_to = action.clone();
-    let drawn = rows(
+    let drawn = keyed_rows(
         move || state.page.with(|page| page.as_ref().map(|page| page.rows.clone()).unwrap_or_default()),
-        key_of,
+        row_key,
         move |row| draw_row(state, chat, row),
     );
     // One turn has one card, as long as it is looked at: what is typed in it must not go when the tree is loaded again.
-    let card = rows(
+    let card = keyed_rows(
         move || state.card.get().into_iter().collect(),
         |card: &TreeCard| card.turn.as_u128(),
-        move |card| view! { <Card state card/> },
+        move |card| view! { <TurnCard state card/> },
     );
     view! {
         <div class="tree-map">
@@ -80,7 +80,7 @@ pub fn TreeMap(
                 <TreeSummary state words clear_to/>
                 <LoadProblem state/>
                 <EmptyHint state/>
-                <PageTurner state is_on=false/>
+                <TreePageLink state is_on=false/>
                 <div
                     id="tree"
                     class="tree"
@@ -91,7 +91,7 @@ pub fn TreeMap(
                 >
                     {drawn}
                 </div>
-                <PageTurner state is_on=true/>
+                <TreePageLink state is_on=true/>
             </form>
             {card}
         </div>
@@ -114,8 +114,8 @@ fn TreeFilter(words: RwSignal<String>) -> impl IntoView {
                 value=words.get_untracked()
                 prop:value=move || words.get()
                 on:input=move |event| words.set(event_target_value(&event))
-                on:keydown=move |event| input_method.guard(&event)
-                on:compositionend=move |event| input_method.ended(&event)
+                on:keydown=move |event| input_method.block_composition_key(&event)
+                on:compositionend=move |event| input_method.on_composition_end(&event)
             />
             <button type="submit" class="button">{said::apply()}</button>
         </div>
@@ -133,7 +133,7 @@ fn TreeSummary(state: TreeState, words: RwSignal<String>, clear_to: String) -> i
     let clear = move |event: MouseEvent| {
         event.prevent_default();
         words.set(String::new());
-        state.change(|ask| (ask.words, ask.from) = (String::new(), None));
+        state.update_ask(|ask| (ask.words, ask.from) = (String::new(), None));
     };
     view! {
         <p class="tree-summary">
@@ -149,12 +149,12 @@ fn TreeSummary(state: TreeState, words: RwSignal<String>, clear_to: String) -> i
 /// Why the tree could not be loaded, and the way to try again.
 #[component]
 fn LoadProblem(state: TreeState) -> impl IntoView {
-    live(move || {
+    live_view(move || {
         let why = state.problem.get()?;
         Some(view! {
             <div class="hint">
                 <p>{said::failed()}" "{why}</p>
-                <button type="button" class="button" on:click=move |_| state.load()>{words::retry()}</button>
+                <button type="button" class="button" on:click=move |_| state.load()>{messages::retry()}</button>
             </div>
         })
     })
@@ -163,7 +163,7 @@ fn LoadProblem(state: TreeState) -> impl IntoView {
 /// What a tree without turns or branches says of itself.
 #[component]
 fn EmptyHint(state: TreeState) -> impl IntoView {
-    live(move || {
+    live_view(move || {
         let words = state.page.with(|page| match page.as_ref()? {
             page if page.turns == 0 => Some(said::no_turns()),
             page if page.leaves < 2 && page.hits.is_none() => Some(said::no_branches()),
@@ -175,15 +175,15 @@ fn EmptyHint(state: TreeState) -> impl IntoView {
 
 /// The way to the rows that are not on screen; nothing where there are none.
 #[component]
-fn PageTurner(state: TreeState, is_on: bool) -> impl IntoView {
-    live(move || {
+fn TreePageLink(state: TreeState, is_on: bool) -> impl IntoView {
+    live_view(move || {
         let (from, count) = state.page.with(|page| {
             let page = page.as_ref()?;
-            Some((turned(page, is_on)?, if is_on { page.after } else { page.before }))
+            Some((adjacent_page(page, is_on)?, if is_on { page.after } else { page.before }))
         })?;
         let on_click = move |event: MouseEvent| {
             event.prevent_default();
-            state.change(|ask| ask.from = Some(from));
+            state.update_ask(|ask| ask.from = Some(from));
         };
         let name = if is_on { said::later() } else { said::earlier() };
         Some(view! {

@@ -8,22 +8,22 @@ use sha2::{Digest, Sha256};
 use turnleaf::domain::block::chat_seq;
 use turnleaf::domain::{Author, Block, BlockState, Content, Thinking, Turn};
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_platform::ids;
-use turnleaf_providers::connect::connect;
 use turnleaf_providers::http_client::HttpClient;
-use turnleaf_providers::registry::Registry;
-use turnleaf_store::blobs::{self, BlobOf};
-use turnleaf_store::turn_blocks::{self, BlockOf};
+use turnleaf_providers::provider_factory::create_provider;
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_store::blobs::{self, NewBlockBlob};
+use turnleaf_store::turn_blocks::{self, BlockUpsert};
 use turnleaf_store::{Db, generations};
 
-use crate::chats::{complete, plain};
-use crate::house::House;
-use crate::talk::{At, Talk};
-use crate::toolbox::{Does, Lab};
-use crate::validator::pictures::decoded;
-use crate::validator::script::{Say, call, text, thinking};
-use crate::validator::{Asked, Validator, pictures};
+use crate::chats::{assert_complete, plain_reply};
+use crate::fake_toolbox::{FakeToolbox, ToolBehavior};
+use crate::house::TestServer;
+use crate::test_chat::{ModelAccount, TestChat};
+use crate::validator::pictures::decode_base64;
+use crate::validator::script::{ScriptedReply, call_part, text_part, thinking_part};
+use crate::validator::{ProviderRequest, ProviderValidator, pictures};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02\x08\x02\0\0\0, one";
 const JPEG: &[u8] = b"\xff\xd8\xff\xc0\0\x11\x08\0\x10\0\x20, another";
@@ -33,7 +33,7 @@ fn hash(bytes: &[u8]) -> String {
 }
 
 /// Puts an image at the end of a message.
-async fn attach(house: &House, message: &Turn, bytes: &[u8], mime: &str, alt: &str) {
+async fn attach(house: &TestServer, message: &Turn, bytes: &[u8], mime: &str, alt: &str) {
     let turn = house.service.turn(house.owner, message.id).await.unwrap();
     let seq = u32::try_from(turn.blocks.len()).unwrap();
     let (sha256, now) = (hash(bytes), SystemClock.now());
@@ -50,14 +50,14 @@ async fn attach(house: &House, message: &Turn, bytes: &[u8], mime: &str, alt: &s
         created_at: now,
     };
     let mut tx = house.db.begin().await.unwrap();
-    let of = BlockOf { chat_id: turn.chat_id, turn_id: turn.id, block: &block };
+    let of = BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block: &block };
     turn_blocks::upsert(&mut tx, &[of], now).await.unwrap();
-    blobs::put(&mut tx, &[BlobOf { block: block.id, sha256: &sha256, mime, bytes }], now).await.unwrap();
+    blobs::put(&mut tx, &[NewBlockBlob { block: block.id, sha256: &sha256, mime, bytes }], now).await.unwrap();
     tx.commit().await.unwrap();
 }
 
 /// What is stored of every request, as text.
-async fn stored(house: &House) -> Vec<String> {
+async fn stored_bodies(house: &TestServer) -> Vec<String> {
     const BODIES: &str = "SELECT q.body FROM generation_requests q JOIN generations g ON g.id = q.generation_id ORDER BY g.started_at, g.step";
     let bodies: Vec<Vec<u8>> = match &house.db {
         Db::Sqlite { writer, .. } => sqlx::query_scalar(BODIES).fetch_all(writer).await.unwrap(),
@@ -72,7 +72,7 @@ fn images_in(value: &Value) -> Vec<Vec<u8>> {
     match value {
         Value::String(text) => {
             let data = text.split_once(";base64,").map_or(text.as_str(), |(_, data)| data);
-            all.extend(decoded(data).filter(|bytes| [PNG, JPEG].contains(&bytes.as_slice())));
+            all.extend(decode_base64(data).filter(|bytes| [PNG, JPEG].contains(&bytes.as_slice())));
         }
         Value::Array(values) => all.extend(values.iter().flat_map(images_in)),
         Value::Object(fields) => all.extend(fields.values().flat_map(images_in)),
@@ -82,16 +82,16 @@ fn images_in(value: &Value) -> Vec<Vec<u8>> {
 }
 
 /// The last request as it came.
-fn last(talk: &Talk) -> Value {
-    Value::Array(talk.validator.sent().pop().unwrap().before)
+fn last_request(talk: &TestChat) -> Value {
+    Value::Array(talk.validator.sent_replies().pop().unwrap().before)
 }
 
 /// A chat whose first message has two images, and its second reply has seen them.
-async fn showing(accounts: &[At]) -> Talk {
-    let mut talk = Talk::new(11, accounts).await;
+async fn chat_with_image(accounts: &[ModelAccount]) -> TestChat {
+    let mut talk = TestChat::new(11, accounts).await;
     talk.thinking = Thinking::High;
-    let first = talk.begin("Look at this", [plain("At what?")]).await;
-    complete(&talk.house.ended(first.assistant_turn.id).await);
+    let first = talk.start_reply("Look at this", [plain_reply("At what?")]).await;
+    assert_complete(&talk.house.wait_until_ended(first.assistant_turn.id).await);
     attach(&talk.house, &first.user_turn, PNG, "image/png", "A leaf").await;
     attach(&talk.house, &first.user_turn, JPEG, "image/jpeg", "A tree").await;
     talk
@@ -102,22 +102,22 @@ fn last_manifest(made: &[generations::Generation]) -> Value {
 }
 
 #[tokio::test]
-async fn every_api_is_shown_the_bytes_and_stored_are_the_names() {
+async fn images_are_sent_as_bytes_and_stored_as_references() {
     for (provider, api, model) in [
-        ("anthropic", Api::Anthropic, "claude-sonnet-4-5"),
-        ("openai", Api::OpenaiChat, "gpt-4o"),
-        ("mistral", Api::OpenaiChat, "mistral-small-latest"),
-        ("responses", Api::OpenaiResponses, "gpt-5.1"),
-        ("gemini", Api::Gemini, "gemini-2.5-flash"),
-        ("ollama", Api::Ollama, "qwen3-vl:4b"),
+        ("anthropic", ProviderApi::Anthropic, "claude-sonnet-4-5"),
+        ("openai", ProviderApi::OpenaiChat, "gpt-4o"),
+        ("mistral", ProviderApi::OpenaiChat, "mistral-small-latest"),
+        ("responses", ProviderApi::OpenaiResponses, "gpt-5.1"),
+        ("gemini", ProviderApi::Gemini, "gemini-2.5-flash"),
+        ("ollama", ProviderApi::Ollama, "qwen3-vl:4b"),
     ] {
-        let mut talk = showing(&[At { provider, api, model }]).await;
-        complete(&talk.again([plain("A leaf and a tree.")]).await);
-        assert_eq!(images_in(&last(&talk)), [PNG, JPEG], "{model}");
-        complete(&talk.say("Sure?", [plain("Quite sure.")]).await);
-        assert_eq!(images_in(&last(&talk)), [PNG, JPEG], "{model}: the same again");
-        assert_eq!(talk.validator.accepted(), 3, "{model}");
-        let bodies = stored(&talk.house).await;
+        let mut talk = chat_with_image(&[ModelAccount { provider, api, model }]).await;
+        assert_complete(&talk.retry_and_wait([plain_reply("A leaf and a tree.")]).await);
+        assert_eq!(images_in(&last_request(&talk)), [PNG, JPEG], "{model}");
+        assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Quite sure.")]).await);
+        assert_eq!(images_in(&last_request(&talk)), [PNG, JPEG], "{model}: the same again");
+        assert_eq!(talk.validator.accepted_count(), 3, "{model}");
+        let bodies = stored_bodies(&talk.house).await;
         assert_eq!(bodies.len(), 3);
         for body in &bodies[1..] {
             for bytes in [PNG, JPEG] {
@@ -130,46 +130,48 @@ async fn every_api_is_shown_the_bytes_and_stored_are_the_names() {
 }
 
 #[tokio::test]
-async fn another_model_behind_a_break_is_shown_them_too() {
-    let first = At { provider: "anthropic", api: Api::Anthropic, model: "claude-sonnet-4-5" };
-    let second = At { provider: "gemini", api: Api::Gemini, model: "gemini-2.5-flash" };
-    let mut talk = showing(&[first, second]).await;
-    complete(&talk.again([plain("A leaf and a tree.")]).await);
+async fn images_are_sent_to_other_model_after_model_break() {
+    let first = ModelAccount { provider: "anthropic", api: ProviderApi::Anthropic, model: "claude-sonnet-4-5" };
+    let second = ModelAccount { provider: "gemini", api: ProviderApi::Gemini, model: "gemini-2.5-flash" };
+    let mut talk = chat_with_image(&[first, second]).await;
+    assert_complete(&talk.retry_and_wait([plain_reply("A leaf and a tree.")]).await);
     talk.next = Some(second);
-    complete(&talk.say("And you?", [plain("I see them, too.")]).await);
-    assert_eq!(images_in(&last(&talk)), [PNG, JPEG]);
-    talk.validator.accepted();
+    assert_complete(&talk.send_and_wait("And you?", [plain_reply("I see them, too.")]).await);
+    assert_eq!(images_in(&last_request(&talk)), [PNG, JPEG]);
+    talk.validator.accepted_count();
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_see_is_told_what_they_show() {
-    let mut talk = showing(&[At { provider: "deepseek", api: Api::OpenaiChat, model: "deepseek-chat" }]).await;
-    complete(&talk.again([plain("I cannot see.")]).await);
-    let message = &last(&talk)[0]["content"];
+async fn images_are_described_as_text_for_model_without_vision() {
+    let mut talk =
+        chat_with_image(&[ModelAccount { provider: "deepseek", api: ProviderApi::OpenaiChat, model: "deepseek-chat" }])
+            .await;
+    assert_complete(&talk.retry_and_wait([plain_reply("I cannot see.")]).await);
+    let message = &last_request(&talk)[0]["content"];
     assert_eq!(message, "Look at this\n\n[image: A leaf]\n\n[image: A tree]");
-    talk.validator.accepted();
+    talk.validator.accepted_count();
 }
 
 #[tokio::test]
-async fn where_nobody_knows_a_refusal_is_repaired_once_and_learnt() {
+async fn unknown_vision_support_is_learnt_from_one_repaired_refusal() {
     for (provider, api, model) in [
-        ("llamacpp", Api::OpenaiChat, "some.gguf"),
-        ("ollama", Api::Ollama, "llama3.2"),
-        ("ollama-v1", Api::OpenaiChat, "x-vl"),
+        ("llamacpp", ProviderApi::OpenaiChat, "some.gguf"),
+        ("ollama", ProviderApi::Ollama, "llama3.2"),
+        ("ollama-v1", ProviderApi::OpenaiChat, "x-vl"),
     ] {
-        let mut talk = showing(&[At { provider, api, model }]).await;
-        let turn = talk.again([plain("I read of a leaf and a tree.")]).await;
-        complete(&turn);
+        let mut talk = chat_with_image(&[ModelAccount { provider, api, model }]).await;
+        let turn = talk.retry_and_wait([plain_reply("I read of a leaf and a tree.")]).await;
+        assert_complete(&turn);
         let sees = model == "x-vl";
         let notice = turn.blocks.iter().find_map(|block| match &block.content {
             Content::Other(fields) => fields.get("kind").and_then(Value::as_str),
             _ => None,
         });
         assert_eq!(notice, (!sees).then_some("images_not_seen"), "{model}");
-        complete(&talk.say("Sure?", [plain("Quite sure.")]).await);
+        assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Quite sure.")]).await);
         assert_eq!(talk.validator.violations().len(), usize::from(!sees), "{model}: {:?}", talk.validator.violations());
-        let told = last(&talk)[0]["content"].to_string().contains("[image: A leaf]");
-        assert_eq!((told, images_in(&last(&talk)).len()), (!sees, if sees { 2 } else { 0 }), "{model}");
+        let told = last_request(&talk)[0]["content"].to_string().contains("[image: A leaf]");
+        assert_eq!((told, images_in(&last_request(&talk)).len()), (!sees, if sees { 2 } else { 0 }), "{model}");
         let made = generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap();
         let expected = if sees { Value::Null } else { json!("images_not_seen") };
         assert_eq!(last_manifest(&made)["repair"], expected, "{model}");
@@ -184,59 +186,70 @@ async fn where_nobody_knows_a_refusal_is_repaired_once_and_learnt() {
 }
 
 /// A chat with a tool that shows two images.
-async fn with_tool(at: At) -> Talk {
-    let validator = Validator::start(5).await;
-    let provider = connect(&validator.endpoint(at.provider, at.api), HttpClient::default());
-    let lab = Lab::default().with("look", Does::Shows("Here they are.", &[PNG, JPEG])).with("fail", Does::Fails);
-    let registry = Registry::of_providers(vec![(provider, vec![at.model.to_owned()])]);
-    let house = House::equipped(registry, Arc::new(lab.clone())).await;
-    let chat = Some(house.chat_with(&lab.offer()).await);
+async fn chat_with_image_tool(at: ModelAccount) -> TestChat {
+    let validator = ProviderValidator::start(5).await;
+    let provider = create_provider(&validator.endpoint(at.provider, at.api), HttpClient::default());
+    let lab = FakeToolbox::default()
+        .with_tool("look", ToolBehavior::ReturnsImages("Here they are.", &[PNG, JPEG]))
+        .with_tool("fail", ToolBehavior::Fails);
+    let registry = ProviderRegistry::from_providers(vec![(provider, vec![at.model.to_owned()])]);
+    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    let chat = Some(house.chat_with_tools(&lab.offered_tools()).await);
     let (thinking, params) = (Thinking::High, Default::default());
-    Talk { house, validator, chat, leaf: None, next: None, thinking, params }
+    TestChat { house, validator, chat, leaf: None, next: None, thinking, params }
 }
 
 #[tokio::test]
-async fn images_of_results_are_shown_where_there_is_a_place_for_them() {
+async fn result_images_are_sent_where_api_supports_them() {
     for (provider, api, model, is_shown) in [
-        ("anthropic", Api::Anthropic, "claude-sonnet-4-5", true),
-        ("responses", Api::OpenaiResponses, "gpt-5.1", true),
-        ("responses-kept", Api::OpenaiResponses, "gpt-5.1", true),
-        ("gemini", Api::Gemini, "gemini-3-flash-preview", true),
-        ("gemini", Api::Gemini, "gemini-2.5-flash", false),
-        ("openai", Api::OpenaiChat, "gpt-4o", false),
-        ("ollama", Api::Ollama, "qwen3-vl:4b", false),
+        ("anthropic", ProviderApi::Anthropic, "claude-sonnet-4-5", true),
+        ("responses", ProviderApi::OpenaiResponses, "gpt-5.1", true),
+        ("responses-kept", ProviderApi::OpenaiResponses, "gpt-5.1", true),
+        ("gemini", ProviderApi::Gemini, "gemini-3-flash-preview", true),
+        ("gemini", ProviderApi::Gemini, "gemini-2.5-flash", false),
+        ("openai", ProviderApi::OpenaiChat, "gpt-4o", false),
+        ("ollama", ProviderApi::Ollama, "qwen3-vl:4b", false),
     ] {
-        let mut talk = with_tool(At { provider, api, model }).await;
-        let looks = Say::new([thinking("I look."), call("lab__look", json!({})), call("lab__fail", json!({}))]);
-        let turn = talk.say("What is there?", [looks, Say::new([text("A leaf and a tree.")])]).await;
-        complete(&turn);
+        let mut talk = chat_with_image_tool(ModelAccount { provider, api, model }).await;
+        let looks = ScriptedReply::new([
+            thinking_part("I look."),
+            call_part("lab__look", json!({})),
+            call_part("lab__fail", json!({})),
+        ]);
+        let turn =
+            talk.send_and_wait("What is there?", [looks, ScriptedReply::new([text_part("A leaf and a tree.")])]).await;
+        assert_complete(&turn);
         let images: &[&[u8]] = if is_shown { &[PNG, JPEG] } else { &[] };
-        assert_eq!(images_in(&last(&talk)), images, "{model}");
-        let words = last(&talk).to_string();
+        assert_eq!(images_in(&last_request(&talk)), images, "{model}");
+        let words = last_request(&talk).to_string();
         assert_eq!(words.contains("shown to the user, not to you"), !is_shown, "{model}: {words}");
-        complete(&talk.say("Sure?", [plain("Quite sure.")]).await);
-        assert_eq!(images_in(&last(&talk)), images, "{model}: the same again");
-        talk.validator.accepted();
-        for body in stored(&talk.house).await {
+        assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Quite sure.")]).await);
+        assert_eq!(images_in(&last_request(&talk)), images, "{model}: the same again");
+        talk.validator.accepted_count();
+        for body in stored_bodies(&talk.house).await {
             assert_eq!(images_in(&serde_json::from_str(&body).unwrap()), Vec::<Vec<u8>>::new(), "{model}: {body}");
         }
         let made = generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap();
         let turns = last_manifest(&made)["turns"].clone();
         let attached = turns.as_array().unwrap().last().unwrap()["attachments"].clone();
         assert_eq!(attached.as_array().map_or(0, Vec::len), images.len(), "{model}: {turns}");
-        talk.house.check().await;
+        talk.house.check_invariants().await;
     }
 }
 
 /// The judge of images: of every rule a request that breaks it.
 #[test]
-fn every_rule_about_images_has_a_request_that_it_refuses() {
+fn every_rule_about_images_has_request_that_it_refuses() {
     let png = turnleaf_providers::base64::encode(PNG);
     let url = format!("data:image/png;base64,{png}");
     let judged = |path: &str, body: Value| {
-        let asked =
-            Asked { provider: path.split('/').nth(1).unwrap().into(), path: path.into(), headers: Vec::new(), body };
-        pictures::judge(&asked).map_err(|refusal| refusal.message)
+        let asked = ProviderRequest {
+            provider: path.split('/').nth(1).unwrap().into(),
+            path: path.into(),
+            headers: Vec::new(),
+            body,
+        };
+        pictures::check_images(&asked).map_err(|refusal| refusal.message)
     };
     let block = |mime: &str, data: &str| json!({"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}});
     let says = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});

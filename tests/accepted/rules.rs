@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use turnleaf_platform::endpoint::Api;
-use turnleaf_providers::connect::connect;
+use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::provider_factory::create_provider;
 
-use crate::validator::memory::{Memory, Sent};
-use crate::validator::script::{Say, call, text, thinking};
-use crate::validator::{Asked, KEY, Validator, protocol};
+use crate::validator::memory::{ProviderMemory, SentReply};
+use crate::validator::script::{ScriptedReply, call_part, text_part, thinking_part};
+use crate::validator::{KEY, ProviderRequest, ProviderValidator, protocol_of};
 
 #[path = "rules/anthropic.rs"]
 mod anthropic;
@@ -25,7 +25,7 @@ mod responses;
 use chat::chat;
 
 /// How one API is spoken by a client that does everything right.
-struct Client {
+struct ConformingClient {
     provider: &'static str,
     path: &'static str,
     /// The key of the messages.
@@ -40,48 +40,48 @@ struct Client {
 
 /// A conversation up to a request that is good.
 #[derive(Clone)]
-struct Good {
-    asked: Asked,
-    memory: Memory,
+struct ValidConversation {
+    asked: ProviderRequest,
+    memory: ProviderMemory,
 }
 
-impl Good {
+impl ValidConversation {
     /// The refusal of this request, after this was done to it.
-    fn refused(&self, change: impl FnOnce(&mut Asked)) -> String {
+    fn refusal_of(&self, change: impl FnOnce(&mut ProviderRequest)) -> String {
         let mut asked = self.asked.clone();
         change(&mut asked);
-        match protocol(&asked).unwrap().judge(&asked, &self.memory) {
+        match protocol_of(&asked).unwrap().judge(&asked, &self.memory) {
             Err(refusal) => refusal.message,
             Ok(()) => String::from("(accepted)"),
         }
     }
 
-    fn remarks(&self, change: impl FnOnce(&mut Asked)) -> Vec<String> {
+    fn remarks_on(&self, change: impl FnOnce(&mut ProviderRequest)) -> Vec<String> {
         let mut asked = self.asked.clone();
         change(&mut asked);
         let bytes = asked.body.to_string();
-        self.memory.remarks(protocol(&asked).unwrap(), &asked, bytes.as_bytes())
+        self.memory.remarks(protocol_of(&asked).unwrap(), &asked, bytes.as_bytes())
     }
 }
 
 /// A rule: what is done to the request, and what is said about it.
 type Rule<'a> = (&'a str, Box<dyn Fn(&mut Value) + 'a>);
 
-fn rule<'a>(words: &'a str, change: impl Fn(&mut Value) + 'a) -> Rule<'a> {
+fn rule_case<'a>(words: &'a str, change: impl Fn(&mut Value) + 'a) -> Rule<'a> {
     (words, Box::new(change))
 }
 
-fn all_are_refused(good: &Good, rules: Vec<Rule<'_>>) {
-    assert_eq!(good.refused(|_| {}), "(accepted)");
+fn all_are_refused(good: &ValidConversation, rules: Vec<Rule<'_>>) {
+    assert_eq!(good.refusal_of(|_| {}), "(accepted)");
     for (words, change) in rules {
-        let refused = good.refused(|asked| change(&mut asked.body));
+        let refused = good.refusal_of(|asked| change(&mut asked.body));
         assert!(refused.contains(words), "{words:?} was expected and not {refused:?}");
     }
 }
 
-impl Client {
+impl ConformingClient {
     /// Two requests that are good: in the middle of a tool loop, and in the next turn.
-    fn converses(&self) -> (Good, Good) {
+    fn tool_conversation(&self) -> (ValidConversation, ValidConversation) {
         let mut body = self.body.clone();
         body[self.messages] = json!([(self.user)("Hi")]);
         let headers = [
@@ -92,34 +92,41 @@ impl Client {
             ("anthropic-beta", "thinking-binding-controls-2026-08-01".to_owned()),
         ];
         let headers = headers.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        let asked =
-            Asked { provider: self.provider.into(), path: format!("/{}/{}", self.provider, self.path), headers, body };
-        let mut good = Good { asked, memory: Memory::default() };
-        self.hears(&mut good, &Say::new([thinking("Hm."), text("Hello there.")]));
-        self.says(&mut good, [(self.user)("The weather?")]);
-        let two = [call("weather", json!({"place": "Bonn"})), call("time", json!({}))];
-        self.hears(&mut good, &Say::new([thinking("I look."), text("Let me see.")].into_iter().chain(two)));
-        let said = good.memory.sent.last().unwrap().said.clone();
-        self.says(&mut good, (self.results)(&said));
+        let asked = ProviderRequest {
+            provider: self.provider.into(),
+            path: format!("/{}/{}", self.provider, self.path),
+            headers,
+            body,
+        };
+        let mut good = ValidConversation { asked, memory: ProviderMemory::default() };
+        self.append_reply(&mut good, &ScriptedReply::new([thinking_part("Hm."), text_part("Hello there.")]));
+        self.append_messages(&mut good, [(self.user)("The weather?")]);
+        let two = [call_part("weather", json!({"place": "Bonn"})), call_part("time", json!({}))];
+        self.append_reply(
+            &mut good,
+            &ScriptedReply::new([thinking_part("I look."), text_part("Let me see.")].into_iter().chain(two)),
+        );
+        let said = good.memory.sent.last().unwrap().content.clone();
+        self.append_messages(&mut good, (self.results)(&said));
         let in_loop = good.clone();
-        self.hears(&mut good, &Say::new([thinking("So."), text("It is warm.")]));
-        self.says(&mut good, [(self.user)("More")]);
+        self.append_reply(&mut good, &ScriptedReply::new([thinking_part("So."), text_part("It is warm.")]));
+        self.append_messages(&mut good, [(self.user)("More")]);
         (in_loop, good)
     }
 
-    fn hears(&self, good: &mut Good, say: &Say) {
-        let rules = protocol(&good.asked).unwrap();
+    fn append_reply(&self, good: &mut ValidConversation, say: &ScriptedReply) {
+        let rules = protocol_of(&good.asked).unwrap();
         let bytes = good.asked.body.to_string();
         assert_eq!(good.memory.remarks(rules, &good.asked, bytes.as_bytes()), Vec::<String>::new());
         assert_eq!(rules.judge(&good.asked, &good.memory), Ok(()));
-        let speech = rules.speak(&good.asked, say, good.memory.sent.len() + 1);
-        let (said, model) = ((self.said)(&speech.said), rules.model(&good.asked).to_owned());
+        let speech = rules.encode_reply(&good.asked, say, good.memory.sent.len() + 1);
+        let (said, model) = ((self.said)(&speech.content), rules.model(&good.asked).to_owned());
         let asked = good.asked.clone();
-        good.memory.keep(rules, &asked, &model, say, speech);
-        self.says(good, said);
+        good.memory.record_reply(rules, &asked, &model, say, speech);
+        self.append_messages(good, said);
     }
 
-    fn says(&self, good: &mut Good, messages: impl IntoIterator<Item = Value>) {
+    fn append_messages(&self, good: &mut ValidConversation, messages: impl IntoIterator<Item = Value>) {
         good.asked.body[self.messages].as_array_mut().unwrap().extend(messages);
     }
 }
@@ -133,13 +140,13 @@ fn remove(value: &mut Value, key: &str) {
 }
 
 #[test]
-fn what_no_provider_refuses_is_noted() {
-    let (_, later) = chat("zai", "glm-4.7", json!({})).converses();
-    let noted = |words: &str, change: &dyn Fn(&mut Asked)| {
-        let remarks = later.remarks(|asked| change(asked));
+fn unrefused_mistakes_are_noted() {
+    let (_, later) = chat("zai", "glm-4.7", json!({})).tool_conversation();
+    let noted = |words: &str, change: &dyn Fn(&mut ProviderRequest)| {
+        let remarks = later.remarks_on(|asked| change(asked));
         assert!(remarks.iter().any(|remark| remark.contains(words)), "{words:?} was expected and not {remarks:?}");
     };
-    assert_eq!(later.remarks(|_| {}), Vec::<String>::new());
+    assert_eq!(later.remarks_on(|_| {}), Vec::<String>::new());
     noted("message 6 came back, but message 0 before it is not what it was", &|asked| {
         asked.body["messages"][0]["content"] = json!("Hello")
     });
@@ -154,62 +161,74 @@ fn what_no_provider_refuses_is_noted() {
     noted("went to another model: Thought 1.0: Hm.", &|asked| asked.body["model"] = json!("glm-4.6"));
     // Behind the words of another model everything is plain text, and nothing of it has to be as it was.
     const WORDS: &str = "Another model's words.";
-    let switch = |asked: &mut Asked| {
+    let switch = |asked: &mut ProviderRequest| {
         let other = [json!({"role": "assistant", "content": WORDS}), json!({"role": "user", "content": "Hm"})];
         list(&mut asked.body["messages"]).extend(other);
         remove(&mut asked.body["messages"][6], "reasoning_content");
     };
-    let unknown = later.remarks(switch);
+    let unknown = later.remarks_on(switch);
     assert!(unknown.iter().any(|remark| remark.contains("message 8 was never said")), "{unknown:?}");
     let mut switched = later;
-    let other = Sent { model: "glm-4.6".into(), text: WORDS.into(), ..switched.memory.sent[0].clone() };
-    switched.memory.sent.push(Sent { secrets: Vec::new(), ..other });
-    assert_eq!(switched.remarks(switch), Vec::<String>::new());
+    let other = SentReply { model: "glm-4.6".into(), text: WORDS.into(), ..switched.memory.sent[0].clone() };
+    switched.memory.sent.push(SentReply { secrets: Vec::new(), ..other });
+    assert_eq!(switched.remarks_on(switch), Vec::<String>::new());
 }
 
 /// A request of each API that is refused over HTTP, with the words that come back.
 #[tokio::test]
-async fn refusals_go_over_the_wire_as_each_provider_words_them() {
-    let validator = Validator::start(1).await;
+async fn refusals_are_encoded_in_each_provider_format() {
+    let validator = ProviderValidator::start(1).await;
     let user = json!([{"role": "user", "content": "Hi"}]);
     for (provider, api, model, body, words) in [
         (
             "anthropic",
-            Api::Anthropic,
+            ProviderApi::Anthropic,
             "claude-opus-4-7",
             json!({"max_tokens": 10, "temperature": 1, "messages": user}),
             "`temperature` is deprecated for this model.",
         ),
         (
             "openai",
-            Api::OpenaiChat,
+            ProviderApi::OpenaiChat,
             "o3",
             json!({"max_tokens": 10, "messages": user}),
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         ),
-        ("mistral", Api::OpenaiChat, "mistral-small", json!({"messages": []}), "Invalid 'messages': empty array."),
+        (
+            "mistral",
+            ProviderApi::OpenaiChat,
+            "mistral-small",
+            json!({"messages": []}),
+            "Invalid 'messages': empty array.",
+        ),
         (
             "openrouter",
-            Api::OpenaiChat,
+            ProviderApi::OpenaiChat,
             "any/model",
             json!({"reasoning": {"effort": "low", "max_tokens": 5}, "messages": user}),
             "Only one of \"reasoning.effort\" and \"reasoning.max_tokens\" can be specified",
         ),
         (
             "responses",
-            Api::OpenaiResponses,
+            ProviderApi::OpenaiResponses,
             "gpt-5.1",
             json!({"input": user, "previous_response_id": "resp_9"}),
             "Previous response with id 'resp_9' not found.",
         ),
-        ("gemini", Api::Gemini, "gemini-2.5-pro", json!({"contents": []}), "contents is not specified"),
-        ("ollama", Api::Ollama, "llama3.2", json!({"messages": user, "think": true}), "does not support thinking"),
+        ("gemini", ProviderApi::Gemini, "gemini-2.5-pro", json!({"contents": []}), "contents is not specified"),
+        (
+            "ollama",
+            ProviderApi::Ollama,
+            "llama3.2",
+            json!({"messages": user, "think": true}),
+            "does not support thinking",
+        ),
     ] {
         let mut body = body;
-        if api != Api::Gemini {
+        if api != ProviderApi::Gemini {
             body["model"] = json!(model);
         }
-        let endpoint = connect(&validator.endpoint(provider, api), HttpClient::default());
+        let endpoint = create_provider(&validator.endpoint(provider, api), HttpClient::default());
         let body = body.to_string();
         let Err(refused) = endpoint.send(model, body.clone().into()).await else { panic!("{provider} took it") };
         assert!(matches!(refused.status, Some(400 | 422)), "{provider}: {refused:?}");

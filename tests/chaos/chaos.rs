@@ -5,9 +5,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a scenario fails by panicking")]
 
-#[path = "../support/damages.rs"]
+#[path = "../support/damage_values.rs"]
 mod damages;
-#[path = "../support/fakeprov.rs"]
+#[path = "../support/fake_provider.rs"]
 #[expect(dead_code, reason = "tests wait for requests and for clients that close")]
 mod fakeprov;
 #[path = "../support/own_cluster.rs"]
@@ -24,14 +24,14 @@ mod client_faults;
 mod clock_jumps;
 mod damaged_rows;
 mod full_disk;
-mod ground;
 mod installation;
 mod kills;
 mod model_server;
 mod outages;
 mod provider_faults;
-mod randomness;
 mod report;
+mod scenario_context;
+mod seeded_rng;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,9 +41,9 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use futures::future::BoxFuture;
 
-use ground::{Cluster, Database, Ground};
-use randomness::Randomness;
-use report::{Findings, Outcome, Row};
+use report::{ReportRow, ScenarioFindings, ScenarioOutcome};
+use scenario_context::{ScenarioContext, ScenarioDatabase, SharedCluster};
+use seeded_rng::SeededRng;
 
 /// How long a scenario may take on one database before it counts as one that hangs.
 const SCENARIO_TIME: Duration = Duration::from_secs(9 * 60);
@@ -66,13 +66,13 @@ struct Scenario {
     name: &'static str,
     /// What must hold, in the words of the table.
     criteria: &'static str,
-    databases: &'static [Database],
-    run: fn(Ground) -> BoxFuture<'static, Findings>,
+    databases: &'static [ScenarioDatabase],
+    run: fn(ScenarioContext) -> BoxFuture<'static, ScenarioFindings>,
     /// Waits more than it works, so others run beside it.
     is_patient: bool,
 }
 
-const BOTH: &[Database] = &[Database::Sqlite, Database::Postgres];
+const BOTH: &[ScenarioDatabase] = &[ScenarioDatabase::Sqlite, ScenarioDatabase::Postgres];
 
 const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -99,7 +99,7 @@ const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "outages",
         criteria: "nothing acknowledged or shown is lost; well again 5 s after the healing; fsck is clean",
-        databases: &[Database::Postgres],
+        databases: &[ScenarioDatabase::Postgres],
         run: |ground| Box::pin(outages::run(ground)),
         is_patient: true,
     },
@@ -134,9 +134,9 @@ async fn main() -> ExitCode {
         eprintln!("chaos: there is no scenario {unknown}; there are {}", names.join(", "));
         return ExitCode::FAILURE;
     }
-    let seed = arguments.seed.unwrap_or_else(randomness::fresh_seed);
+    let seed = arguments.seed.unwrap_or_else(seeded_rng::fresh_seed);
     println!("seed {seed} (`cargo xtask chaos --seed {seed}` repeats this run)");
-    let cluster = tokio::task::spawn_blocking(Cluster::start).await.unwrap().map(Arc::new);
+    let cluster = tokio::task::spawn_blocking(SharedCluster::start).await.unwrap().map(Arc::new);
     if cluster.is_none() {
         println!("SKIPPED on PostgreSQL: there is no initdb on this machine");
     }
@@ -144,25 +144,31 @@ async fn main() -> ExitCode {
     let is_asked = |scenario: &&Scenario| {
         arguments.scenarios.is_empty() || arguments.scenarios.iter().any(|name| name == scenario.name)
     };
-    let run = |scenario: &'static Scenario, database: Database| {
+    let run = |scenario: &'static Scenario, database: ScenarioDatabase| {
         let (cluster, binary) = (cluster.clone(), arguments.binary.clone());
         let dir = place.join(format!("{}-{}", scenario.name, database.name().to_lowercase()));
         async move {
-            if database == Database::Postgres && cluster.is_none() {
-                return Row::of(scenario.name, database, scenario.criteria, Outcome::Skipped, Duration::ZERO);
+            if database == ScenarioDatabase::Postgres && cluster.is_none() {
+                return ReportRow::from_outcome(
+                    scenario.name,
+                    database,
+                    scenario.criteria,
+                    ScenarioOutcome::Skipped,
+                    Duration::ZERO,
+                );
             }
-            let randomness = Randomness::of(seed, &format!("{}/{}", scenario.name, database.name()));
-            let ground = Ground::new(binary, dir.clone(), database, cluster, scenario.name, randomness).await;
+            let randomness = SeededRng::from_seed(seed, &format!("{}/{}", scenario.name, database.name()));
+            let ground = ScenarioContext::new(binary, dir.clone(), database, cluster, scenario.name, randomness).await;
             let kept = ground.database_copy();
             let started = Instant::now();
             let ran = tokio::time::timeout(SCENARIO_TIME, tokio::spawn((scenario.run)(ground))).await;
             let outcome = match ran {
-                Ok(Ok(findings)) => Outcome::Ran(findings),
-                Ok(Err(panicked)) => Outcome::Panicked(report::words_of(panicked)),
-                Err(_) => Outcome::Panicked(format!("it took longer than {} s", SCENARIO_TIME.as_secs())),
+                Ok(Ok(findings)) => ScenarioOutcome::Ran(findings),
+                Ok(Err(panicked)) => ScenarioOutcome::Panicked(report::panic_message(panicked)),
+                Err(_) => ScenarioOutcome::Panicked(format!("it took longer than {} s", SCENARIO_TIME.as_secs())),
             };
-            let row = Row::of(scenario.name, database, scenario.criteria, outcome, started.elapsed());
-            eprintln!("{}", row.line());
+            let row = ReportRow::from_outcome(scenario.name, database, scenario.criteria, outcome, started.elapsed());
+            eprintln!("{}", row.table_line());
             if row.has_failed() {
                 kept.write(&dir);
                 row.kept_in(dir)
@@ -188,5 +194,5 @@ async fn main() -> ExitCode {
     rows.extend(more);
     // Gone unless a scenario has left something in it.
     let _ = std::fs::remove_dir(&place);
-    report::print(&rows, seed)
+    report::print_report(&rows, seed)
 }

@@ -19,7 +19,7 @@ pub struct ChatClient {
 }
 
 /// What came back: the status, and JSON where it is JSON.
-pub type Answer = Result<(u16, Value), reqwest::Error>;
+pub type JsonResponse = Result<(u16, Value), reqwest::Error>;
 
 impl ChatClient {
     pub fn new(address: SocketAddr) -> Self {
@@ -29,7 +29,7 @@ impl ChatClient {
         Self { base: format!("http://{address}"), http }
     }
 
-    pub async fn call(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
+    pub async fn call(&self, method: &str, path: &str, body: Option<&Value>) -> JsonResponse {
         let method = method.parse().unwrap();
         let mut request = self.http.request(method, format!("{}{path}", self.base)).timeout(REQUEST);
         if let Some(body) = body {
@@ -41,23 +41,23 @@ impl ChatClient {
         Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
     }
 
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> JsonResponse {
         self.call("GET", path, None).await
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, body: &Value) -> JsonResponse {
         self.call("POST", path, Some(body)).await
     }
 
     /// A new chat that this provider answers.
-    pub async fn chat(&self, provider: &str) -> String {
+    pub async fn create_chat(&self, provider: &str) -> String {
         let (status, chat) = self.post("/api/chats", &json!({ "provider": provider, "model": "m" })).await.unwrap();
         assert_eq!(status, 201, "{chat}");
         chat["id"].as_str().unwrap().to_owned()
     }
 
     /// Sends a message, behind this turn where one is named.
-    pub async fn send(&self, chat: &str, message: &Message) -> Answer {
+    pub async fn send_message(&self, chat: &str, message: &OutgoingMessage) -> JsonResponse {
         let mut body = json!({ "text": message.text, "client_request_id": message.key });
         if let Some(previous) = &message.previous {
             body["prev_turn_id"] = json!(previous);
@@ -66,22 +66,22 @@ impl ChatClient {
     }
 
     /// Sends a message that must be accepted; gives the reply's id.
-    pub async fn begin(&self, chat: &str, message: &Message) -> String {
-        let (status, started) = self.send(chat, message).await.unwrap();
+    pub async fn send_and_get_reply_id(&self, chat: &str, message: &OutgoingMessage) -> String {
+        let (status, started) = self.send_message(chat, message).await.unwrap();
         assert!(matches!(status, 200 | 201), "{status} {started}");
         started["assistant_turn"]["id"].as_str().unwrap().to_owned()
     }
 
-    pub async fn turn(&self, id: &str) -> Answer {
+    pub async fn get_turn(&self, id: &str) -> JsonResponse {
         self.get(&format!("/api/turns/{id}")).await
     }
 
     /// The turn once it is over; as it is when the time is up.
-    pub async fn ended(&self, id: &str, within: Duration) -> Value {
+    pub async fn wait_until_ended(&self, id: &str, within: Duration) -> Value {
         let until = Instant::now() + within;
         let mut turn = Value::Null;
         loop {
-            if let Ok((200, read)) = self.turn(id).await {
+            if let Ok((200, read)) = self.get_turn(id).await {
                 turn = read;
                 if is_over(&turn) {
                     return turn;
@@ -91,7 +91,7 @@ impl ChatClient {
                 return turn;
             }
             // The stream ends with the turn; where it breaks there is nothing else to wait for than a moment.
-            let followed = tokio::time::timeout_at(until, self.follow(id).ended()).await;
+            let followed = tokio::time::timeout_at(until, self.follow_reply(id).wait_for_end()).await;
             if !followed.is_ok_and(|shown| shown.is_over) {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -99,8 +99,8 @@ impl ChatClient {
     }
 
     /// Follows a reply in a task of its own.
-    pub fn follow(&self, id: &str) -> Follower {
-        let shown = Arc::new(Mutex::new(Shown::default()));
+    pub fn follow_reply(&self, id: &str) -> ReplyFollower {
+        let shown = Arc::new(Mutex::new(FollowedReply::default()));
         let request = self.http.get(format!("{}/api/turns/{id}/events", self.base));
         let writes = shown.clone();
         let task = tokio::spawn(async move {
@@ -113,24 +113,24 @@ impl ChatClient {
                     let line: Vec<u8> = waiting.drain(..=end).collect();
                     let event = line.strip_prefix(b"data: ").and_then(|event| serde_json::from_slice(event).ok());
                     if let Some(event) = event {
-                        writes.lock().unwrap_or_else(PoisonError::into_inner).take(&event);
+                        writes.lock().unwrap_or_else(PoisonError::into_inner).record_event(&event);
                     }
                 }
             }
         });
-        Follower { shown, task }
+        ReplyFollower { shown, task }
     }
 }
 
 /// What a person sends.
 #[derive(Debug, Clone)]
-pub struct Message {
+pub struct OutgoingMessage {
     pub text: String,
     pub key: String,
     pub previous: Option<String>,
 }
 
-impl Message {
+impl OutgoingMessage {
     pub fn new(text: &str, previous: Option<String>) -> Self {
         let key = turnleaf_platform::ids::mint::<uuid::Uuid>().to_string();
         Self { text: text.into(), key, previous }
@@ -139,7 +139,7 @@ impl Message {
 
 /// What a follower was shown.
 #[derive(Debug, Default, Clone)]
-pub struct Shown {
+pub struct FollowedReply {
     pub text: String,
     /// When the text had which length.
     growth: Vec<(Instant, usize)>,
@@ -147,8 +147,8 @@ pub struct Shown {
     pub is_over: bool,
 }
 
-impl Shown {
-    fn take(&mut self, event: &Value) {
+impl FollowedReply {
+    fn record_event(&mut self, event: &Value) {
         match event["type"].as_str() {
             Some("block_delta") => self.text.push_str(event["text"].as_str().unwrap_or_default()),
             Some("block_start") if is_reply_text(&event["block"]) => {
@@ -164,7 +164,7 @@ impl Shown {
     }
 
     /// The text as it stood at this time.
-    pub fn until(&self, time: Instant) -> &str {
+    pub fn text_shown_by(&self, time: Instant) -> &str {
         let length = self.growth.iter().take_while(|(at, _)| *at <= time).last().map_or(0, |(_, length)| *length);
         &self.text[..length]
     }
@@ -176,25 +176,25 @@ impl Shown {
     }
 }
 
-pub struct Follower {
-    shown: Arc<Mutex<Shown>>,
+pub struct ReplyFollower {
+    shown: Arc<Mutex<FollowedReply>>,
     task: JoinHandle<()>,
 }
 
-impl Follower {
+impl ReplyFollower {
     /// What it was shown so far.
-    pub fn shown(&self) -> Shown {
+    pub fn snapshot(&self) -> FollowedReply {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What it was shown when its stream has ended.
-    pub async fn ended(mut self) -> Shown {
+    pub async fn wait_for_end(mut self) -> FollowedReply {
         let _ = (&mut self.task).await;
-        self.shown()
+        self.snapshot()
     }
 }
 
-impl Drop for Follower {
+impl Drop for ReplyFollower {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -215,6 +215,6 @@ pub fn text_of(turn: &Value) -> String {
 }
 
 /// Why a turn failed, or nothing.
-pub fn code_of(turn: &Value) -> &str {
+pub fn failure_code_of(turn: &Value) -> &str {
     turn["error"]["kind"].as_str().unwrap_or_default()
 }

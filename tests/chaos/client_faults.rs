@@ -8,12 +8,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, interval, sleep};
 
-use crate::chat_client::{Message, text_of};
+use crate::chat_client::{OutgoingMessage, text_of};
 use crate::fakeprov::FakeProvider;
-use crate::ground::Ground;
-use crate::installation::Server;
-use crate::model_server::{at_once, paced, provider, words};
-use crate::report::Findings;
+use crate::installation::RunningServer;
+use crate::model_server::{immediate_reply, paced_reply, provider_config, reply_words};
+use crate::report::ScenarioFindings;
+use crate::scenario_context::ScenarioContext;
 
 const TRICKLES: usize = 16;
 const IDLE: usize = 200;
@@ -52,7 +52,12 @@ async fn trickle(address: SocketAddr, path: &str, kind: &str) {
 }
 
 /// Everything that is wrong at once; what is dropped closes.
-async fn crowd(server: &Server, chat: &str, reply: &str, findings: &mut Findings) -> (Vec<TcpStream>, Tasks) {
+async fn connect_faulty_clients(
+    server: &RunningServer,
+    chat: &str,
+    reply: &str,
+    findings: &mut ScenarioFindings,
+) -> (Vec<TcpStream>, Tasks) {
     let address = server.address;
     let mut tasks = Tasks(Vec::new());
     for at in 0..TRICKLES {
@@ -81,7 +86,7 @@ async fn crowd(server: &Server, chat: &str, reply: &str, findings: &mut Findings
         let mut stream = connect(address, &upgrade).await;
         let mut answer = [0; 12];
         let _ = stream.read_exact(&mut answer).await;
-        findings.hold(answer.ends_with(b"101"), || format!("a WebSocket: {}", String::from_utf8_lossy(&answer)));
+        findings.check(answer.ends_with(b"101"), || format!("a WebSocket: {}", String::from_utf8_lossy(&answer)));
         open.push(stream);
     }
     let (reply, pause) = (reply.to_owned(), TIME / LEAVING as u32);
@@ -115,50 +120,52 @@ impl Drop for Tasks {
     }
 }
 
-pub async fn run(ground: Ground) -> Findings {
-    let mut findings = Findings::default();
-    let quick = FakeProvider::start(vec![at_once("H", 5)]).await;
-    let long = FakeProvider::start(vec![paced("L", LONG, PACE)]).await;
-    let configuration = provider("quick", &quick.base_url(), "") + &provider("long", &long.base_url(), "");
+pub async fn run(ground: ScenarioContext) -> ScenarioFindings {
+    let mut findings = ScenarioFindings::default();
+    let quick = FakeProvider::start(vec![immediate_reply("H", 5)]).await;
+    let long = FakeProvider::start(vec![paced_reply("L", LONG, PACE)]).await;
+    let configuration =
+        provider_config("quick", &quick.base_url(), "") + &provider_config("long", &long.base_url(), "");
     let installation = ground.installation(&configuration);
     let server = installation.start().await;
     let client = &server.client;
-    let chat = client.chat("long").await;
-    let reply = client.begin(&chat, &Message::new("much", None)).await;
-    let crowd = crowd(&server, &chat, &reply, &mut findings).await;
+    let chat = client.create_chat("long").await;
+    let reply = client.send_and_get_reply_id(&chat, &OutgoingMessage::new("much", None)).await;
+    let crowd = connect_faulty_clients(&server, &chat, &reply, &mut findings).await;
     let began = Instant::now();
     let (mut slowest_list, mut slowest_reply) = (Duration::ZERO, Duration::ZERO);
-    let honest = client.chat("quick").await;
+    let honest = client.create_chat("quick").await;
     let mut last = None;
     while began.elapsed() < TIME {
         let asked = Instant::now();
         let list = client.get("/api/chats?limit=10").await;
         slowest_list = slowest_list.max(asked.elapsed());
-        findings.hold(list.as_ref().is_ok_and(|(status, _)| *status == 200), || format!("the list: {list:?}"));
+        findings.check(list.as_ref().is_ok_and(|(status, _)| *status == 200), || format!("the list: {list:?}"));
         let asked = Instant::now();
-        let sent = client.begin(&honest, &Message::new("hello", last.take())).await;
+        let sent = client.send_and_get_reply_id(&honest, &OutgoingMessage::new("hello", last.take())).await;
         let accepted = asked.elapsed();
-        let turn = client.ended(&sent, REPLY).await;
+        let turn = client.wait_until_ended(&sent, REPLY).await;
         slowest_reply = slowest_reply.max(asked.elapsed());
-        findings.hold(accepted <= ACCEPT, || format!("a message was accepted after {accepted:?}"));
-        findings.hold(turn["status"] == "complete" && text_of(&turn) == words("H", 5), || format!("it got {turn}"));
+        findings.check(accepted <= ACCEPT, || format!("a message was accepted after {accepted:?}"));
+        findings
+            .check(turn["status"] == "complete" && text_of(&turn) == reply_words("H", 5), || format!("it got {turn}"));
         findings.count("honest messages", 1);
         last = Some(sent);
     }
     let upload = client.post("/api/blobs?name=a.json", &json!({ "an": "honest file" })).await;
-    findings.hold(upload.as_ref().is_ok_and(|(status, _)| *status == 201), || format!("an upload: {upload:?}"));
-    findings.hold(slowest_list <= LIST, || format!("the list took {slowest_list:?}"));
-    findings.hold(slowest_reply <= REPLY, || format!("a reply took {slowest_reply:?}"));
+    findings.check(upload.as_ref().is_ok_and(|(status, _)| *status == 201), || format!("an upload: {upload:?}"));
+    findings.check(slowest_list <= LIST, || format!("the list took {slowest_list:?}"));
+    findings.check(slowest_reply <= REPLY, || format!("a reply took {slowest_reply:?}"));
     let (list, reply_time) = (slowest_list.as_millis(), slowest_reply.as_millis());
-    findings.note(format!("slowest list {list} ms, slowest reply {reply_time} ms"));
-    let turn = client.ended(&reply, TIME).await;
-    findings.hold(turn["status"] == "complete" && text_of(&turn) == words("L", LONG), || {
+    findings.add_note(format!("slowest list {list} ms, slowest reply {reply_time} ms"));
+    let turn = client.wait_until_ended(&reply, TIME).await;
+    findings.check(turn["status"] == "complete" && text_of(&turn) == reply_words("L", LONG), || {
         format!("the reply that they followed is {} ({})", turn["status"], turn["error"])
     });
     drop(crowd);
-    let check = installation.check().await;
-    findings.hold(check.is_clean(), || check.to_string());
-    let status = server.end().await;
-    findings.hold(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
+    let check = installation.run_fsck().await;
+    findings.check(check.is_clean(), || check.to_string());
+    let status = server.terminate().await;
+    findings.check(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
     findings
 }

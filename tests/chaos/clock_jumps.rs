@@ -9,11 +9,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::join_all;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 
-use crate::chat_client::{ChatClient, Message, is_over, text_of};
-use crate::ground::Ground;
-use crate::installation::Installation;
-use crate::model_server::{paced_servers, words};
-use crate::report::Findings;
+use crate::chat_client::{ChatClient, OutgoingMessage, is_over, text_of};
+use crate::installation::TestInstallation;
+use crate::model_server::{paced_servers, reply_words};
+use crate::report::ScenarioFindings;
+use crate::scenario_context::ScenarioContext;
 
 const STREAMS: usize = 6;
 const WORDS: usize = 150;
@@ -32,7 +32,7 @@ const POSTGRES_TIMES: &str = "SELECT table_name::text, column_name::text FROM in
     AND table_name <> 'turn_blocks' AND is_generated = 'NEVER'";
 
 /// Moves every stored time; gives how many columns that were.
-async fn shift(ground: &Ground, installation: &Installation, hours: i64) -> usize {
+async fn shift_timestamps(ground: &ScenarioContext, installation: &TestInstallation, hours: i64) -> usize {
     if let Some(url) = &ground.url {
         let mut conn = PgConnection::connect(url).await.unwrap();
         let times: Vec<(String, String)> = sqlx::query_as(POSTGRES_TIMES).fetch_all(&mut conn).await.unwrap();
@@ -64,15 +64,15 @@ async fn shift(ground: &Ground, installation: &Installation, hours: i64) -> usiz
 }
 
 /// A chat and its turns in the order in which they were sent.
-struct Chat {
+struct SentChat {
     id: String,
     turns: Vec<String>,
 }
 
-async fn begin(client: &ChatClient, chats: &mut [Chat]) -> Vec<String> {
+async fn send_to_chats(client: &ChatClient, chats: &mut [SentChat]) -> Vec<String> {
     let sends = chats.iter().map(|chat| async move {
-        let message = Message::new("and?", chat.turns.last().cloned());
-        let (status, started) = client.send(&chat.id, &message).await.unwrap();
+        let message = OutgoingMessage::new("and?", chat.turns.last().cloned());
+        let (status, started) = client.send_message(&chat.id, &message).await.unwrap();
         assert_eq!(status, 201, "{started}");
         let id = |turn: &str| started[turn]["id"].as_str().unwrap().to_owned();
         (id("user_turn"), id("assistant_turn"))
@@ -87,53 +87,53 @@ async fn begin(client: &ChatClient, chats: &mut [Chat]) -> Vec<String> {
         .collect()
 }
 
-async fn hold_order(client: &ChatClient, chats: &[Chat], when: &str, findings: &mut Findings) {
+async fn assert_order(client: &ChatClient, chats: &[SentChat], when: &str, findings: &mut ScenarioFindings) {
     for chat in chats {
         let (status, page) = client.get(&format!("/api/chats/{}/turns?limit=200", chat.id)).await.unwrap();
         let turns = page["turns"].as_array().into_iter().flatten();
         let found: Vec<&str> = turns.filter_map(|turn| turn["id"].as_str()).collect();
-        findings.hold(status == 200 && found == chat.turns, || {
+        findings.check(status == 200 && found == chat.turns, || {
             format!("{when}: {status}, the turns are {found:?}, sent as {:?}", chat.turns)
         });
     }
 }
 
-pub async fn run(ground: Ground) -> Findings {
-    let mut findings = Findings::default();
+pub async fn run(ground: ScenarioContext) -> ScenarioFindings {
+    let mut findings = ScenarioFindings::default();
     let (_providers, configuration) = paced_servers(STREAMS, WORDS, PAUSE).await;
     let installation = ground.installation(&configuration);
     let mut server = installation.start().await;
     let mut chats = Vec::new();
     for at in 0..STREAMS {
-        chats.push(Chat { id: server.client.chat(&format!("p{at}")).await, turns: Vec::new() });
+        chats.push(SentChat { id: server.client.create_chat(&format!("p{at}")).await, turns: Vec::new() });
     }
     for hours in JUMPS {
         let when = format!("{hours} hours");
-        let running = begin(&server.client, &mut chats).await;
-        let columns = shift(&ground, &installation, hours).await;
-        findings.hold(columns > 10, || format!("{when}: {columns} columns have times"));
+        let running = send_to_chats(&server.client, &mut chats).await;
+        let columns = shift_timestamps(&ground, &installation, hours).await;
+        findings.check(columns > 10, || format!("{when}: {columns} columns have times"));
         for (at, reply) in running.iter().enumerate() {
-            let turn = server.client.ended(reply, ENDING).await;
-            let is_whole = turn["status"] == "complete" && text_of(&turn) == words(&format!("K{at:02}"), WORDS);
-            findings.hold(is_whole, || format!("{when}: {reply} is {} ({})", turn["status"], turn["error"]));
+            let turn = server.client.wait_until_ended(reply, ENDING).await;
+            let is_whole = turn["status"] == "complete" && text_of(&turn) == reply_words(&format!("K{at:02}"), WORDS);
+            findings.check(is_whole, || format!("{when}: {reply} is {} ({})", turn["status"], turn["error"]));
         }
-        hold_order(&server.client, &chats, &when, &mut findings).await;
-        let killed = begin(&server.client, &mut chats).await;
+        assert_order(&server.client, &chats, &when, &mut findings).await;
+        let killed = send_to_chats(&server.client, &mut chats).await;
         server.kill().await;
-        shift(&ground, &installation, hours).await;
+        shift_timestamps(&ground, &installation, hours).await;
         server = installation.start().await;
         for reply in &killed {
-            let turn = server.client.ended(reply, SWEEP).await;
-            findings.hold(is_over(&turn), || format!("{when}: {reply} is {} after the start", turn["status"]));
+            let turn = server.client.wait_until_ended(reply, SWEEP).await;
+            findings.check(is_over(&turn), || format!("{when}: {reply} is {} after the start", turn["status"]));
         }
-        hold_order(&server.client, &chats, &when, &mut findings).await;
-        let check = installation.check().await;
-        findings.hold(check.is_clean(), || format!("{when}: {check}"));
+        assert_order(&server.client, &chats, &when, &mut findings).await;
+        let check = installation.run_fsck().await;
+        findings.check(check.is_clean(), || format!("{when}: {check}"));
         findings.count("jumps", 2);
         findings.count("replies", 2 * STREAMS);
     }
-    findings.note("stored times moved".into());
-    let status = server.end().await;
-    findings.hold(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
+    findings.add_note("stored times moved".into());
+    let status = server.terminate().await;
+    findings.check(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
     findings
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
-use crate::chat_client::{ChatClient, Message, is_over};
-use crate::damages::{columns, damages, deep, reckless, statement};
+use crate::chat_client::{ChatClient, OutgoingMessage, is_over};
+use crate::damages::{damage_statement, damage_values, nested_json, open_unchecked, sqlite_columns};
 use crate::fakeprov::FakeProvider;
-use crate::ground::Ground;
-use crate::installation::{Check, Installation};
-use crate::model_server::{at_once, provider};
-use crate::report::Findings;
+use crate::installation::{FsckReport, TestInstallation};
+use crate::model_server::{immediate_reply, provider_config};
+use crate::report::ScenarioFindings;
+use crate::scenario_context::ScenarioContext;
 
 const DAMAGES: usize = 40;
 const WORDS: &str = "a message of the chat beside the damaged one";
@@ -33,24 +33,24 @@ struct Damage {
 }
 
 impl Damage {
-    fn shown(&self) -> String {
+    fn description(&self) -> String {
         let value: String = self.value.chars().take(40).collect();
         format!("{}.{} = {value}", self.table, self.column)
     }
 }
 
-async fn say(client: &ChatClient, words: &str) -> String {
-    let chat = client.chat("p").await;
-    let reply = client.begin(&chat, &Message::new(words, None)).await;
-    assert!(is_over(&client.ended(&reply, REPLY).await));
+async fn send_message(client: &ChatClient, words: &str) -> String {
+    let chat = client.create_chat("p").await;
+    let reply = client.send_and_get_reply_id(&chat, &OutgoingMessage::new(words, None)).await;
+    assert!(is_over(&client.wait_until_ended(&reply, REPLY).await));
     chat
 }
 
 /// Everything that this scenario damages, and the chat beside it.
-async fn furnish(client: &ChatClient) -> String {
-    let trashed = say(client, "a chat for Trash").await;
-    say(client, "a chat that is damaged").await;
-    let beside = say(client, WORDS).await;
+async fn seed_chats(client: &ChatClient) -> String {
+    let trashed = send_message(client, "a chat for Trash").await;
+    send_message(client, "a chat that is damaged").await;
+    let beside = send_message(client, WORDS).await;
     let document = json!({ "title": "Plan", "kind": "text/markdown", "content": "# Plan" });
     for (method, path, body) in
         [("POST", "/api/documents".to_owned(), Some(document)), ("DELETE", format!("/api/chats/{trashed}"), None)]
@@ -61,10 +61,10 @@ async fn furnish(client: &ChatClient) -> String {
     beside
 }
 
-async fn every_damage(ground: &Ground, whole: &Installation) -> Vec<Damage> {
+async fn every_damage(ground: &ScenarioContext, whole: &TestInstallation) -> Vec<Damage> {
     let of = |table: &str, column: &str, kind: &str| {
         let of = |value| Damage { table: table.into(), column: column.into(), value };
-        damages(kind).into_iter().map(of).collect::<Vec<_>>()
+        damage_values(kind).into_iter().map(of).collect::<Vec<_>>()
     };
     if let Some(url) = &ground.url {
         let mut conn = PgConnection::connect(url).await.unwrap();
@@ -74,27 +74,32 @@ async fn every_damage(ground: &Ground, whole: &Installation) -> Vec<Damage> {
         // PostgreSQL keeps no bytes that are no text.
         return all.filter(|damage| !damage.value.starts_with("CAST")).collect();
     }
-    let pool = reckless(&whole.data_dir().join("turnleaf.db")).await;
-    let tables = columns(&pool).await;
+    let pool = open_unchecked(&whole.data_dir().join("turnleaf.db")).await;
+    let tables = sqlite_columns(&pool).await;
     pool.close().await;
     let all = tables.iter().flat_map(|(table, columns)| columns.iter().map(move |column| (table, column)));
     all.flat_map(|(table, (column, kind))| of(table, column, kind)).collect()
 }
 
 /// A copy with the damage in it; `None` where the database does not take it, or there is no such row.
-async fn damaged(ground: &Ground, whole: &Installation, configuration: &str, damage: &Damage) -> Option<Installation> {
+async fn damaged_copy(
+    ground: &ScenarioContext,
+    whole: &TestInstallation,
+    configuration: &str,
+    damage: &Damage,
+) -> Option<TestInstallation> {
     let dir = ground.dir.join("damaged");
     let _ = std::fs::remove_dir_all(&dir);
     copy(whole.data_dir(), &dir.join("data"));
     let Some(cluster) = ground.cluster.as_ref().filter(|_| ground.url.is_some()) else {
-        let pool = reckless(&dir.join("data/turnleaf.db")).await;
-        let text = statement(&damage.table, &damage.column, &damage.value);
+        let pool = open_unchecked(&dir.join("data/turnleaf.db")).await;
+        let text = damage_statement(&damage.table, &damage.column, &damage.value);
         let done = sqlx::query(AssertSqlSafe(text)).execute(&pool).await;
         pool.close().await;
         let is_done = done.is_ok_and(|done| done.rows_affected() > 0);
-        return is_done.then(|| Installation::new(&ground.binary, &dir, None, configuration));
+        return is_done.then(|| TestInstallation::new(&ground.binary, &dir, None, configuration));
     };
-    let url = cluster.copy(&ground.database_name, "damaged").await;
+    let url = cluster.copy_database(&ground.database_name, "damaged").await;
     let mut conn = PgConnection::connect(&url).await.unwrap();
     sqlx::query("SET session_replication_role = replica").execute(&mut conn).await.unwrap();
     let Damage { table, column, value } = damage;
@@ -105,7 +110,7 @@ async fn damaged(ground: &Ground, whole: &Installation, configuration: &str, dam
     let done = sqlx::query(AssertSqlSafe(text)).execute(&mut conn).await;
     conn.close().await.unwrap();
     let is_done = done.is_ok_and(|done| done.rows_affected() > 0);
-    is_done.then(|| Installation::new(&ground.binary, &dir, Some(url), configuration))
+    is_done.then(|| TestInstallation::new(&ground.binary, &dir, Some(url), configuration))
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -121,7 +126,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// What a person sees of the server on such a database.
-async fn look(installation: &Installation, beside: &str) -> Result<Check, String> {
+async fn inspect_installation(installation: &TestInstallation, beside: &str) -> Result<FsckReport, String> {
     let server = installation.try_start().await?;
     let client = &server.client;
     for (path, part) in [
@@ -137,37 +142,37 @@ async fn look(installation: &Installation, beside: &str) -> Result<Check, String
             return Err(format!("{path}: {status} {}", answer.chars().take(200).collect::<String>()));
         }
     }
-    let check = installation.check().await;
-    server.end().await;
+    let check = installation.run_fsck().await;
+    server.terminate().await;
     if check.is_complete() { Ok(check) } else { Err(check.to_string()) }
 }
 
-pub async fn run(mut ground: Ground) -> Findings {
-    let mut findings = Findings::default();
-    let model_server = FakeProvider::start(vec![at_once("D", 5)]).await;
-    let configuration = provider("p", &model_server.base_url(), "");
+pub async fn run(mut ground: ScenarioContext) -> ScenarioFindings {
+    let mut findings = ScenarioFindings::default();
+    let model_server = FakeProvider::start(vec![immediate_reply("D", 5)]).await;
+    let configuration = provider_config("p", &model_server.base_url(), "");
     let whole = ground.installation(&configuration);
     let server = whole.start().await;
-    let beside = furnish(&server.client).await;
-    server.end().await;
+    let beside = seed_chats(&server.client).await;
+    server.terminate().await;
     let mut all = every_damage(&ground, &whole).await;
     let mut tables = std::collections::BTreeSet::new();
     while let Some(last) = all.len().checked_sub(1) {
-        let damage = all.swap_remove(ground.randomness.below(last + 1));
-        let Some(installation) = damaged(&ground, &whole, &configuration, &damage).await else { continue };
+        let damage = all.swap_remove(ground.randomness.next_below(last + 1));
+        let Some(installation) = damaged_copy(&ground, &whole, &configuration, &damage).await else { continue };
         findings.count("damages", 1);
-        match look(&installation, &beside).await {
-            Err(why) => findings.fail(format!("{}: {why}", damage.shown())),
+        match inspect_installation(&installation, &beside).await {
+            Err(why) => findings.add_failure(format!("{}: {why}", damage.description())),
             Ok(check) => {
                 findings.count("named by fsck", usize::from(!check.is_clean()));
                 // A block is JSON, whose depth every reader bounds.
                 let is_unreadable = damage.table == "turn_blocks" && damage.column == "content";
-                let is_unreadable = is_unreadable && damage.value.contains(&deep(900));
-                findings.hold(!is_unreadable || !check.is_clean(), || format!("{}: {check}", damage.shown()));
+                let is_unreadable = is_unreadable && damage.value.contains(&nested_json(900));
+                findings.check(!is_unreadable || !check.is_clean(), || format!("{}: {check}", damage.description()));
             }
         }
         tables.insert(damage.table);
-        if findings.done("damages") == DAMAGES {
+        if findings.count_of("damages") == DAMAGES {
             break;
         }
     }

@@ -9,10 +9,10 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio::time::{Instant, sleep};
 
-use crate::chat_client::{ChatClient, Message, code_of, is_over, text_of};
-use crate::ground::{Database, Ground};
-use crate::model_server::{paced_servers, words};
-use crate::report::Findings;
+use crate::chat_client::{ChatClient, OutgoingMessage, failure_code_of, is_over, text_of};
+use crate::model_server::{paced_servers, reply_words};
+use crate::report::ScenarioFindings;
+use crate::scenario_context::{ScenarioContext, ScenarioDatabase};
 use crate::small_disk::SmallDisk;
 
 const STREAMS: usize = 8;
@@ -26,32 +26,37 @@ const ENDING: Duration = Duration::from_secs(60);
 /// How long a measurement of the disk and a write that waits for room may count after there is room.
 const AGAIN: Duration = Duration::from_secs(10);
 
-fn free(path: &Path) -> u64 {
+fn free_bytes(path: &Path) -> u64 {
     let stat = rustix::fs::statvfs(path).unwrap();
     stat.f_bavail * stat.f_frsize
 }
 
 /// Fills the disk until so many bytes are left, or nothing more can be written.
-fn fill(disk: &Path, left: u64) {
+fn fill_disk(disk: &Path, left: u64) {
     // A file that is open keeps its space when it is removed.
     let mut file = File::create(disk.join("fill")).unwrap();
-    while free(disk) > left && file.write_all(&[b'x'; 16 << 10]).is_ok() {}
+    while free_bytes(disk) > left && file.write_all(&[b'x'; 16 << 10]).is_ok() {}
 }
 
-async fn begin(client: &ChatClient) -> Vec<(String, String)> {
+async fn start_streams(client: &ChatClient) -> Vec<(String, String)> {
     join_all((0..STREAMS).map(|at| async move {
-        let chat = client.chat(&format!("p{at}")).await;
-        let reply = client.begin(&chat, &Message::new("?", None)).await;
+        let chat = client.create_chat(&format!("p{at}")).await;
+        let reply = client.send_and_get_reply_id(&chat, &OutgoingMessage::new("?", None)).await;
         (chat, reply)
     }))
     .await
 }
 
 /// Waits until a message is answered with something else; gives that.
-async fn until_not(client: &ChatClient, (chat, reply): &(String, String), status: u16, within: Duration) -> String {
+async fn wait_while_status(
+    client: &ChatClient,
+    (chat, reply): &(String, String),
+    status: u16,
+    within: Duration,
+) -> String {
     let began = Instant::now();
     loop {
-        let answer = client.send(chat, &Message::new("and now?", Some(reply.clone()))).await;
+        let answer = client.send_message(chat, &OutgoingMessage::new("and now?", Some(reply.clone()))).await;
         let has_changed = answer.as_ref().is_ok_and(|(is, _)| *is != status);
         if has_changed || began.elapsed() > within {
             return match answer {
@@ -63,70 +68,70 @@ async fn until_not(client: &ChatClient, (chat, reply): &(String, String), status
     }
 }
 
-pub async fn run(ground: Ground) -> Findings {
-    let mut findings = Findings::default();
+pub async fn run(ground: ScenarioContext) -> ScenarioFindings {
+    let mut findings = ScenarioFindings::default();
     let Some(disk) = SmallDisk::mount(DISK) else {
-        findings.note("SKIPPED: this account may not mount a small file system".into());
+        findings.add_note("SKIPPED: this account may not mount a small file system".into());
         return findings;
     };
     let (_providers, configuration) = paced_servers(STREAMS, WORDS, PAUSE).await;
     let of = ground.installation(&format!("{BOUND}{configuration}")).with_data_in(disk.path().join("data"));
     let server = of.start().await;
     let client = &server.client;
-    findings.note("tmpfs of 64 MiB".into());
+    findings.add_note("tmpfs of 64 MiB".into());
 
     // The streams of a first round are over, so that their chats take another message.
-    let settled = begin(client).await;
-    join_all(settled.iter().map(|(_, reply)| client.ended(reply, ENDING))).await;
-    let running = begin(client).await;
-    fill(disk.path(), LEFT);
+    let settled = start_streams(client).await;
+    join_all(settled.iter().map(|(_, reply)| client.wait_until_ended(reply, ENDING))).await;
+    let running = start_streams(client).await;
+    fill_disk(disk.path(), LEFT);
     let mut refused = String::new();
     for chat in &settled[..2] {
-        refused = until_not(client, chat, 201, AGAIN).await;
-        findings.hold(refused == "507 disk_space_low", || format!("almost full: a message is answered {refused}"));
+        refused = wait_while_status(client, chat, 201, AGAIN).await;
+        findings.check(refused == "507 disk_space_low", || format!("almost full: a message is answered {refused}"));
     }
     for (at, (_, reply)) in running.iter().enumerate() {
-        let turn = client.ended(reply, ENDING).await;
-        let is_whole = turn["status"] == "complete" && text_of(&turn) == words(&format!("K{at:02}"), WORDS);
-        findings.hold(is_whole, || format!("almost full: {reply} is {} ({})", turn["status"], code_of(&turn)));
+        let turn = client.wait_until_ended(reply, ENDING).await;
+        let is_whole = turn["status"] == "complete" && text_of(&turn) == reply_words(&format!("K{at:02}"), WORDS);
+        findings.check(is_whole, || format!("almost full: {reply} is {} ({})", turn["status"], failure_code_of(&turn)));
         findings.count("replies that ran meanwhile", 1);
     }
     let reads = client.get("/api/chats?limit=10").await;
-    findings.hold(reads.as_ref().is_ok_and(|(status, _)| *status == 200), || format!("almost full: {reads:?}"));
+    findings.check(reads.as_ref().is_ok_and(|(status, _)| *status == 200), || format!("almost full: {reads:?}"));
     findings.count("fillings below the bound", 1);
     std::fs::remove_file(disk.path().join("fill")).unwrap();
-    let again = until_not(client, &running[2], 507, AGAIN).await;
-    findings.hold(again.starts_with("201"), || format!("freed: a message is answered {again}, before {refused}"));
+    let again = wait_while_status(client, &running[2], 507, AGAIN).await;
+    findings.check(again.starts_with("201"), || format!("freed: a message is answered {again}, before {refused}"));
 
-    if ground.database == Database::Sqlite {
-        let running = begin(client).await;
-        let followers: Vec<_> = running.iter().map(|(_, reply)| client.follow(reply)).collect();
+    if ground.database == ScenarioDatabase::Sqlite {
+        let running = start_streams(client).await;
+        let followers: Vec<_> = running.iter().map(|(_, reply)| client.follow_reply(reply)).collect();
         sleep(Duration::from_millis(500)).await;
-        fill(disk.path(), 0);
+        fill_disk(disk.path(), 0);
         sleep(Duration::from_secs(3)).await;
         let reads = client.get("/api/chats?limit=10").await;
-        findings.hold(reads.as_ref().is_ok_and(|(status, _)| *status == 200), || format!("full: {reads:?}"));
+        findings.check(reads.as_ref().is_ok_and(|(status, _)| *status == 200), || format!("full: {reads:?}"));
         std::fs::remove_file(disk.path().join("fill")).unwrap();
         for (at, ((_, reply), follower)) in running.iter().zip(followers).enumerate() {
-            let turn = client.ended(reply, ENDING).await;
-            let (stored, full) = (text_of(&turn), words(&format!("K{at:02}"), WORDS));
-            findings.hold(is_over(&turn), || format!("full: {reply} is {}", turn["status"]));
-            findings.hold(full.starts_with(&stored), || format!("full: {reply} has words nobody said"));
-            let code = code_of(&turn);
-            findings.hold(matches!(code, "" | "storage_full"), || format!("full: {reply} ended with {code}"));
-            let shown = follower.shown().text;
-            findings.hold(stored.starts_with(&shown), || {
+            let turn = client.wait_until_ended(reply, ENDING).await;
+            let (stored, full) = (text_of(&turn), reply_words(&format!("K{at:02}"), WORDS));
+            findings.check(is_over(&turn), || format!("full: {reply} is {}", turn["status"]));
+            findings.check(full.starts_with(&stored), || format!("full: {reply} has words nobody said"));
+            let code = failure_code_of(&turn);
+            findings.check(matches!(code, "" | "storage_full"), || format!("full: {reply} ended with {code}"));
+            let shown = follower.snapshot().text;
+            findings.check(stored.starts_with(&shown), || {
                 format!("full: {reply} was shown {} bytes and has {}", shown.len(), stored.len())
             });
             findings.count(if code.is_empty() { "whole when full" } else { "storage_full when full" }, 1);
         }
-        let again = until_not(client, &running[0], 507, AGAIN).await;
-        findings.hold(again.starts_with("201"), || format!("freed after full: a message is answered {again}"));
+        let again = wait_while_status(client, &running[0], 507, AGAIN).await;
+        findings.check(again.starts_with("201"), || format!("freed after full: a message is answered {again}"));
         findings.count("fillings to the last byte", 1);
     }
-    let status = server.end().await;
-    findings.hold(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
-    let check = of.check().await;
-    findings.hold(check.is_clean(), || check.to_string());
+    let status = server.terminate().await;
+    findings.check(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
+    let check = of.run_fsck().await;
+    findings.check(check.is_clean(), || check.to_string());
     findings
 }

@@ -18,17 +18,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Where a server lives.
 #[derive(Debug, Clone)]
-pub struct Installation {
+pub struct TestInstallation {
     binary: PathBuf,
     dir: PathBuf,
     data_dir: PathBuf,
     database: Option<String>,
 }
 
-impl Installation {
+impl TestInstallation {
     pub fn new(binary: &Path, dir: &Path, database: Option<String>, configuration: &str) -> Self {
         let of = Self { binary: binary.into(), dir: dir.into(), data_dir: dir.join("data"), database };
-        of.configure(configuration);
+        of.write_configuration(configuration);
         of
     }
 
@@ -42,7 +42,7 @@ impl Installation {
         &self.data_dir
     }
 
-    pub fn configure(&self, configuration: &str) {
+    pub fn write_configuration(&self, configuration: &str) {
         std::fs::write(self.configuration(), format!("find_local_servers = false\n{configuration}")).unwrap();
     }
 
@@ -55,7 +55,7 @@ impl Installation {
     }
 
     /// The end of the server's log.
-    pub fn logged(&self) -> String {
+    pub fn read_log(&self) -> String {
         let all = std::fs::read_to_string(self.log()).unwrap_or_default();
         let lines: Vec<&str> = all.lines().collect();
         lines[lines.len().saturating_sub(20)..].join("\n")
@@ -72,16 +72,16 @@ impl Installation {
     }
 
     /// Starts it on a free port and waits until it says that it listens.
-    pub async fn start(&self) -> Server {
+    pub async fn start(&self) -> RunningServer {
         match self.try_start().await {
             Ok(server) => server,
-            Err(why) => panic!("the server does not start: {why}; its log ends:\n{}", self.logged()),
+            Err(why) => panic!("the server does not start: {why}; its log ends:\n{}", self.read_log()),
         }
     }
 
     /// # Errors
     /// It ended, or did not listen in time.
-    pub async fn try_start(&self) -> Result<Server, String> {
+    pub async fn try_start(&self) -> Result<RunningServer, String> {
         let mut child = self.command().args(["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
         let mut line = String::new();
         let mut said = BufReader::new(child.stdout.take().unwrap());
@@ -90,18 +90,18 @@ impl Installation {
             return Err(format!("{:?}", child.try_wait()));
         }
         let address: SocketAddr = line.trim().strip_prefix("listening on http://").unwrap().parse().unwrap();
-        Ok(Server { child, address, client: ChatClient::new(address) })
+        Ok(RunningServer { child, address, client: ChatClient::new(address) })
     }
 
     /// What the checker finds.
-    pub async fn check(&self) -> Check {
+    pub async fn run_fsck(&self) -> FsckReport {
         let checked = timeout(PATIENCE, self.command().arg("fsck").output()).await.expect("fsck ends").unwrap();
-        Check { code: checked.status.code(), said: String::from_utf8_lossy(&checked.stdout).into_owned() }
+        FsckReport { code: checked.status.code(), said: String::from_utf8_lossy(&checked.stdout).into_owned() }
     }
 }
 
 /// The answer of `turnleaf fsck`.
-pub struct Check {
+pub struct FsckReport {
     code: Option<i32>,
     said: String,
 }
@@ -109,7 +109,7 @@ pub struct Check {
 /// The exit code for damaged data.
 const DAMAGED: i32 = 74;
 
-impl Check {
+impl FsckReport {
     pub fn is_clean(&self) -> bool {
         self.code == Some(0)
     }
@@ -120,7 +120,7 @@ impl Check {
     }
 }
 
-impl std::fmt::Display for Check {
+impl std::fmt::Display for FsckReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let beginning: String = self.said.chars().take(600).collect();
         write!(f, "fsck ended with {:?}: {beginning}", self.code)
@@ -128,13 +128,13 @@ impl std::fmt::Display for Check {
 }
 
 /// A running server; killed when it is dropped.
-pub struct Server {
+pub struct RunningServer {
     child: Child,
     pub address: SocketAddr,
     pub client: ChatClient,
 }
 
-impl Server {
+impl RunningServer {
     fn signal(&self, signal: Signal) {
         let id = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())).unwrap();
         kill_process(id, signal).unwrap();
@@ -146,7 +146,7 @@ impl Server {
     }
 
     /// Ends it in order.
-    pub async fn end(mut self) -> ExitStatus {
+    pub async fn terminate(mut self) -> ExitStatus {
         self.signal(Signal::TERM);
         timeout(PATIENCE, self.child.wait()).await.expect("SIGTERM ends it").unwrap()
     }

@@ -6,10 +6,10 @@ use futures::future::join_all;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-use crate::chat_client::{ChatClient, Follower, Message, is_over, text_of};
-use crate::ground::Ground;
-use crate::model_server::{paced_servers, words};
-use crate::report::Findings;
+use crate::chat_client::{ChatClient, OutgoingMessage, ReplyFollower, is_over, text_of};
+use crate::model_server::{paced_servers, reply_words};
+use crate::report::ScenarioFindings;
+use crate::scenario_context::ScenarioContext;
 
 const KILLS: usize = 40;
 const STREAMS: usize = 20;
@@ -22,14 +22,14 @@ const SWEEP: Duration = Duration::from_secs(1);
 const STOP: Duration = Duration::from_secs(10);
 
 /// A message that was accepted, with its reply.
-struct Accepted {
+struct AcceptedMessage {
     question: String,
     reply: String,
-    follower: Follower,
+    follower: ReplyFollower,
 }
 
 /// What a chat was found to have after a kill.
-struct Found {
+struct ChatAfterKill {
     last: String,
     was_accepted: bool,
     /// How old the newest words were that are missing.
@@ -37,36 +37,42 @@ struct Found {
     broken: Vec<String>,
 }
 
-async fn send(client: ChatClient, chat: String, message: Message) -> Option<Accepted> {
-    let (status, started) = client.send(&chat, &message).await.ok()?;
+async fn send_message(client: ChatClient, chat: String, message: OutgoingMessage) -> Option<AcceptedMessage> {
+    let (status, started) = client.send_message(&chat, &message).await.ok()?;
     assert_eq!(status, 201, "{started}");
     let id = |turn: &str| started[turn]["id"].as_str().unwrap().to_owned();
     let reply = id("assistant_turn");
-    let follower = client.follow(&reply);
-    Some(Accepted { question: id("user_turn"), reply, follower })
+    let follower = client.follow_reply(&reply);
+    Some(AcceptedMessage { question: id("user_turn"), reply, follower })
 }
 
 /// Nobody knows whether the message was accepted; the same request again makes it, or finds it.
-async fn repeat(client: &ChatClient, chat: &str, message: &Message) -> Found {
-    let reply = client.begin(chat, message).await;
+async fn resend_message(client: &ChatClient, chat: &str, message: &OutgoingMessage) -> ChatAfterKill {
+    let reply = client.send_and_get_reply_id(chat, message).await;
     let stopped = client.post(&format!("/api/turns/{reply}/stop"), &Value::Null).await;
-    let turn = client.ended(&reply, STOP).await;
+    let turn = client.wait_until_ended(&reply, STOP).await;
     let mut broken = Vec::new();
     if !is_over(&turn) || !stopped.as_ref().is_ok_and(|(status, _)| *status < 300) {
         broken.push(format!("the repeated message {reply} is {} after Stop ({stopped:?})", turn["status"]));
     }
-    Found { last: reply, was_accepted: false, missing: None, broken }
+    ChatAfterKill { last: reply, was_accepted: false, missing: None, broken }
 }
 
-async fn look(client: &ChatClient, accepted: Accepted, message: &Message, full: &str, killed: Instant) -> Found {
+async fn inspect_chat(
+    client: &ChatClient,
+    accepted: AcceptedMessage,
+    message: &OutgoingMessage,
+    full: &str,
+    killed: Instant,
+) -> ChatAfterKill {
     let mut broken = Vec::new();
     let id = accepted.reply;
-    let shown = accepted.follower.ended().await;
-    let (status, question) = client.turn(&accepted.question).await.unwrap();
+    let shown = accepted.follower.wait_for_end().await;
+    let (status, question) = client.get_turn(&accepted.question).await.unwrap();
     if status != 200 || text_of(&question) != message.text {
         broken.push(format!("the accepted message {} is {status} {question}", accepted.question));
     }
-    let turn = client.ended(&id, SWEEP).await;
+    let turn = client.wait_until_ended(&id, SWEEP).await;
     if !is_over(&turn) {
         broken.push(format!("the turn {id} is {}", turn["status"]));
     }
@@ -74,39 +80,38 @@ async fn look(client: &ChatClient, accepted: Accepted, message: &Message, full: 
     if !full.starts_with(&stored) {
         broken.push(format!("{id} has words nobody said: {stored}"));
     }
-    if !stored.starts_with(shown.until(killed - UNSTORED)) {
+    if !stored.starts_with(shown.text_shown_by(killed - UNSTORED)) {
         let age = shown.age_of(stored.len(), killed);
         broken.push(format!("{id} lost what was shown {} ms before", age.as_millis()));
     }
     let missing = (shown.text.len() > stored.len()).then(|| shown.age_of(stored.len(), killed));
-    Found { last: id, was_accepted: true, missing, broken }
+    ChatAfterKill { last: id, was_accepted: true, missing, broken }
 }
 
-pub async fn run(mut ground: Ground) -> Findings {
-    let mut findings = Findings::default();
+pub async fn run(mut ground: ScenarioContext) -> ScenarioFindings {
+    let mut findings = ScenarioFindings::default();
     let (_providers, configuration) = paced_servers(STREAMS, WORDS, PAUSE).await;
     let installation = ground.installation(&configuration);
     let mut server = installation.start().await;
     let mut chats = Vec::new();
     for at in 0..STREAMS {
-        chats.push((server.client.chat(&format!("p{at}")).await, None::<String>));
+        chats.push((server.client.create_chat(&format!("p{at}")).await, None::<String>));
     }
     let mut missing = Vec::new();
     for kill in 0..KILLS {
-        let messages: Vec<Message> =
-            chats.iter().map(|(_, last)| Message::new(&format!("message {kill}"), last.clone())).collect();
+        let messages: Vec<OutgoingMessage> =
+            chats.iter().map(|(_, last)| OutgoingMessage::new(&format!("message {kill}"), last.clone())).collect();
         // In tasks of their own: the kill does not wait for answers.
-        let sends = chats
-            .iter()
-            .zip(&messages)
-            .map(|((chat, _), message)| tokio::spawn(send(server.client.clone(), chat.clone(), message.clone())));
+        let sends = chats.iter().zip(&messages).map(|((chat, _), message)| {
+            tokio::spawn(send_message(server.client.clone(), chat.clone(), message.clone()))
+        });
         let mut sends: Vec<_> = sends.collect();
         let mut begun = Vec::new();
-        if ground.randomness.below(3) > 0 {
+        if ground.randomness.next_below(3) > 0 {
             begun = join_all(std::mem::take(&mut sends)).await;
-            sleep(ground.randomness.between(Duration::ZERO, Duration::from_secs(2))).await;
+            sleep(ground.randomness.next_duration(Duration::ZERO, Duration::from_secs(2))).await;
         } else {
-            sleep(ground.randomness.between(Duration::ZERO, Duration::from_millis(600))).await;
+            sleep(ground.randomness.next_duration(Duration::ZERO, Duration::from_millis(600))).await;
         }
         let killed = Instant::now();
         server.kill().await;
@@ -119,9 +124,9 @@ pub async fn run(mut ground: Ground) -> Findings {
             async move {
                 match begun.unwrap() {
                     Some(accepted) => {
-                        look(client, accepted, message, &words(&format!("K{at:02}"), WORDS), killed).await
+                        inspect_chat(client, accepted, message, &reply_words(&format!("K{at:02}"), WORDS), killed).await
                     }
-                    None => repeat(client, chat, message).await,
+                    None => resend_message(client, chat, message).await,
                 }
             }
         });
@@ -130,14 +135,14 @@ pub async fn run(mut ground: Ground) -> Findings {
             *last = Some(found.last);
             findings.count(if found.was_accepted { "accepted messages" } else { "messages sent again" }, 1);
             missing.extend(found.missing);
-            found.broken.into_iter().for_each(|text| findings.fail(format!("kill {kill}: {text}")));
+            found.broken.into_iter().for_each(|text| findings.add_failure(format!("kill {kill}: {text}")));
         }
-        let check = installation.check().await;
-        findings.hold(check.is_clean(), || format!("kill {kill}: {check}"));
+        let check = installation.run_fsck().await;
+        findings.check(check.is_clean(), || format!("kill {kill}: {check}"));
     }
     let oldest = missing.iter().max().copied().unwrap_or_default().as_millis();
-    findings.note(format!("{} replies without their newest words (at most {oldest} ms old)", missing.len()));
-    let status = server.end().await;
-    findings.hold(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
+    findings.add_note(format!("{} replies without their newest words (at most {oldest} ms old)", missing.len()));
+    let status = server.terminate().await;
+    findings.check(status.code() == Some(0), || format!("SIGTERM ended it with {status}"));
     findings
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::fakeprov::{FakeProvider, Verb};
+use crate::fakeprov::{FakeProvider, ServerStep};
 
 /// The words of a reply; those of another key share no beginning with them.
-pub fn words(key: &str, count: usize) -> String {
+pub fn reply_words(key: &str, count: usize) -> String {
     (0..count).map(|at| word(key, at)).collect()
 }
 
@@ -26,36 +26,36 @@ pub fn event(text: &str) -> Vec<u8> {
 }
 
 /// The pieces of a reply without its end.
-pub fn pieces(key: &str, count: usize) -> Vec<u8> {
+pub fn word_events(key: &str, count: usize) -> Vec<u8> {
     (0..count).flat_map(|at| delta(&word(key, at))).collect()
 }
 
 /// What ends a reply in order.
-pub fn ending() -> Vec<u8> {
+pub fn final_events() -> Vec<u8> {
     let choice = json!({ "index": 0, "delta": {}, "finish_reason": "stop" });
     let usage = json!({ "prompt_tokens": 7, "completion_tokens": 5 });
     [event(&json!({ "choices": [choice], "usage": usage }).to_string()), event("[DONE]")].concat()
 }
 
 /// The beginning of an answer that streams.
-pub fn opening() -> Vec<Verb> {
-    vec![Verb::Status(200), Verb::Header("content-type", "text/event-stream".into())]
+pub fn response_head() -> Vec<ServerStep> {
+    vec![ServerStep::Status(200), ServerStep::Header("content-type", "text/event-stream".into())]
 }
 
 /// A whole answer at once.
-pub fn at_once(key: &str, count: usize) -> Vec<Verb> {
-    let bytes = [pieces(key, count), ending()].concat();
-    [opening(), vec![Verb::Bytes(bytes), Verb::Fin]].concat()
+pub fn immediate_reply(key: &str, count: usize) -> Vec<ServerStep> {
+    let bytes = [word_events(key, count), final_events()].concat();
+    [response_head(), vec![ServerStep::Bytes(bytes), ServerStep::Fin]].concat()
 }
 
 /// A whole answer, one piece of the reply after each pause.
-pub fn paced(key: &str, count: usize, pause: Duration) -> Vec<Verb> {
-    let drip = Verb::Drip(pieces(key, count), delta(&word(key, 0)).len(), pause);
-    [opening(), vec![drip, Verb::Bytes(ending()), Verb::Fin]].concat()
+pub fn paced_reply(key: &str, count: usize, pause: Duration) -> Vec<ServerStep> {
+    let drip = ServerStep::Drip(word_events(key, count), delta(&word(key, 0)).len(), pause);
+    [response_head(), vec![drip, ServerStep::Bytes(final_events()), ServerStep::Fin]].concat()
 }
 
 /// What a configuration file says of a provider.
-pub fn provider(id: &str, base_url: &str, more: &str) -> String {
+pub fn provider_config(id: &str, base_url: &str, more: &str) -> String {
     format!("[[providers]]\nid = '{id}'\nbase_url = '{base_url}'\nmodels = ['m']\n{more}")
 }
 
@@ -64,8 +64,8 @@ pub async fn paced_servers(servers: usize, count: usize, pause: Duration) -> (Ve
     let mut started = Vec::new();
     let mut configuration = String::new();
     for at in 0..servers {
-        let server = FakeProvider::start(vec![paced(&format!("K{at:02}"), count, pause)]).await;
-        configuration += &provider(&format!("p{at}"), &server.base_url(), "");
+        let server = FakeProvider::start(vec![paced_reply(&format!("K{at:02}"), count, pause)]).await;
+        configuration += &provider_config(&format!("p{at}"), &server.base_url(), "");
         started.push(server);
     }
     (started, configuration)

@@ -7,35 +7,35 @@ use std::time::Duration;
 
 use tokio::task::JoinError;
 
-use crate::ground::Database;
+use crate::scenario_context::ScenarioDatabase;
 
 /// What a scenario did and what did not hold.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub struct ScenarioFindings {
     done: BTreeMap<&'static str, usize>,
     notes: Vec<String>,
     failures: Vec<String>,
 }
 
-impl Findings {
+impl ScenarioFindings {
     /// Counts something that was done.
     pub fn count(&mut self, what: &'static str, times: usize) {
         *self.done.entry(what).or_default() += times;
     }
 
     /// Something that was measured, for the table.
-    pub fn note(&mut self, text: String) {
+    pub fn add_note(&mut self, text: String) {
         self.notes.push(text);
     }
 
     /// Something did not hold.
-    pub fn fail(&mut self, text: String) {
+    pub fn add_failure(&mut self, text: String) {
         eprintln!("FAILED: {text}");
         self.failures.push(text);
     }
 
     /// How often something was done.
-    pub fn done(&self, what: &str) -> usize {
+    pub fn count_of(&self, what: &str) -> usize {
         self.done.get(what).copied().unwrap_or_default()
     }
 
@@ -44,30 +44,30 @@ impl Findings {
     }
 
     /// It must be so.
-    pub fn hold(&mut self, is_so: bool, text: impl FnOnce() -> String) {
+    pub fn check(&mut self, is_so: bool, text: impl FnOnce() -> String) {
         if !is_so {
-            self.fail(text());
+            self.add_failure(text());
         }
     }
 }
 
-pub enum Outcome {
-    Ran(Findings),
+pub enum ScenarioOutcome {
+    Ran(ScenarioFindings),
     Panicked(String),
     Skipped,
 }
 
 /// What a task said when it panicked.
-pub fn words_of(panicked: JoinError) -> String {
+pub fn panic_message(panicked: JoinError) -> String {
     let Ok(words) = panicked.try_into_panic() else { return "it was cancelled".into() };
     let text = words.downcast_ref::<String>().cloned();
     text.or_else(|| words.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_else(|| "it panicked".into())
 }
 
 /// A line of the table.
-pub struct Row {
+pub struct ReportRow {
     scenario: &'static str,
-    database: Database,
+    database: ScenarioDatabase,
     criteria: &'static str,
     done: String,
     failures: Vec<String>,
@@ -76,22 +76,22 @@ pub struct Row {
     kept: Option<PathBuf>,
 }
 
-impl Row {
-    pub fn of(
+impl ReportRow {
+    pub fn from_outcome(
         scenario: &'static str,
-        database: Database,
+        database: ScenarioDatabase,
         criteria: &'static str,
-        outcome: Outcome,
+        outcome: ScenarioOutcome,
         time: Duration,
     ) -> Self {
-        let is_skipped = matches!(outcome, Outcome::Skipped);
+        let is_skipped = matches!(outcome, ScenarioOutcome::Skipped);
         let (done, failures) = match outcome {
-            Outcome::Ran(findings) => {
+            ScenarioOutcome::Ran(findings) => {
                 let counts = findings.done.iter().map(|(what, times)| format!("{times} {what}"));
                 (counts.chain(findings.notes.iter().cloned()).collect::<Vec<_>>().join(", "), findings.failures)
             }
-            Outcome::Panicked(words) => ("did not end".into(), vec![words]),
-            Outcome::Skipped => ("nothing: PostgreSQL is not installed".into(), Vec::new()),
+            ScenarioOutcome::Panicked(words) => ("did not end".into(), vec![words]),
+            ScenarioOutcome::Skipped => ("nothing: PostgreSQL is not installed".into(), Vec::new()),
         };
         Self { scenario, database, criteria, done, failures, is_skipped, time, kept: None }
     }
@@ -113,14 +113,14 @@ impl Row {
     }
 
     /// What is said when the scenario has ended.
-    pub fn line(&self) -> String {
+    pub fn table_line(&self) -> String {
         let (name, database, result) = (self.scenario, self.database.name(), self.result());
         format!("{name} on {database}: {result} after {:.0} s ({})", self.time.as_secs_f64(), self.done)
     }
 }
 
 /// Prints the table and what failed.
-pub fn print(rows: &[Row], seed: u64) -> ExitCode {
+pub fn print_report(rows: &[ReportRow], seed: u64) -> ExitCode {
     let heads = ["scenario", "database", "what was done", "pass criteria", "result", "time"];
     let mut table = vec![heads.map(str::to_owned)];
     table.extend(rows.iter().map(|row| {
@@ -138,7 +138,7 @@ pub fn print(rows: &[Row], seed: u64) -> ExitCode {
             println!("|-{}-|", rules.collect::<Vec<_>>().join("-|-"));
         }
     }
-    let failed: Vec<&Row> = rows.iter().filter(|row| row.has_failed()).collect();
+    let failed: Vec<&ReportRow> = rows.iter().filter(|row| row.has_failed()).collect();
     for row in &failed {
         println!("\n{} on {} failed:", row.scenario, row.database.name());
         row.failures.iter().for_each(|failure| println!("  {failure}"));

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use sqlx::{Connection, PgConnection};
 
-use crate::{Server, databases, text, turnleaf};
+use crate::{CliServer, databases, text, turnleaf};
 
 const LOCK: i64 = 0x7475_726e_7365_7276;
 
@@ -16,7 +16,7 @@ fn command(dir: &std::path::Path, url: &str) -> Command {
 }
 
 #[tokio::test]
-async fn process_that_is_refused_with_75_has_not_migrated() {
+async fn process_refused_with_75_has_not_migrated() {
     let Some(fresh) = databases::postgres("").await else { return };
     let mut holder = PgConnection::connect(&fresh.url).await.unwrap();
     sqlx::query("SELECT pg_advisory_lock($1)").bind(LOCK).execute(&mut holder).await.unwrap();
@@ -36,10 +36,10 @@ async fn process_that_is_refused_with_75_has_not_migrated() {
 }
 
 #[tokio::test]
-async fn server_whose_database_was_taken_ends_with_75() {
+async fn server_whose_claim_was_taken_exits_with_75() {
     let Some(fresh) = databases::migrated_postgres().await else { return };
     let mut serve = command(fresh.dir.path(), &fresh.url);
-    let mut server = Server::spawn(serve.args(["serve", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()));
+    let mut server = CliServer::spawn(serve.args(["serve", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()));
     assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
     // The other process waits for the lock, and has it before the server can try.
     let mut other = PgConnection::connect(&fresh.url).await.unwrap();

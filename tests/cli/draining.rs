@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::Server;
+use super::CliServer;
 
 /// More than the server needs to close a database that nobody uses.
 const CLOSING: Duration = Duration::from_secs(1);
@@ -20,9 +20,9 @@ fn is_closed(database: &Path) -> bool {
 }
 
 #[test]
-fn request_under_way_at_the_end_is_answered_whole_from_an_open_database() {
+fn request_in_flight_at_shutdown_is_answered_before_database_closes() {
     let dir = tempfile::tempdir().unwrap();
-    let mut server = Server::start_with(dir.path(), &[("TURNLEAF_DRAIN_SECONDS", "20")]);
+    let mut server = CliServer::start_with(dir.path(), &[("TURNLEAF_DRAIN_SECONDS", "20")]);
     let body = r#"{"provider":"demo","model":"plain"}"#;
     let mut stream = TcpStream::connect(&server.address).unwrap();
     write!(

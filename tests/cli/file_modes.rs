@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::{Server, run, text, turnleaf};
+use super::{CliServer, run, text, turnleaf};
 
 fn mode_of(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -47,7 +47,7 @@ fn all_paths(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn new_files_of_every_command_are_their_owners_alone() {
+fn new_files_of_every_command_are_private_to_owner() {
     let parent = tempfile::tempdir().unwrap();
     let data_dir = parent.path().join("data");
     let file = |name: &str| parent.path().join(name).to_str().unwrap().to_owned();
@@ -59,7 +59,7 @@ fn new_files_of_every_command_are_their_owners_alone() {
     for name in ["backup.db", "chats.json"] {
         assert_eq!(mode_of(&parent.path().join(name)), 0o600, "{name}");
     }
-    let server = Server::spawn(&mut with_usual_umask(&data_dir, &["serve", "--listen", "127.0.0.1:0"]));
+    let server = CliServer::spawn(&mut with_usual_umask(&data_dir, &["serve", "--listen", "127.0.0.1:0"]));
     assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
     let paths = all_paths(&data_dir);
     for name in ["turnleaf.db", "turnleaf.db-wal", "secret.key", "turnleaf.lock", "imports"] {
@@ -71,7 +71,7 @@ fn new_files_of_every_command_are_their_owners_alone() {
 }
 
 #[test]
-fn open_files_of_an_installation_are_closed_with_one_warning_that_names_them() {
+fn world_readable_files_are_restricted_with_one_warning() {
     let dir = tempfile::tempdir().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     assert_eq!(run(dir.path(), &["migrate"]).status.code(), Some(0));
@@ -117,7 +117,7 @@ fn open_files_of_an_installation_are_closed_with_one_warning_that_names_them() {
         check(arguments[0], &text(&output.stderr));
     }
     open();
-    let mut server = Server::start(dir.path());
+    let mut server = CliServer::start(dir.path());
     server.signal("TERM");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     let mut said = String::new();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sqlx::Connection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
-use super::{Server, run, text};
+use super::{CliServer, run, text};
 
 /// Damages the account's name and stores a setting that is no JSON, as a disk would.
 async fn damage(file: &Path) {
@@ -20,9 +20,9 @@ async fn damage(file: &Path) {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_goes_into_quarantine_and_the_rest_stays() {
+async fn unreadable_rows_are_quarantined_and_rest_stays() {
     let dir = tempfile::tempdir().unwrap();
-    let server = Server::start(dir.path());
+    let server = CliServer::start(dir.path());
     let refused = run(dir.path(), &["fsck", "--repair"]);
     assert_eq!(refused.status.code(), Some(75), "{}", text(&refused.stderr));
     drop(server);
@@ -67,5 +67,5 @@ async fn what_cannot_be_read_goes_into_quarantine_and_the_rest_stays() {
     }
     assert_eq!(*sum, "Repaired: 2. Not repaired: 0. `turnleaf fsck --quarantine` prints the original bytes.");
     assert_eq!(*order, "Everything is in order.");
-    Server::start(dir.path());
+    CliServer::start(dir.path());
 }

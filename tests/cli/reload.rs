@@ -8,25 +8,25 @@ use std::process::ChildStderr;
 
 use serde_json::{Value, json};
 
-use super::{Server, turnleaf};
+use super::{CliServer, turnleaf};
 
 const RELOADED: &str = "reloaded the configuration";
 const REFUSED: &str = "the configuration was not reloaded";
 
 /// A server with a configuration file, and its log.
-pub struct Reloaded {
-    pub server: Server,
+pub struct ReloadableServer {
+    pub server: CliServer,
     log: BufReader<ChildStderr>,
     file: std::path::PathBuf,
     _dir: tempfile::TempDir,
 }
 
-impl Reloaded {
+impl ReloadableServer {
     pub fn start(configuration: &str) -> Self {
-        Self::with(configuration, &[])
+        Self::start_with(configuration, &[])
     }
 
-    pub fn with(configuration: &str, environment: &[(&str, &str)]) -> Self {
+    pub fn start_with(configuration: &str, environment: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("turnleaf").join("config.toml");
         std::fs::create_dir(file.parent().unwrap()).unwrap();
@@ -34,7 +34,7 @@ impl Reloaded {
         let mut command = turnleaf(&data_dir(dir.path()));
         command.env("XDG_CONFIG_HOME", dir.path()).args(["serve", "--listen", "127.0.0.1:0"]);
         command.envs(environment.iter().copied());
-        let mut server = Server::spawn(&mut command);
+        let mut server = CliServer::spawn(&mut command);
         let log = BufReader::new(server.child.stderr.take().unwrap());
         Self { server, log, file, _dir: dir }
     }
@@ -43,10 +43,10 @@ impl Reloaded {
     pub fn reload(&mut self, configuration: &str, until: &str) -> String {
         std::fs::write(&self.file, configuration).unwrap();
         self.server.signal("HUP");
-        self.logged(until)
+        self.wait_for_log(until)
     }
 
-    fn logged(&mut self, until: &str) -> String {
+    fn wait_for_log(&mut self, until: &str) -> String {
         let mut said = String::new();
         while !said.lines().last().is_some_and(|line| line.contains(until)) {
             assert_ne!(self.log.read_line(&mut said).unwrap(), 0, "the log ends without {until}: {said}");
@@ -54,12 +54,13 @@ impl Reloaded {
         said
     }
 
-    pub fn json(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let (status, body) = self.request(method, path, ("application/json", &body.to_string()), &self.server.address);
+    pub fn send_json(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let (status, body) =
+            self.send_request(method, path, ("application/json", &body.to_string()), &self.server.address);
         (status, serde_json::from_str(&body).unwrap_or(Value::Null))
     }
 
-    pub fn request(&self, method: &str, path: &str, (kind, body): (&str, &str), host: &str) -> (u16, String) {
+    pub fn send_request(&self, method: &str, path: &str, (kind, body): (&str, &str), host: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.server.address).unwrap();
         write!(
             stream,
@@ -75,7 +76,7 @@ impl Reloaded {
     }
 
     fn models(&self) -> Vec<String> {
-        let (status, models) = self.json("GET", "/api/models", &Value::Null);
+        let (status, models) = self.send_json("GET", "/api/models", &Value::Null);
         assert_eq!(status, 200, "{models}");
         let list = models.as_array().or(models["models"].as_array()).unwrap();
         list.iter().filter_map(|model| model["model"].as_str()).map(str::to_owned).collect()
@@ -97,14 +98,14 @@ fn provider(id: &str, model: &str) -> String {
 }
 
 #[test]
-fn hangup_takes_over_providers_and_a_broken_file_changes_nothing() {
+fn sighup_reloads_providers_and_invalid_file_changes_nothing() {
     let keys = [("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"), ("OPENAI_API_KEY", "sk-canary-environment")];
-    let mut of = Reloaded::with(&provider("one", "model-one"), &keys);
+    let mut of = ReloadableServer::start_with(&provider("one", "model-one"), &keys);
     assert!(of.has_model("model-one") && !of.has_model("model-two"));
 
     of.reload(&provider("two", "model-two"), RELOADED);
     assert!(of.has_model("model-two") && !of.has_model("model-one"), "{:?}", of.models());
-    let (_, providers) = of.json("GET", "/api/providers", &Value::Null);
+    let (_, providers) = of.send_json("GET", "/api/providers", &Value::Null);
     let ids: Vec<&str> = providers
         .as_array()
         .or(providers["providers"].as_array())
@@ -130,7 +131,7 @@ fn hangup_takes_over_providers_and_a_broken_file_changes_nothing() {
     std::fs::write(&of.file, provider("three", "model-three")).unwrap();
     of.server.signal("HUP");
     of.server.signal("HUP");
-    of.logged(RELOADED);
+    of.wait_for_log(RELOADED);
     of.reload(&provider("four", "model-four"), RELOADED);
     of.reload(&provider("five", "model-five"), RELOADED);
     assert!(of.server.get("/healthz").starts_with("HTTP/1.1 200"));
@@ -139,12 +140,12 @@ fn hangup_takes_over_providers_and_a_broken_file_changes_nothing() {
 }
 
 #[test]
-fn hangup_takes_over_the_log_hosts_and_names_what_needs_a_restart() {
+fn sighup_reloads_log_and_hosts_and_names_settings_that_need_restart() {
     let proxy = [("TURNLEAF_AUTH", "proxy"), ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1")];
     let secret = "proxy_secret = '0123456789abcdef'\n";
-    let mut of = Reloaded::with(&format!("find_local_servers = false\nlog = 'error'\n{secret}"), &proxy);
+    let mut of = ReloadableServer::start_with(&format!("find_local_servers = false\nlog = 'error'\n{secret}"), &proxy);
     // A health check needs no secret.
-    let ask = |of: &Reloaded| of.request("GET", "/healthz", ("text/plain", ""), "desk.example").0;
+    let ask = |of: &ReloadableServer| of.send_request("GET", "/healthz", ("text/plain", ""), "desk.example").0;
     assert_eq!(ask(&of), 421);
     let changed = "find_local_servers = false\nlog = 'warn,turnleaf=info'\nallowed_hosts = ['desk.example']\n\
                    public_url = 'http://chat.example'\nlog_format = 'json'\nproxy_secret = 'another-secret-16'\n";
@@ -156,16 +157,16 @@ fn hangup_takes_over_the_log_hosts_and_names_what_needs_a_restart() {
     for other in ["listen", "data_dir", "database_url", "secret_key", "auth", "trusted_proxies"] {
         assert!(!restart.contains(other), "{other} is as it was: {restart}");
     }
-    assert_eq!(of.request("GET", "/healthz", ("text/plain", ""), "chat.example").0, 421, "it needs a restart");
+    assert_eq!(of.send_request("GET", "/healthz", ("text/plain", ""), "chat.example").0, 421, "it needs a restart");
     let said = of.reload(&format!("log = 'a=b=c'\nfind_local_servers = false\n{secret}"), RELOADED);
     assert!(said.contains("is not a log filter"), "{said}");
     assert_eq!(ask(&of), 421, "the name is taken back");
 }
 
 #[test]
-fn hangup_opens_nothing_to_strangers_where_nobody_signs_in() {
-    let mut of = Reloaded::start("find_local_servers = false\n");
-    let ask = |of: &Reloaded| of.request("GET", "/healthz", ("text/plain", ""), "desk.example").0;
+fn sighup_does_not_expose_server_without_sign_in() {
+    let mut of = ReloadableServer::start("find_local_servers = false\n");
+    let ask = |of: &ReloadableServer| of.send_request("GET", "/healthz", ("text/plain", ""), "desk.example").0;
     let open = "find_local_servers = false\nallowed_hosts = ['desk.example']\n";
     let said = of.reload(
         &format!("{open}{}", provider("one", "model-one").replace("find_local_servers = false\n", "")),
@@ -175,14 +176,14 @@ fn hangup_opens_nothing_to_strangers_where_nobody_signs_in() {
     assert_eq!(ask(&of), 421);
     assert!(!of.has_model("model-one"), "the configuration in force stays");
     of.reload("find_local_servers = false\nallowed_hosts = ['desk.localhost']\ndrain_seconds = 31\n", "drain_seconds");
-    assert_eq!(of.request("GET", "/healthz", ("text/plain", ""), "desk.localhost").0, 200);
+    assert_eq!(of.send_request("GET", "/healthz", ("text/plain", ""), "desk.localhost").0, 200);
 }
 
 #[test]
-fn hangup_begins_and_ends_the_tool_servers_of_the_file() {
-    let mut of = Reloaded::start("find_local_servers = false\n");
-    let servers = |of: &Reloaded| -> Vec<(String, String)> {
-        let (status, all) = of.json("GET", "/api/tool-servers", &Value::Null);
+fn sighup_starts_and_stops_configured_tool_servers() {
+    let mut of = ReloadableServer::start("find_local_servers = false\n");
+    let servers = |of: &ReloadableServer| -> Vec<(String, String)> {
+        let (status, all) = of.send_json("GET", "/api/tool-servers", &Value::Null);
         assert_eq!(status, 200, "{all}");
         let list = all.as_array().or(all["servers"].as_array()).unwrap();
         let shown = |one: &Value| (one["id"].as_str().unwrap().to_owned(), one["name"].as_str().unwrap().to_owned());
@@ -203,12 +204,12 @@ fn hangup_begins_and_ends_the_tool_servers_of_the_file() {
 }
 
 #[test]
-fn a_reply_that_runs_is_not_interrupted_by_a_hangup() {
-    let mut of = Reloaded::start("find_local_servers = false\n");
-    let (_, chat) = of.json("POST", "/api/chats", &json!({ "provider": "demo", "model": "slow" }));
+fn running_reply_is_not_interrupted_by_sighup() {
+    let mut of = ReloadableServer::start("find_local_servers = false\n");
+    let (_, chat) = of.send_json("POST", "/api/chats", &json!({ "provider": "demo", "model": "slow" }));
     let chat = chat["id"].as_str().unwrap();
     let message = json!({ "text": "go on", "provider": "demo", "model": "slow" });
-    let (status, started) = of.json("POST", &format!("/api/chats/{chat}/turns"), &message);
+    let (status, started) = of.send_json("POST", &format!("/api/chats/{chat}/turns"), &message);
     assert_eq!(status, 201, "{started}");
     let turn = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
     let mut stream = TcpStream::connect(&of.server.address).unwrap();
@@ -228,8 +229,8 @@ fn a_reply_that_runs_is_not_interrupted_by_a_hangup() {
     of.reload(&provider("one", "model-one"), RELOADED);
     until_text();
     until_text();
-    let (_, now) = of.json("GET", &format!("/api/turns/{turn}"), &Value::Null);
+    let (_, now) = of.send_json("GET", &format!("/api/turns/{turn}"), &Value::Null);
     assert_eq!(now["status"], "streaming", "{now}");
-    let (status, _) = of.json("POST", &format!("/api/turns/{turn}/stop"), &json!({}));
+    let (status, _) = of.send_json("POST", &format!("/api/turns/{turn}/stop"), &json!({}));
     assert!(status < 300, "{status}");
 }

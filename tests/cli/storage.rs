@@ -5,28 +5,30 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::reload::Reloaded;
+use super::reload::ReloadableServer;
 use super::small_disk::SmallDisk;
-use super::{Server, run, text, turnleaf};
+use super::{CliServer, run, text, turnleaf};
 
 /// More than any disk has free.
 const EVERYTHING: &str = "find_local_servers = false\nmin_free_disk = '4000000 TiB'\n";
 const NOTHING: &str = "find_local_servers = false\nmin_free_disk = 0\n";
 
 #[test]
-fn new_things_are_refused_below_the_free_space_and_accepted_again_above_it() {
-    let mut of = Reloaded::start(EVERYTHING);
-    let (status, chat) = of.json("POST", "/api/chats", &json!({ "provider": "demo", "model": "plain" }));
+fn writes_are_refused_below_free_space_bound_and_accepted_above_it() {
+    let mut of = ReloadableServer::start(EVERYTHING);
+    let (status, chat) = of.send_json("POST", "/api/chats", &json!({ "provider": "demo", "model": "plain" }));
     assert_eq!(status, 201, "{chat}");
     let chat = chat["id"].as_str().unwrap().to_owned();
     let turns = format!("/api/chats/{chat}/turns");
     let message = json!({ "text": "hi", "client_request_id": "k-1", "provider": "demo", "model": "plain" });
-    let upload =
-        |of: &Reloaded| of.request("POST", "/api/blobs?name=a.txt", ("text/plain", "words"), &of.server.address);
-    let import =
-        |of: &Reloaded| of.request("POST", "/api/imports?name=a.json", ("application/json", "[]"), &of.server.address);
+    let upload = |of: &ReloadableServer| {
+        of.send_request("POST", "/api/blobs?name=a.txt", ("text/plain", "words"), &of.server.address)
+    };
+    let import = |of: &ReloadableServer| {
+        of.send_request("POST", "/api/imports?name=a.json", ("application/json", "[]"), &of.server.address)
+    };
 
-    let (status, refused) = of.json("POST", &turns, &message);
+    let (status, refused) = of.send_json("POST", &turns, &message);
     assert_eq!((status, &refused["code"]), (507, &json!("disk_space_low")), "{refused}");
     assert!(refused["detail"].as_str().unwrap().contains("disk is almost full"), "{refused}");
     for (what, (status, body)) in [("an upload", upload(&of)), ("an import", import(&of))] {
@@ -35,7 +37,7 @@ fn new_things_are_refused_below_the_free_space_and_accepted_again_above_it() {
     // Without script the words that were typed are on the page.
     let form = format!("chat_id={chat}&text=words+that+were+typed");
     let host = of.server.address.clone();
-    let (status, page) = of.request("POST", "/forms/send", ("application/x-www-form-urlencoded", &form), &host);
+    let (status, page) = of.send_request("POST", "/forms/send", ("application/x-www-form-urlencoded", &form), &host);
     assert_eq!(status, 507, "{page}");
     assert!(page.contains("words that were typed") && page.contains("almost full"), "{page}");
     let ready = of.server.get("/readyz");
@@ -43,7 +45,7 @@ fn new_things_are_refused_below_the_free_space_and_accepted_again_above_it() {
     assert!(ready.contains(r#""degraded":[{"component":"disk","code":"disk_space_low""#), "{ready}");
 
     of.reload(NOTHING, "reloaded the configuration");
-    let (status, started) = of.json("POST", &turns, &message);
+    let (status, started) = of.send_json("POST", &turns, &message);
     assert_eq!(status, 201, "the same request works now: {started}");
     assert_eq!(upload(&of).0, 201);
     assert_eq!(import(&of).0, 202);
@@ -51,7 +53,7 @@ fn new_things_are_refused_below_the_free_space_and_accepted_again_above_it() {
 }
 
 #[test]
-fn the_bounds_are_shown_and_the_disk_is_looked_at() {
+fn storage_bounds_are_shown_and_disk_is_measured() {
     let dir = tempfile::tempdir().unwrap();
     let print = |environment: &[(&str, &str)]| -> Value {
         let output =
@@ -75,7 +77,7 @@ fn the_bounds_are_shown_and_the_disk_is_looked_at() {
 }
 
 #[test]
-fn an_import_by_command_keeps_whole_chats_and_says_what_did_not_fit() {
+fn import_command_keeps_complete_chats_and_reports_skipped_ones() {
     let dir = tempfile::tempdir().unwrap();
     let conversation = |n: u32, words: usize| {
         json!({
@@ -120,12 +122,12 @@ fn an_import_by_command_keeps_whole_chats_and_says_what_did_not_fit() {
 }
 
 #[test]
-fn a_disk_that_fills_up_refuses_new_turns_and_takes_them_when_it_has_room_again() {
+fn full_disk_refuses_new_turns_and_accepts_them_after_space_is_freed() {
     let Some(disk) = SmallDisk::mount("size=64m") else { return };
     let data_dir = disk.path().join("data");
     let mut command = turnleaf(&data_dir);
     let server =
-        Server::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).env("TURNLEAF_MIN_FREE_DISK", "16 MiB"));
+        CliServer::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).env("TURNLEAF_MIN_FREE_DISK", "16 MiB"));
     let chat = |name: &str| {
         let (status, chat) = post(&server, "/api/chats", "{\"provider\":\"demo\",\"model\":\"plain\"}");
         assert_eq!(status, 201, "{name}: {chat}");
@@ -151,7 +153,7 @@ fn a_disk_that_fills_up_refuses_new_turns_and_takes_them_when_it_has_room_again(
 }
 
 #[test]
-fn the_disk_of_a_database_elsewhere_is_guarded_and_named() {
+fn disk_of_database_elsewhere_is_guarded_and_named() {
     let Some(disk) = SmallDisk::mount("size=64m") else { return };
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
@@ -164,7 +166,7 @@ fn the_disk_of_a_database_elsewhere_is_guarded_and_named() {
     };
     assert!(doctor().iter().all(|line| line.starts_with("fine")), "{:?}", doctor());
     let mut command = turnleaf(&data_dir);
-    let mut server = Server::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).envs(environment));
+    let mut server = CliServer::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]).envs(environment));
     let log = BufReader::new(server.child.stderr.take().unwrap());
     let (status, chat) = post(&server, "/api/chats", "{\"provider\":\"demo\",\"model\":\"plain\"}");
     assert_eq!(status, 201, "{chat}");
@@ -192,7 +194,7 @@ fn the_disk_of_a_database_elsewhere_is_guarded_and_named() {
     assert_eq!(accepted.0, 201, "{accepted:?}");
 }
 
-fn post(server: &Server, path: &str, body: &str) -> (u16, String) {
+fn post(server: &CliServer, path: &str, body: &str) -> (u16, String) {
     use std::io::Read;
     let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
     write!(

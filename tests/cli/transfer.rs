@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 use turnleaf_store::Db;
 
-use crate::{Server, run, text, turnleaf};
+use crate::{CliServer, run, text, turnleaf};
 
 fn sample(name: &str) -> String {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/interchange/samples");
@@ -20,21 +20,21 @@ fn sample(name: &str) -> String {
 
 /// The command ended like this.
 #[track_caller]
-fn ended(output: &Output, code: i32) -> (String, String) {
+fn assert_exit(output: &Output, code: i32) -> (String, String) {
     let (out, said) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(code), "{out}\n{said}");
     (out, said)
 }
 
 /// An installation with the chats of this sample.
-fn installed(sample_of: &str) -> tempfile::TempDir {
+fn install_sample(sample_of: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    ended(&run(dir.path(), &["import", &sample(sample_of)]), 0);
+    assert_exit(&run(dir.path(), &["import", &sample(sample_of)]), 0);
     dir
 }
 
 fn titles(dir: &Path) -> BTreeSet<String> {
-    let (archive, _) = ended(&run(dir, &["export"]), 0);
+    let (archive, _) = assert_exit(&run(dir, &["export"]), 0);
     let archive: Value = serde_json::from_str(&archive).unwrap();
     let title = |chat: &Value| chat["chat"]["title"].as_str().unwrap().to_owned();
     archive["chats"].as_array().unwrap().iter().map(title).collect()
@@ -52,46 +52,52 @@ fn sql(file: &Path, words: &str) {
 }
 
 /// The names of what lies in the data directory beside the database.
-fn beside(dir: &Path) -> Vec<String> {
+fn files_beside_database(dir: &Path) -> Vec<String> {
     let names = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with("turnleaf.db") && !name.ends_with("-wal") && !name.ends_with("-shm")).collect()
 }
 
 fn copy_of(dir: &Path) -> PathBuf {
     let copy = dir.join("copy.db");
-    ended(&run(dir, &["backup", copy.to_str().unwrap()]), 0);
+    assert_exit(&run(dir, &["backup", copy.to_str().unwrap()]), 0);
     copy
 }
 
 #[test]
-fn a_copy_is_put_in_the_place_of_the_database_and_what_was_there_is_kept() {
-    let (one, other, new) =
-        (installed("chatgpt/conversations.json"), installed("claude/conversations.json"), tempfile::tempdir().unwrap());
+fn restore_replaces_database_and_keeps_previous_one() {
+    let (one, other, new) = (
+        install_sample("chatgpt/conversations.json"),
+        install_sample("claude/conversations.json"),
+        tempfile::tempdir().unwrap(),
+    );
     let copy = copy_of(one.path());
     let here = titles(other.path());
     assert!(!here.is_empty() && here.is_disjoint(&titles(one.path())));
     for round in 1..=2 {
-        let (out, _) = ended(&run(other.path(), &["restore", copy.to_str().unwrap()]), 0);
+        let (out, _) = assert_exit(&run(other.path(), &["restore", copy.to_str().unwrap()]), 0);
         assert!(out.contains("was restored from"), "{out}");
         assert_eq!(titles(other.path()), titles(one.path()));
-        ended(&run(other.path(), &["fsck"]), 0);
+        assert_exit(&run(other.path(), &["fsck"]), 0);
         // Never over what an earlier one put aside.
-        assert_eq!(beside(other.path()).len(), 1 + round, "{:?}", beside(other.path()));
+        assert_eq!(files_beside_database(other.path()).len(), 1 + round, "{:?}", files_beside_database(other.path()));
     }
-    let mut kept = beside(other.path());
+    let mut kept = files_beside_database(other.path());
     kept.sort();
     let first = tempfile::tempdir().unwrap();
     std::fs::copy(other.path().join(&kept[1]), first.path().join("turnleaf.db")).unwrap();
     assert_eq!(titles(first.path()), here);
     // Where nothing was, it is simply there.
-    ended(&run(new.path(), &["restore", copy.to_str().unwrap()]), 0);
-    assert_eq!((titles(new.path()), beside(new.path())), (titles(one.path()), vec!["turnleaf.db".to_owned()]));
+    assert_exit(&run(new.path(), &["restore", copy.to_str().unwrap()]), 0);
+    assert_eq!(
+        (titles(new.path()), files_beside_database(new.path())),
+        (titles(one.path()), vec!["turnleaf.db".to_owned()])
+    );
 }
 
 #[test]
-fn a_database_of_a_server_that_was_killed_is_put_back_with_its_log() {
+fn restore_includes_wal_of_killed_servers_database() {
     let (one, new, elsewhere) =
-        (installed("chatgpt/conversations.json"), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        (install_sample("chatgpt/conversations.json"), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (file, taken) = (one.path().join("turnleaf.db"), elsewhere.path().join("taken.db"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -104,18 +110,18 @@ fn a_database_of_a_server_that_was_killed_is_put_back_with_its_log() {
         db.close().await;
     });
     let (main, log) = (std::fs::read(&taken).unwrap(), elsewhere.path().join("taken.db-wal"));
-    ended(&run(new.path(), &["restore", taken.to_str().unwrap()]), 0);
+    assert_exit(&run(new.path(), &["restore", taken.to_str().unwrap()]), 0);
     assert_eq!(titles(new.path()), titles(one.path()));
     // What stood only in the log is there, too.
     sql(&new.path().join("turnleaf.db"), "DROP TABLE said_last");
     // What was given stays as it was.
     assert!(std::fs::read(&taken).unwrap() == main && log.exists());
-    assert_eq!(beside(new.path()), ["turnleaf.db"]);
+    assert_eq!(files_beside_database(new.path()), ["turnleaf.db"]);
 }
 
 #[test]
-fn what_is_no_copy_is_refused_and_nothing_is_changed() {
-    let dir = installed("chatgpt/conversations.json");
+fn restore_refuses_invalid_copy_and_changes_nothing() {
+    let dir = install_sample("chatgpt/conversations.json");
     let copy = copy_of(dir.path());
     let whole = std::fs::read(&copy).unwrap();
     let before = titles(dir.path());
@@ -131,7 +137,7 @@ fn what_is_no_copy_is_refused_and_nothing_is_changed() {
     let older = std::fs::read(&old).unwrap();
     let stranger = file("stranger.db", b"");
     sql(&stranger, "CREATE TABLE letters (a TEXT); INSERT INTO letters VALUES ('Dear reader')");
-    let (archive, _) = ended(&run(dir.path(), &["export"]), 0);
+    let (archive, _) = assert_exit(&run(dir.path(), &["export"]), 0);
     for (what, path, code) in [
         ("nothing", dir.path().join("none.db"), 1),
         ("a folder", dir.path().to_owned(), 1),
@@ -144,16 +150,16 @@ fn what_is_no_copy_is_refused_and_nothing_is_changed() {
         ("half of an older copy", file("older.db", &older[..older.len() / 2]), 74),
         ("a copy of a newer Turnleaf", newer, 78),
     ] {
-        let (_, said) = ended(&run(dir.path(), &["restore", path.to_str().unwrap()]), code);
+        let (_, said) = assert_exit(&run(dir.path(), &["restore", path.to_str().unwrap()]), code);
         assert!(said.contains(path.to_str().unwrap()) || code == 78, "{what}: {said}");
-        assert_eq!(beside(dir.path()), ["turnleaf.db"], "{what}");
+        assert_eq!(files_beside_database(dir.path()), ["turnleaf.db"], "{what}");
     }
     assert_eq!(titles(dir.path()), before);
-    let server = Server::start(dir.path());
-    let (_, said) = ended(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 75);
+    let server = CliServer::start(dir.path());
+    let (_, said) = assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 75);
     assert!(said.contains(&format!("process {}", server.child.id())), "{said}");
     drop(server);
-    ended(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
+    assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
 }
 
 /// The number of the newest migration.
@@ -164,8 +170,8 @@ fn newest_schema() -> u32 {
 }
 
 #[test]
-fn a_database_of_a_newer_version_is_refused_by_every_command_in_one_sentence() {
-    let dir = installed("claude/conversations.json");
+fn newer_database_is_refused_by_every_command_with_one_message() {
+    let dir = install_sample("claude/conversations.json");
     let known = newest_schema();
     let newer = format!("schema version {}", known + 7000);
     let copy = copy_of(dir.path());
@@ -182,27 +188,27 @@ fn a_database_of_a_newer_version_is_refused_by_every_command_in_one_sentence() {
         &["import", "--dry-run", &sample("chatgpt/conversations.json")],
         &["export", "--output", out],
     ] {
-        let (printed, said) = ended(&run(dir.path(), command), 78);
+        let (printed, said) = assert_exit(&run(dir.path(), command), 78);
         assert!(printed.is_empty(), "{command:?}: {printed}");
         let words = format!("{newer}, but this Turnleaf knows only up to {known}");
         assert!(said.contains(&words), "{command:?}: {said}");
-        assert_eq!(beside(dir.path()), ["turnleaf.db"], "{command:?}");
+        assert_eq!(files_beside_database(dir.path()), ["turnleaf.db"], "{command:?}");
     }
     assert!(!Path::new(out).exists());
-    let (seen, _) = ended(&run(dir.path(), &["doctor"]), 1);
+    let (seen, _) = assert_exit(&run(dir.path(), &["doctor"]), 1);
     assert!(seen.contains("WRONG database") && seen.contains(&newer), "{seen}");
     // Back to the copy of before the upgrade.
-    ended(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
-    ended(&run(dir.path(), &["fsck"]), 0);
+    assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
+    assert_exit(&run(dir.path(), &["fsck"]), 0);
 }
 
 #[test]
-fn an_import_says_what_it_did_and_a_dry_run_does_nothing() {
+fn import_reports_result_and_dry_run_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let absent = dir.path().join("absent");
     let file = sample("chatgpt/conversations.json");
     let report = |arguments: &[&str], code| -> Value {
-        let (out, _) = ended(&run(&absent, arguments), code);
+        let (out, _) = assert_exit(&run(&absent, arguments), code);
         serde_json::from_str(&out).unwrap()
     };
     let looked = report(&["import", "--dry-run", "--json", &file], 0);
@@ -224,7 +230,7 @@ fn an_import_says_what_it_did_and_a_dry_run_does_nothing() {
     );
     assert_eq!(titles(&absent), before);
     // For people.
-    let (told, _) = ended(&run(&absent, &["import", &file]), 0);
+    let (told, _) = assert_exit(&run(&absent, &["import", &file]), 0);
     assert!(told.contains("5 here already, 0 left out"), "{told}");
 
     let nonsense = dir.path().join("nonsense.json");
@@ -236,64 +242,64 @@ fn an_import_says_what_it_did_and_a_dry_run_does_nothing() {
         (&["import", "/nowhere/at/all.json"], 1, "there is no file /nowhere/at/all.json"),
         (&["import", nonsense], 1, "nonsense.json could not be read to its end"),
     ] {
-        let (_, said) = ended(&run(&absent, arguments), code);
+        let (_, said) = assert_exit(&run(&absent, arguments), code);
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
-    let (told, _) = ended(&run(&absent, &["import", "--from", "claude", &file]), 0);
+    let (told, _) = assert_exit(&run(&absent, &["import", "--from", "claude", &file]), 0);
     assert!(told.contains("0 here already, 5 left out") && told.contains("it is no conversation"), "{told}");
     // What is well is taken in, and the one that is not is told.
-    let (out, _) = ended(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 1);
+    let (out, _) = assert_exit(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 1);
     let both: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((both[0]["stopped"].is_string(), &both[1]["imported"]), (true, &json!(3)));
     assert_eq!(titles(&absent).len(), before.len() + 3);
 }
 
 #[test]
-fn a_database_is_not_brought_up_to_date_by_a_command_that_reads_nor_under_a_server() {
+fn database_is_not_migrated_by_reading_command_or_under_running_server() {
     let older = "DELETE FROM _sqlx_migrations WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)";
-    let dir = installed("claude/conversations.json");
+    let dir = install_sample("claude/conversations.json");
     let file = dir.path().join("turnleaf.db");
     sql(&file, older);
     let out = dir.path().join("out.json");
-    let (_, said) = ended(&run(dir.path(), &["export", "--output", out.to_str().unwrap()]), 1);
+    let (_, said) = assert_exit(&run(dir.path(), &["export", "--output", out.to_str().unwrap()]), 1);
     assert!(said.contains("`turnleaf migrate` brings it up to date") && !out.exists(), "{said}");
     let new = tempfile::tempdir().unwrap();
-    let server = Server::start(new.path());
+    let server = CliServer::start(new.path());
     sql(&new.path().join("turnleaf.db"), older);
-    let (_, said) = ended(&run(new.path(), &["import", &sample("claude/conversations.json")]), 75);
+    let (_, said) = assert_exit(&run(new.path(), &["import", &sample("claude/conversations.json")]), 75);
     assert!(said.contains(&format!("process {}", server.child.id())), "{said}");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_copy_that_nobody_may_write_becomes_a_database_that_can_be_written() {
+fn read_only_copy_is_restored_as_writable_database() {
     use std::os::unix::fs::PermissionsExt;
-    let dir = installed("claude/conversations.json");
+    let dir = install_sample("claude/conversations.json");
     let copy = dir.path().join("copy.db");
-    let (out, _) = ended(&run(dir.path(), &["backup", copy.to_str().unwrap()]), 0);
+    let (out, _) = assert_exit(&run(dir.path(), &["backup", copy.to_str().unwrap()]), 0);
     assert!(out.contains("secret.key"), "{out}");
     std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o444)).unwrap();
-    ended(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
+    assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
     let mode = std::fs::metadata(dir.path().join("turnleaf.db")).unwrap().permissions().mode();
     assert_eq!(mode & 0o600, 0o600, "{mode:o}");
-    ended(&run(dir.path(), &["import", &sample("big_agi/all.json")]), 0);
+    assert_exit(&run(dir.path(), &["import", &sample("big_agi/all.json")]), 0);
 }
 
 #[test]
-fn an_export_goes_to_a_file_of_its_own_or_to_standard_output() {
-    let dir = installed("claude/conversations.json");
-    let (all, _) = ended(&run(dir.path(), &["export"]), 0);
+fn export_writes_new_file_or_standard_output() {
+    let dir = install_sample("claude/conversations.json");
+    let (all, _) = assert_exit(&run(dir.path(), &["export"]), 0);
     let all: Value = serde_json::from_str(&all).unwrap();
     let chat = all["chats"][0]["chat"]["id"].as_str().unwrap().to_owned();
     let file = dir.path().join("out.json");
     let out = file.to_str().unwrap();
-    ended(&run(dir.path(), &["export", "--chat", &chat, "--output", out]), 0);
+    assert_exit(&run(dir.path(), &["export", "--chat", &chat, "--output", out]), 0);
     let one: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert_eq!((one["chats"].as_array().unwrap().len(), &one["chats"][0]), (1, &all["chats"][0]));
-    let (_, said) = ended(&run(dir.path(), &["export", "--output", out]), 1);
+    let (_, said) = assert_exit(&run(dir.path(), &["export", "--output", out]), 1);
     assert!(said.contains(out), "{said}");
     assert_eq!(serde_json::from_slice::<Value>(&std::fs::read(&file).unwrap()).unwrap(), one, "never overwritten");
-    let (markdown, _) = ended(&run(dir.path(), &["export", "--chat", &chat, "--format", "markdown"]), 0);
+    let (markdown, _) = assert_exit(&run(dir.path(), &["export", "--chat", &chat, "--format", "markdown"]), 0);
     assert!(markdown.starts_with("# "), "{markdown}");
 
     let other = dir.path().join("other.json");
@@ -307,12 +313,12 @@ fn an_export_goes_to_a_file_of_its_own_or_to_standard_output() {
         (&["--format", "telepathy"], 2, "telepathy"),
     ] {
         let all: Vec<&str> = ["export", "--output", other_name].iter().chain(arguments).copied().collect();
-        let (_, said) = ended(&run(dir.path(), &all), code);
+        let (_, said) = assert_exit(&run(dir.path(), &all), code);
         assert!(said.contains(words), "{arguments:?}: {said}");
         assert!(!other.exists(), "{arguments:?}: nothing half-written is left");
     }
     let absent = dir.path().join("absent");
-    ended(&run(&absent, &["export"]), 1);
+    assert_exit(&run(&absent, &["export"]), 1);
     assert!(!absent.exists(), "an export makes no installation");
     // Nor anything in one that is there, where it may not be allowed to.
     std::fs::remove_dir_all(dir.path().join("imports")).unwrap();
@@ -321,15 +327,15 @@ fn an_export_goes_to_a_file_of_its_own_or_to_standard_output() {
         &["export", "--chat", &chat, "--format", "git", "--output", dir.path().join("chat.git").to_str().unwrap()],
         &["import", "--dry-run", out],
     ] {
-        ended(&run(dir.path(), arguments), 0);
+        assert_exit(&run(dir.path(), arguments), 0);
         assert!(!dir.path().join("imports").exists(), "{arguments:?}");
     }
 }
 
 #[test]
-fn a_repository_goes_into_an_empty_folder_also_where_one_stands() {
-    let dir = installed("claude/conversations.json");
-    let (all, _) = ended(&run(dir.path(), &["export"]), 0);
+fn repository_is_exported_into_new_or_existing_empty_folder() {
+    let dir = install_sample("claude/conversations.json");
+    let (all, _) = assert_exit(&run(dir.path(), &["export"]), 0);
     let all: Value = serde_json::from_str(&all).unwrap();
     let chat = all["chats"][0]["chat"]["id"].as_str().unwrap().to_owned();
     let stand = dir.path().join("stand");
@@ -339,29 +345,29 @@ fn a_repository_goes_into_an_empty_folder_also_where_one_stands() {
         command.args(["export", "--format", "git", "--chat", &chat, "--output", to]).current_dir(&stand);
         command.output().unwrap()
     };
-    ended(&export("."), 0);
+    assert_exit(&export("."), 0);
     assert!(stand.join("HEAD").exists() && stand.join("objects").is_dir(), "the folder is the same one");
-    let (_, said) = ended(&export("."), 1);
+    let (_, said) = assert_exit(&export("."), 1);
     assert!(said.contains("write into .") && said.contains("there is something in it"), "{said}");
-    ended(&export("../beside/chat.git"), 0);
+    assert_exit(&export("../beside/chat.git"), 0);
     assert!(dir.path().join("beside/chat.git/HEAD").exists());
-    let (_, said) = ended(&export("HEAD"), 1);
+    let (_, said) = assert_exit(&export("HEAD"), 1);
     assert!(said.contains("write into HEAD") && said.contains("it is no folder"), "{said}");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("nowhere", stand.join("link")).unwrap();
-        let (_, said) = ended(&export("link"), 1);
+        let (_, said) = assert_exit(&export("link"), 1);
         assert!(said.contains("write into link") && said.contains("a link that leads nowhere"), "{said}");
     }
 }
 
 #[test]
-fn copies_of_postgres_are_left_to_its_own_programs() {
+fn backup_of_postgres_is_refused_with_pointer_to_its_tools() {
     let dir = tempfile::tempdir().unwrap();
     let url = "postgres://nobody@127.0.0.1:1/none";
     for (command, words) in [(["backup", "copy.db"], "pg_dump"), (["restore", "copy.db"], "pg_restore")] {
         let output = turnleaf(dir.path()).args(command).args(["--database", url]).output().unwrap();
-        let (_, said) = ended(&output, 2);
+        let (_, said) = assert_exit(&output, 2);
         assert!(said.contains(words) && said.contains("SQLite"), "{said}");
     }
 }
@@ -384,11 +390,11 @@ fn post(address: &str, path: &str, body: &Value) -> Value {
 }
 
 #[test]
-fn a_copy_that_is_made_under_load_is_a_moment_of_the_database() {
+fn backup_under_load_is_consistent_snapshot() {
     const WRITERS: usize = 4;
     const COPIES: usize = 3;
     let dir = tempfile::tempdir().unwrap();
-    let server = Server::start(dir.path());
+    let server = CliServer::start(dir.path());
     let address = &server.address;
     let (stop, sent) = (std::sync::atomic::AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
     use std::sync::atomic::Ordering::SeqCst;
@@ -410,14 +416,14 @@ fn a_copy_that_is_made_under_load_is_a_moment_of_the_database() {
             if number + 1 == COPIES || made.status.code() != Some(0) {
                 stop.store(true, SeqCst);
             }
-            ended(&made, 0);
+            assert_exit(&made, 0);
             let elsewhere = tempfile::tempdir().unwrap();
             // Every invariant is looked at before it is put in place.
-            ended(&run(elsewhere.path(), &["restore", copy.to_str().unwrap()]), 0);
-            let copied = Server::start(elsewhere.path());
-            ended(&run(elsewhere.path(), &["fsck"]), 0);
+            assert_exit(&run(elsewhere.path(), &["restore", copy.to_str().unwrap()]), 0);
+            let copied = CliServer::start(elsewhere.path());
+            assert_exit(&run(elsewhere.path(), &["fsck"]), 0);
             drop(copied);
-            let (archive, _) = ended(&run(elsewhere.path(), &["export"]), 0);
+            let (archive, _) = assert_exit(&run(elsewhere.path(), &["export"]), 0);
             let archive: Value = serde_json::from_str(&archive).unwrap();
             assert!(archive["chats"].as_array().unwrap().len() >= before, "what was answered before is in the copy");
         }

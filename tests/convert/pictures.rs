@@ -2,68 +2,68 @@
 
 use image::codecs::gif::GifDecoder;
 use image::{AnimationDecoder, DynamicImage, ImageFormat, RgbaImage, load_from_memory};
-use turnleaf::domain::{limits, told};
-use turnleaf_convert::{Form, Kind, Refused};
-use turnleaf_tools::result::{Part, outcome, redrawn};
-use turnleaf_tools::toolbox::{Fate, Outcome};
+use turnleaf::domain::{limits, tool_output};
+use turnleaf_convert::{ConversionError, EncodedImage, FileKind};
+use turnleaf_tools::result::{ResultPart, build_result, redraw_pictures};
+use turnleaf_tools::toolbox::{CallOutcome, CallResult};
 
-use crate::made::{encoded, gif, halves, photo, png_head, png_with_words};
+use crate::sample_files::{encode_image, gif, photo, png_head, png_with_words, two_tone_image};
 use crate::{converter, picture};
 
-fn has(form: &Form, words: &[u8]) -> bool {
+fn contains_bytes(form: &EncodedImage, words: &[u8]) -> bool {
     form.bytes.windows(words.len()).any(|window| window == words)
 }
 
-fn shown(form: &Form) -> DynamicImage {
+fn decode_image(form: &EncodedImage) -> DynamicImage {
     let image = load_from_memory(&form.bytes).unwrap();
     assert_eq!((image.width(), image.height()), (form.width, form.height));
     image
 }
 
 #[tokio::test]
-async fn a_photo_is_upright_and_says_nothing_of_its_place() {
+async fn photo_is_rotated_upright_and_loses_location() {
     let file = photo(800, 400);
     assert!(file.windows(4).any(|four| four == b"GPS!"), "the test's own place");
     let (kind, made) = picture("a.png", file.clone()).await.unwrap();
-    assert_eq!((kind, made.image.mime, made.for_models.is_none()), (Kind::Jpeg, "image/jpeg", true));
+    assert_eq!((kind, made.image.mime, made.for_models.is_none()), (FileKind::Jpeg, "image/jpeg", true));
     let small = made.thumbnail.clone().unwrap();
     assert_eq!((small.width, small.height), (256, 512));
     for form in [&made.image, &small] {
         for hidden in [&b"Exif"[..], b"GPS!", b"<script>", b"\xff\xe1"] {
-            assert!(!has(form, hidden), "{hidden:?}");
+            assert!(!contains_bytes(form, hidden), "{hidden:?}");
         }
-        let image = shown(form).into_rgb8();
+        let image = decode_image(form).into_rgb8();
         let (above, below) =
             (image.get_pixel(image.width() / 2, 10), image.get_pixel(image.width() / 2, image.height() - 10));
         assert!(above[0] > 180 && above[2] < 60 && below[2] > 180 && below[0] < 60, "{above:?} {below:?}");
     }
-    assert_eq!(converter().picture(kind, file.into()).await, Ok(made), "the same bytes give the same bytes");
+    assert_eq!(converter().read_picture(kind, file.into()).await, Ok(made), "the same bytes give the same bytes");
 }
 
 #[tokio::test]
-async fn every_kind_stays_what_it_is_without_what_it_hides() {
+async fn every_image_kind_keeps_format_and_loses_hidden_data() {
     let (kind, made) = picture("a.jpg", png_with_words("secret words")).await.unwrap();
-    assert_eq!((kind, made.image.mime), (Kind::Png, "image/png"));
-    assert!(!has(&made.image, b"secret") && made.thumbnail.is_none() && made.for_models.is_none());
-    assert_eq!(shown(&made.image).into_rgb8(), halves(40, 20).into_rgb8());
+    assert_eq!((kind, made.image.mime), (FileKind::Png, "image/png"));
+    assert!(!contains_bytes(&made.image, b"secret") && made.thumbnail.is_none() && made.for_models.is_none());
+    assert_eq!(decode_image(&made.image).into_rgb8(), two_tone_image(40, 20).into_rgb8());
 
     let clear = DynamicImage::ImageRgba8(RgbaImage::from_pixel(600, 30, image::Rgba([1, 2, 3, 100])));
-    let (kind, made) = picture("a", encoded(&clear, ImageFormat::WebP)).await.unwrap();
-    assert_eq!((kind, made.image.mime), (Kind::WebP, "image/webp"));
-    assert_eq!(shown(&made.image).into_rgba8(), clear.into_rgba8());
+    let (kind, made) = picture("a", encode_image(&clear, ImageFormat::WebP)).await.unwrap();
+    assert_eq!((kind, made.image.mime), (FileKind::WebP, "image/webp"));
+    assert_eq!(decode_image(&made.image).into_rgba8(), clear.into_rgba8());
     let small = made.thumbnail.unwrap();
-    assert_eq!((small.mime, small.width, shown(&small).color().has_alpha()), ("image/png", 512, true));
+    assert_eq!((small.mime, small.width, decode_image(&small).color().has_alpha()), ("image/png", 512, true));
 }
 
 #[tokio::test]
-async fn picture_that_was_made_here_stays_byte_for_byte_and_what_is_added_to_it_goes() {
-    let grey = DynamicImage::ImageLuma8(halves(90, 70).into_luma8());
+async fn converted_image_is_unchanged_when_converted_again_and_appended_data_is_removed() {
+    let grey = DynamicImage::ImageLuma8(two_tone_image(90, 70).into_luma8());
     let clear = DynamicImage::ImageRgba8(RgbaImage::from_pixel(60, 30, image::Rgba([1, 2, 3, 100])));
     for file in [
         photo(801, 402),
-        encoded(&grey, ImageFormat::Jpeg),
+        encode_image(&grey, ImageFormat::Jpeg),
         png_with_words("secret words"),
-        encoded(&clear, ImageFormat::WebP),
+        encode_image(&clear, ImageFormat::WebP),
         gif(3, 16),
     ] {
         let (_, once) = picture("a", file).await.unwrap();
@@ -71,27 +71,27 @@ async fn picture_that_was_made_here_stays_byte_for_byte_and_what_is_added_to_it_
         assert_eq!(again.image, once.image, "{}", once.image.mime);
         let more = [&once.image.bytes, &b"GPS! behind it"[..]].concat();
         let (_, clean) = picture("a", more).await.unwrap();
-        assert!(!has(&clean.image, b"GPS!"), "{}", once.image.mime);
+        assert!(!contains_bytes(&clean.image, b"GPS!"), "{}", once.image.mime);
     }
     let (_, once) = picture("a", photo(80, 40)).await.unwrap();
     let comment = [&b"\xff\xfe\0\x08secret"[..], &once.image.bytes[2..]].concat();
     let (_, clean) = picture("a", [&b"\xff\xd8"[..], &comment].concat()).await.unwrap();
-    assert!(!has(&clean.image, b"secret"));
+    assert!(!contains_bytes(&clean.image, b"secret"));
 }
 
 #[tokio::test]
-async fn models_are_sent_what_they_take() {
-    let (_, made) = picture("a.png", encoded(&halves(3_000, 300), ImageFormat::Png)).await.unwrap();
+async fn images_for_models_fit_model_limits() {
+    let (_, made) = picture("a.png", encode_image(&two_tone_image(3_000, 300), ImageFormat::Png)).await.unwrap();
     let shrunk = made.for_models.unwrap();
     assert_eq!((made.image.width, shrunk.width, shrunk.height), (3_000, limits::MODEL_IMAGE_PIXELS, 200));
     assert!(shrunk.bytes.len() <= limits::MODEL_IMAGE_BYTES);
-    shown(&shrunk);
+    decode_image(&shrunk);
 }
 
 #[tokio::test]
-async fn what_moves_goes_on_moving_where_it_is_small() {
+async fn small_animation_stays_animated() {
     let (kind, made) = picture("a.gif", gif(3, 16)).await.unwrap();
-    assert_eq!((kind, made.image.mime), (Kind::Gif, "image/gif"));
+    assert_eq!((kind, made.image.mime), (FileKind::Gif, "image/gif"));
     let frames =
         GifDecoder::new(std::io::Cursor::new(&made.image.bytes)).unwrap().into_frames().collect_frames().unwrap();
     let colours: Vec<u8> = frames.iter().map(|frame| frame.buffer().get_pixel(3, 3)[0]).collect();
@@ -103,8 +103,8 @@ async fn what_moves_goes_on_moving_where_it_is_small() {
 }
 
 #[tokio::test]
-async fn hostile_pictures_are_refused_and_cost_nothing() {
-    let too_large = Refused::ImageTooLarge("50 megapixels, 16384 pixels a side".into());
+async fn hostile_images_are_refused_cheaply() {
+    let too_large = ConversionError::ImageTooLarge("50 megapixels, 16384 pixels a side".into());
     for (what, file) in [
         ("50,000 wide and high", png_head(50_000, 50_000, 8)),
         ("too long a side", png_head(16_385, 1, 8)),
@@ -113,7 +113,7 @@ async fn hostile_pictures_are_refused_and_cost_nothing() {
     ] {
         assert_eq!(picture("a.png", file).await.unwrap_err(), too_large, "{what}");
     }
-    let whole = encoded(&halves(40, 20), ImageFormat::Jpeg);
+    let whole = encode_image(&two_tone_image(40, 20), ImageFormat::Jpeg);
     for (what, file) in [
         ("no pixels", png_head(100, 100, 8)),
         ("a head", whole[..30].to_vec()),
@@ -121,34 +121,34 @@ async fn hostile_pictures_are_refused_and_cost_nothing() {
         ("no WebP", b"RIFF\x10\0\0\0WEBPVP8 \xff\xff\xff\xff".to_vec()),
     ] {
         let refused = picture("a.png", file).await.unwrap_err();
-        assert!(matches!(refused, Refused::Damaged(_)), "{what}: {refused:?}");
+        assert!(matches!(refused, ConversionError::Damaged(_)), "{what}: {refused:?}");
     }
     // Its first words are its sides.
     let polyglot = picture("x.html", b"GIF89a/*<script>XSS</script>*/".to_vec()).await;
     assert_eq!(polyglot.unwrap_err(), too_large);
     for (name, file) in [("a.svg", &b"<svg onload='XSS'/>"[..]), ("a.png", b"\x7fELF\x02\x01\x01\0\0\0\0\0")] {
-        assert!(matches!(picture(name, file.to_vec()).await, Err(Refused::Unsupported(_))), "{name}");
+        assert!(matches!(picture(name, file.to_vec()).await, Err(ConversionError::Unsupported(_))), "{name}");
     }
-    assert_eq!(picture("a.png", Vec::new()).await, Err(Refused::Empty));
+    assert_eq!(picture("a.png", Vec::new()).await, Err(ConversionError::Empty));
 }
 
 /// What a tool gives, as it is stored: its pictures drawn again by the real process.
-async fn stored(parts: Vec<Part>) -> Outcome {
-    redrawn(&converter(), outcome(Fate::Done, parts, None)).await
+async fn store_result(parts: Vec<ResultPart>) -> CallResult {
+    redraw_pictures(&converter(), build_result(CallOutcome::Done, parts, None)).await
 }
 
-fn said_image(bytes: &[u8]) -> Part {
-    Part::Image { mime: "image/png".into(), bytes: bytes.to_vec().into() }
+fn image_part(bytes: &[u8]) -> ResultPart {
+    ResultPart::Image { mime: "image/png".into(), bytes: bytes.to_vec().into() }
 }
 
 #[tokio::test]
-async fn pictures_of_a_tool_lose_their_places_and_what_stands_behind_them() {
+async fn tool_images_lose_location_and_trailing_data() {
     let with_more = |file: Vec<u8>| [file, b"GPS! <script>".to_vec()].concat();
     let files = [with_more(photo(300, 200)), with_more(png_with_words("secret words")), with_more(gif(3, 16))];
-    let mut parts: Vec<Part> = files.iter().map(|file| said_image(file)).collect();
-    parts.push(Part::Other { mime: "application/octet-stream".into(), bytes: files[0].clone().into() });
-    let outcome = stored(parts).await;
-    let images = told::images(&outcome.metadata.clone().into());
+    let mut parts: Vec<ResultPart> = files.iter().map(|file| image_part(file)).collect();
+    parts.push(ResultPart::Other { mime: "application/octet-stream".into(), bytes: files[0].clone().into() });
+    let outcome = store_result(parts).await;
+    let images = tool_output::result_images(&outcome.metadata.clone().into());
     assert_eq!(images.len(), 4, "{:?}", outcome.metadata);
     for (image, mime) in images.iter().zip(["image/jpeg", "image/png", "image/gif", "image/jpeg"]) {
         assert_eq!(image.mime, mime);
@@ -165,14 +165,14 @@ async fn pictures_of_a_tool_lose_their_places_and_what_stands_behind_them() {
 }
 
 #[tokio::test]
-async fn picture_of_a_tool_that_cannot_be_drawn_is_a_file_and_stops_nothing() {
+async fn unreadable_tool_image_becomes_file() {
     let bomb = png_head(50_000, 50_000, 8);
-    let cut = encoded(&halves(40, 20), ImageFormat::Jpeg)[..30].to_vec();
+    let cut = encode_image(&two_tone_image(40, 20), ImageFormat::Jpeg)[..30].to_vec();
     let whole = png_with_words("secret words");
-    let parts = vec![Part::Text("see".into()), said_image(&bomb), said_image(&cut), said_image(&whole)];
-    let outcome = stored(parts).await;
-    assert_eq!(outcome.fate, Fate::Done);
-    let images = told::images(&outcome.metadata.clone().into());
+    let parts = vec![ResultPart::Text("see".into()), image_part(&bomb), image_part(&cut), image_part(&whole)];
+    let outcome = store_result(parts).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done);
+    let images = tool_output::result_images(&outcome.metadata.clone().into());
     assert_eq!(images.iter().map(|image| image.mime.as_str()).collect::<Vec<_>>(), ["image/png"]);
     let files = outcome.metadata["files"].as_array().unwrap();
     assert_eq!(files.len(), 2);

@@ -36,13 +36,13 @@ fn probe() -> PathBuf {
 }
 
 /// What lies outside the sandbox.
-struct Outside {
+struct OutsideResources {
     folder: TempDir,
     listener: TcpListener,
     socket: UnixListener,
 }
 
-impl Outside {
+impl OutsideResources {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         fs::write(folder.path().join("secret"), "secret").unwrap();
@@ -55,7 +55,7 @@ impl Outside {
     }
 
     /// What the probe says of itself, its status as the kernel shows it, and the outcome of every attempt.
-    fn probed(&self, mode: &str) -> (String, String, Vec<String>) {
+    fn run_probe(&self, mode: &str) -> (String, String, Vec<String>) {
         let mut child = Command::new(probe())
             .arg(mode)
             .arg(self.listener.local_addr().unwrap().to_string())
@@ -77,7 +77,7 @@ impl Outside {
     }
 
     /// Traces of the attempts, as they are seen from here.
-    fn traces(&self) -> Vec<&'static str> {
+    fn touched_resources(&self) -> Vec<&'static str> {
         let exists = |name: &str| fs::symlink_metadata(self.folder.path().join(name)).is_ok();
         let mut traces = Vec::new();
         traces.extend(self.listener.accept().is_ok().then_some("connect"));
@@ -95,19 +95,19 @@ fn has(status: &str, field: &str, value: &str) -> bool {
 }
 
 #[test]
-fn outside_the_sandbox_every_attempt_succeeds() {
-    let outside = Outside::new();
-    let (_, _, outcomes) = outside.probed("free");
+fn outside_sandbox_every_attempt_succeeds() {
+    let outside = OutsideResources::new();
+    let (_, _, outcomes) = outside.run_probe("free");
     let expected: Vec<String> = ATTEMPTS.iter().map(|name| format!("{name}: done")).collect();
     assert_eq!(outcomes, expected);
-    assert_eq!(outside.traces(), ["connect", "unix socket", "create", "remove", "link", "run"]);
+    assert_eq!(outside.touched_resources(), ["connect", "unix socket", "create", "remove", "link", "run"]);
 }
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[test]
-fn inside_the_sandbox_every_attempt_is_refused() {
-    let outside = Outside::new();
-    let (layers, status, outcomes) = outside.probed("bound");
+fn inside_sandbox_every_attempt_is_refused() {
+    let outside = OutsideResources::new();
+    let (layers, status, outcomes) = outside.run_probe("bound");
     assert!(layers.contains("no_new_privs: true") && layers.contains("seccomp: true"), "{layers}");
     assert!(has(&status, "NoNewPrivs", "1") && has(&status, "Seccomp", "2"), "{status}");
     assert_eq!(outcomes.len(), ATTEMPTS.len(), "{outcomes:?}");
@@ -115,15 +115,15 @@ fn inside_the_sandbox_every_attempt_is_refused() {
         let refused = format!("{name}: Operation not permitted (os error 1)");
         assert_eq!(*outcome, refused);
     }
-    assert_eq!(outside.traces(), [] as [&str; 0]);
+    assert_eq!(outside.touched_resources(), [] as [&str; 0]);
 }
 
 /// Landlock by itself: with the filter, the system calls do not get so far.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[test]
-fn without_the_filter_landlock_refuses_paths_and_programs() {
-    let outside = Outside::new();
-    let (layers, status, outcomes) = outside.probed("unfiltered");
+fn without_filter_landlock_refuses_paths_and_programs() {
+    let outside = OutsideResources::new();
+    let (layers, status, outcomes) = outside.run_probe("unfiltered");
     assert!(layers.contains("seccomp: false") && has(&status, "Seccomp", "0"), "{layers} {status}");
     let Some((_, version)) = layers.split_once("landlock: Some(") else {
         // The kernel says whether it has it.
@@ -142,8 +142,8 @@ fn without_the_filter_landlock_refuses_paths_and_programs() {
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[tokio::test]
-async fn the_process_that_reads_enters_it_and_doctor_says_so() {
-    let sandbox = converter().sandbox().await.unwrap();
+async fn converter_process_enters_sandbox_and_doctor_reports_it() {
+    let sandbox = converter().probe_sandbox().await.unwrap();
     assert!(sandbox.no_new_privs && sandbox.seccomp, "{sandbox:?}");
     let folder = TempDir::new().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_turnleaf"))

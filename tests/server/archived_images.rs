@@ -8,53 +8,56 @@ use futures::future::BoxFuture;
 use http::StatusCode;
 use serde_json::{Value, json};
 use turnleaf::domain::Content;
-use turnleaf_convert::{Article, Converted, Converter, Form, Kind, Picture, PlainReader, Reader, Refused, sniff};
-use turnleaf_interchange::archive::Bytes as Kept;
-use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::transfer::exports::Which;
+use turnleaf_convert::{
+    Article, ConversionError, ConvertedPicture, ConvertedText, Converter, EncodedImage, FileKind, FileReader,
+    PlainReader, sniff,
+};
+use turnleaf_interchange::archive::ArchivedBytes as Kept;
+use turnleaf_providers::scripted::ScriptedProvider;
+use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_store::blobs;
 
-use crate::files::upload;
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
-use crate::interchange::{exported, imported, without_ids};
+use crate::fake_file_reader::upload;
+use crate::http_api::TestApi;
+use crate::interchange::{export_archive, import_file, without_ids};
 use crate::made::{photo, png_head, png_with_words};
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
 /// Keeps every image as it came, as a server did before images were drawn again, or as somebody writes an archive.
-struct AsItCame;
+struct PassthroughConverter;
 
-impl Reader for AsItCame {
-    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<Kind, Refused> {
+impl FileReader for PassthroughConverter {
+    fn sniff(&self, name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
         sniff(name, bytes)
     }
 
-    fn text<'a>(
+    fn read_text<'a>(
         &'a self,
-        kind: Kind,
+        kind: FileKind,
         bytes: Bytes,
         label: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Converted, Refused>> {
-        PlainReader.text(kind, bytes, label)
+    ) -> BoxFuture<'a, Result<ConvertedText, ConversionError>> {
+        PlainReader.read_text(kind, bytes, label)
     }
 
-    fn article<'a>(&'a self, html: Bytes, url: &'a str) -> BoxFuture<'a, Result<Article, Refused>> {
-        PlainReader.article(html, url)
+    fn read_article<'a>(&'a self, html: Bytes, url: &'a str) -> BoxFuture<'a, Result<Article, ConversionError>> {
+        PlainReader.read_article(html, url)
     }
 
-    fn picture(&self, kind: Kind, bytes: Bytes) -> BoxFuture<'_, Result<Picture, Refused>> {
-        let image = Form { mime: kind.mime(), width: 3, height: 2, bytes };
-        Box::pin(async { Ok(Picture { image, thumbnail: None, for_models: None }) })
+    fn read_picture(&self, kind: FileKind, bytes: Bytes) -> BoxFuture<'_, Result<ConvertedPicture, ConversionError>> {
+        let image = EncodedImage { mime: kind.mime(), width: 3, height: 2, bytes };
+        Box::pin(async { Ok(ConvertedPicture { image, thumbnail: None, for_models: None }) })
     }
 }
 
-fn drawing(mut house: House) -> House {
+fn with_real_converter(mut house: TestServer) -> TestServer {
     let converter = Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")));
     house.service = house.service.clone().with_reader(Arc::new(converter));
     house
 }
 
-fn replies() -> Scripted {
-    Scripted::new("scripted", [answer([text("seen")])])
+fn replies() -> ScriptedProvider {
+    ScriptedProvider::new("scripted", [streamed_answer([text_step("seen")])])
 }
 
 /// The bytes of the blobs of an archive.
@@ -72,10 +75,10 @@ fn hidden_in(blobs: &[Vec<u8>]) -> Option<&'static str> {
 }
 
 #[tokio::test]
-async fn images_of_an_archive_are_drawn_again_and_named_so_on_either_database() {
-    for mut source in House::everywhere(replies).await {
-        source.service = source.service.clone().with_reader(Arc::new(AsItCame));
-        let api = Api::over(source);
+async fn archive_images_are_reencoded_and_renamed_on_both_databases() {
+    for mut source in TestServer::on_every_database(replies).await {
+        source.service = source.service.clone().with_reader(Arc::new(PassthroughConverter));
+        let api = TestApi::with_server(source);
         let mut content = vec![json!({ "type": "text", "text": "Look." })];
         for (name, file) in [
             ("photo.jpg", photo(300, 200)),
@@ -87,17 +90,17 @@ async fn images_of_an_archive_are_drawn_again_and_named_so_on_either_database() 
             assert_eq!(status, StatusCode::CREATED, "{image}");
             content.push(json!({ "type": "image", "blob": image["sha256"] }));
         }
-        let chat = api.chat().await;
+        let chat = api.create_chat().await;
         let body = json!({ "content": content });
         let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
-        api.house.ended(started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
-        let archive = exported(&api.house, Which::Everything).await;
+        api.house.wait_until_ended(started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+        let archive = export_archive(&api.house, ExportScope::Everything).await;
         assert_eq!(hidden_in(&bytes_of(&archive)), Some("Exif"), "the test's own images");
-        for target in House::everywhere(replies).await {
-            let target = drawing(target);
-            let looked = imported(&target, "look.json", &archive, true).await;
-            let report = imported(&target, "all.json", &archive, false).await;
+        for target in TestServer::on_every_database(replies).await {
+            let target = with_real_converter(target);
+            let looked = import_file(&target, "look.json", &archive, true).await;
+            let report = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((looked.imported, looked.lost), (report.imported, report.lost), "{looked:?}");
             // Two files that are no pictures, and their places in the message.
             assert_eq!((report.imported, report.lost), (1, 4), "{report:?}");
@@ -116,14 +119,14 @@ async fn images_of_an_archive_are_drawn_again_and_named_so_on_either_database() 
             }
             assert_eq!(shown[..3], ["Look.", "image/jpeg", "image/png"], "{shown:?}");
             assert!(shown.len() == 5 && shown[3..].iter().all(|note| note.starts_with('[')), "{shown:?}");
-            let again = exported(&target, Which::Everything).await;
+            let again = export_archive(&target, ExportScope::Everything).await;
             assert_eq!((bytes_of(&again).len(), hidden_in(&bytes_of(&again))), (2, None));
             // Images that were made here go on unchanged, however often.
-            let third = drawing(House::new(replies()).await);
-            let onward = imported(&third, "again.json", &again, false).await;
+            let third = with_real_converter(TestServer::new(replies()).await);
+            let onward = import_file(&third, "again.json", &again, false).await;
             assert_eq!((onward.imported, onward.lost), (1, 0), "{onward:?}");
-            assert_eq!(without_ids(&exported(&third, Which::Everything).await), without_ids(&again));
-            target.check().await;
+            assert_eq!(without_ids(&export_archive(&third, ExportScope::Everything).await), without_ids(&again));
+            target.check_invariants().await;
             target.close().await;
         }
         api.house.close().await;

@@ -11,17 +11,17 @@ use futures::SinkExt;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_service::transfer::exports::Which;
-use turnleaf_service::transfer::imports::{Import, ImportJobs, ImportReport};
+use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::transfer::imports::{ImportJobs, ImportReport, ImportRequest};
 use turnleaf_store::Db;
 
-use crate::house::House;
-use crate::http_api::Api;
-use crate::interchange::{exported, imported};
-use crate::samples::{assert_same, houses, lines};
+use crate::http_api::TestApi;
+use crate::interchange::{export_archive, import_file};
+use crate::samples::{assert_same, chat_lines, test_servers};
+use crate::test_server::TestServer;
 
 /// One entry of an archive, as its heads say it: they may lie.
-struct Entry {
+struct ZipEntry {
     name: Vec<u8>,
     is_deflated: bool,
     packed: Vec<u8>,
@@ -30,7 +30,7 @@ struct Entry {
 }
 
 /// An archive by hand, so that it can say anything.
-fn archived(entries: &[Entry]) -> Vec<u8> {
+fn build_archive(entries: &[ZipEntry]) -> Vec<u8> {
     let (mut all, mut directory) = (Vec::new(), Vec::new());
     for entry in entries {
         let at = u32::try_from(all.len()).unwrap();
@@ -64,31 +64,31 @@ fn archived(entries: &[Entry]) -> Vec<u8> {
 }
 
 /// An archive of these files.
-pub fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+pub fn zip_files(files: &[(&str, &[u8])]) -> Vec<u8> {
     let entry = |(name, bytes): &(&'_ str, &[u8])| {
         let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
         packed.write_all(bytes).unwrap();
-        (name.as_bytes().to_vec(), packed.finish().unwrap(), u32::try_from(bytes.len()).unwrap(), sum(bytes))
+        (name.as_bytes().to_vec(), packed.finish().unwrap(), u32::try_from(bytes.len()).unwrap(), crc32(bytes))
     };
     let entries: Vec<(Vec<u8>, Vec<u8>, u32, u32)> = files.iter().map(entry).collect();
     let heads =
-        entries.into_iter().map(|(name, packed, size, sum)| Entry { name, is_deflated: true, packed, size, sum });
-    archived(&heads.collect::<Vec<_>>())
+        entries.into_iter().map(|(name, packed, size, sum)| ZipEntry { name, is_deflated: true, packed, size, sum });
+    build_archive(&heads.collect::<Vec<_>>())
 }
 
-fn sum(bytes: &[u8]) -> u32 {
+fn crc32(bytes: &[u8]) -> u32 {
     let mut sum = flate2::Crc::new();
     sum.update(bytes);
     sum.sum()
 }
 
 /// An entry that is stored as it is.
-fn stored(name: &[u8], bytes: &[u8]) -> Entry {
+fn stored_entry(name: &[u8], bytes: &[u8]) -> ZipEntry {
     let size = u32::try_from(bytes.len()).unwrap();
-    Entry { name: name.to_vec(), is_deflated: false, packed: bytes.to_vec(), size, sum: sum(bytes) }
+    ZipEntry { name: name.to_vec(), is_deflated: false, packed: bytes.to_vec(), size, sum: crc32(bytes) }
 }
 
-pub fn node(id: &str, parent: Option<&str>, role: &str, text: &str) -> Value {
+pub fn mapping_node(id: &str, parent: Option<&str>, role: &str, text: &str) -> Value {
     json!({
         "id": id, "parent": parent, "children": [],
         "message": {"id": id, "author": {"role": role}, "create_time": 1_700_000_000, "metadata": {},
@@ -103,12 +103,12 @@ pub fn conversation(id: &str, nodes: &[Value]) -> Value {
     json!({"id": id, "title": id, "create_time": 1_700_000_000, "mapping": mapping})
 }
 
-fn good(id: &str) -> Value {
-    conversation(id, &[node("q", None, "user", "Hello"), node("a", Some("q"), "assistant", "Hi")])
+fn valid_conversation(id: &str) -> Value {
+    conversation(id, &[mapping_node("q", None, "user", "Hello"), mapping_node("a", Some("q"), "assistant", "Hi")])
 }
 
 /// The findings of this kind.
-fn of_kind<'r>(report: &'r ImportReport, kind: &str) -> Vec<&'r str> {
+fn issues_of_kind<'r>(report: &'r ImportReport, kind: &str) -> Vec<&'r str> {
     report
         .findings
         .iter()
@@ -117,8 +117,8 @@ fn of_kind<'r>(report: &'r ImportReport, kind: &str) -> Vec<&'r str> {
         .collect()
 }
 
-async fn titles(house: &House) -> Vec<String> {
-    let archive: Value = serde_json::from_slice(&exported(house, Which::Everything).await).unwrap();
+async fn titles(house: &TestServer) -> Vec<String> {
+    let archive: Value = serde_json::from_slice(&export_archive(house, ExportScope::Everything).await).unwrap();
     let all = archive["chats"].as_array().unwrap().iter();
     let mut titles: Vec<String> = all.map(|chat| chat["chat"]["title"].as_str().unwrap().to_owned()).collect();
     titles.sort();
@@ -126,8 +126,8 @@ async fn titles(house: &House) -> Vec<String> {
 }
 
 /// What stands in tables without a chat that it belongs to, or was begun and not ended.
-async fn is_whole(house: &House) {
-    house.check().await;
+async fn assert_database_sound(house: &TestServer) {
+    house.check_invariants().await;
     for sql in [
         "SELECT COUNT(*) FROM chats c WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id)",
         "SELECT COUNT(*) FROM chats c WHERE c.default_branch_id IS NULL",
@@ -143,37 +143,37 @@ async fn is_whole(house: &House) {
 }
 
 #[tokio::test]
-async fn trees_that_are_none_are_told_and_the_rest_comes_in() {
+async fn invalid_trees_are_reported_and_rest_is_imported() {
     let circle = conversation(
         "circle",
         &[
-            node("a", Some("c"), "user", "One"),
-            node("b", Some("a"), "assistant", "Two"),
-            node("c", Some("b"), "user", "Three"),
+            mapping_node("a", Some("c"), "user", "One"),
+            mapping_node("b", Some("a"), "assistant", "Two"),
+            mapping_node("c", Some("b"), "user", "Three"),
         ],
     );
-    let itself = conversation("itself", &[node("a", Some("a"), "user", "Alone")]);
+    let itself = conversation("itself", &[mapping_node("a", Some("a"), "user", "Alone")]);
     let orphan = conversation(
         "orphan",
-        &[node("q", None, "user", "Hello"), node("lost", Some("nowhere"), "assistant", "Where am I?")],
+        &[mapping_node("q", None, "user", "Hello"), mapping_node("lost", Some("nowhere"), "assistant", "Where am I?")],
     );
-    let mut twice = good("twice");
-    twice["mapping"]["other"] = node("q", Some("a"), "user", "I have the id of the first");
-    let mut dates = good("dates");
+    let mut twice = valid_conversation("twice");
+    twice["mapping"]["other"] = mapping_node("q", Some("a"), "user", "I have the id of the first");
+    let mut dates = valid_conversation("dates");
     dates["create_time"] = json!(1e300);
     dates["update_time"] = json!(-1e18);
     dates["mapping"]["q"]["message"]["create_time"] = json!("in the year of the cat");
     dates["mapping"]["a"]["message"]["create_time"] = json!(99_999_999_999_999_i64);
-    let mut kinds = good("kinds");
+    let mut kinds = valid_conversation("kinds");
     kinds["mapping"]["a"]["message"]["content"] = json!({"content_type": "hologram", "depth": [1, 2]});
     kinds["mapping"]["a"]["message"]["author"]["role"] = json!("narrator");
-    let mut nul = good("nul");
+    let mut nul = valid_conversation("nul");
     nul["title"] = json!("a \0 title\n\u{202e}");
     nul["mapping"]["a"]["message"]["content"]["parts"][0] = json!("a \0 text");
     nul["mapping"]["a"]["message"]["metadata"]["model_slug"] = json!("a \0 model");
-    let all = json!([circle, itself, orphan, twice, dates, kinds, nul, good("good"), good("good"), 7, null, {"id": "none"}, {"mapping": 3}]);
-    for house in houses().await {
-        let report = imported(&house, "conversations.json", &serde_json::to_vec(&all).unwrap(), false).await;
+    let all = json!([circle, itself, orphan, twice, dates, kinds, nul, valid_conversation("good"), valid_conversation("good"), 7, null, {"id": "none"}, {"mapping": 3}]);
+    for house in test_servers().await {
+        let report = import_file(&house, "conversations.json", &serde_json::to_vec(&all).unwrap(), false).await;
         assert_eq!(report.stopped, None);
         let counts = (report.imported, report.known, report.left_out);
         assert_eq!(counts, (8, 0, report.conversations - 8), "{report:#?}");
@@ -185,62 +185,63 @@ async fn trees_that_are_none_are_told_and_the_rest_comes_in() {
         for named in ["circle", "itself", "orphan", "dates", "kinds", "none"] {
             assert!(places.iter().any(|place| place.contains(named)), "{named}: {report:#?}");
         }
-        assert!(!of_kind(&report, "put_right").is_empty() && !of_kind(&report, "left_out").is_empty());
+        assert!(!issues_of_kind(&report, "put_right").is_empty() && !issues_of_kind(&report, "left_out").is_empty());
         for chat in report.chats.iter().filter_map(|chat| chat.id) {
-            let drawn = lines(&house, chat).await;
+            let drawn = chat_lines(&house, chat).await;
             assert!(drawn.iter().all(|line| !line.contains('\0')), "{drawn:?}");
             let now = SystemClock.now();
             let row = house.service.chat(house.owner, chat).await.unwrap();
             assert!(row.created_at <= now && row.updated_at <= now && row.created_at.timestamp() > 0, "{row:?}");
         }
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn archives_that_are_cut_or_lie_give_what_can_be_read() {
-    let part = |ids: &[&str]| serde_json::to_vec(&ids.iter().map(|id| good(id)).collect::<Vec<_>>()).unwrap();
+async fn truncated_or_misdeclared_archives_give_readable_entries() {
+    let part =
+        |ids: &[&str]| serde_json::to_vec(&ids.iter().map(|id| valid_conversation(id)).collect::<Vec<_>>()).unwrap();
     let (first, second) = (part(&["one", "two"]), part(&["three"]));
     let files: [(&str, &[u8]); 2] = [("conversations-000.json", &first), ("conversations-001.json", &second)];
-    let whole = zipped(&files);
+    let whole = zip_files(&files);
     let second_at = whole.windows(4).rposition(|signs| signs == b"PK\x03\x04").unwrap();
     let outside = tempfile::tempdir().unwrap();
     let absolute = outside.path().join("absolute.json");
     let evil = [
-        stored(b"../../../../tmp/turnleaf-evil.json", &first),
-        stored(absolute.to_str().unwrap().as_bytes(), &first),
-        stored(b"C:\\evil.json", &first),
-        stored(b"a/../../evil.json", &first),
-        stored(b"conversations-\xff\0.json", &first),
-        stored(b"conversations.json", &second),
-        stored(b"conversations.json", &first),
+        stored_entry(b"../../../../tmp/turnleaf-evil.json", &first),
+        stored_entry(absolute.to_str().unwrap().as_bytes(), &first),
+        stored_entry(b"C:\\evil.json", &first),
+        stored_entry(b"a/../../evil.json", &first),
+        stored_entry(b"conversations-\xff\0.json", &first),
+        stored_entry(b"conversations.json", &second),
+        stored_entry(b"conversations.json", &first),
     ];
-    for house in houses().await {
-        let cut = imported(&house, "cut.zip", &whole[..second_at + 40], false).await;
+    for house in test_servers().await {
+        let cut = import_file(&house, "cut.zip", &whole[..second_at + 40], false).await;
         assert_eq!((cut.imported, titles(&house).await), (2, vec!["one".to_owned(), "two".into()]), "{cut:#?}");
         assert!(!cut.findings.is_empty());
-        let evil = imported(&house, "evil.zip", &archived(&evil), false).await;
+        let evil = import_file(&house, "evil.zip", &build_archive(&evil), false).await;
         assert_eq!((evil.imported, evil.known), (1, 0), "{evil:#?}");
-        assert_eq!(of_kind(&evil, "left_out").len(), 6, "{evil:#?}");
+        assert_eq!(issues_of_kind(&evil, "left_out").len(), 6, "{evil:#?}");
         assert!(!absolute.exists() && !Path::new("/tmp/turnleaf-evil.json").exists());
         let mut flipped = whole.clone();
         flipped[60] ^= 0xff;
-        let damaged = imported(&house, "damaged.zip", &flipped, false).await;
+        let damaged = import_file(&house, "damaged.zip", &flipped, false).await;
         assert_eq!(damaged.imported, 0, "{damaged:#?}");
         assert!(!damaged.findings.is_empty() || damaged.stopped.is_some());
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_damaged_archive_of_our_own_gives_everything_that_can_be_read() {
-    for house in houses().await {
-        let all: Vec<Value> = ["one", "two", "three"].map(good).into();
-        imported(&house, "all.json", &serde_json::to_vec(&all).unwrap(), false).await;
-        imported(&house, "files.zip", &with_files("with files"), false).await;
-        let whole = String::from_utf8(exported(&house, Which::Everything).await).unwrap();
+async fn damaged_turnleaf_archive_gives_everything_readable() {
+    for house in test_servers().await {
+        let all: Vec<Value> = ["one", "two", "three"].map(valid_conversation).into();
+        import_file(&house, "all.json", &serde_json::to_vec(&all).unwrap(), false).await;
+        import_file(&house, "files.zip", &with_files("with files"), false).await;
+        let whole = String::from_utf8(export_archive(&house, ExportScope::Everything).await).unwrap();
         let at = |words: &str| whole.find(words).unwrap_or_else(|| panic!("{words}: {whole}"));
         let (blobs, documents, chats) = (at("\n\"blobs\":["), at("\n\"documents\":["), at("\n\"chats\":["));
         // The chats first; of the documents nothing is JSON; and one of the chats has lost the end of a text.
@@ -249,9 +250,9 @@ async fn a_damaged_archive_of_our_own_gives_everything_that_can_be_read() {
         let damaged = format!("{head}{chats},\n\"documents\":[}}}}}},{}}}\n", &whole[blobs..documents - 1]);
         let title = damaged.find("\"title\":\"two").unwrap() + "\"title\":\"two".len();
         let damaged = format!("{}{}", &damaged[..title], &damaged[title + 1..]);
-        for target in houses().await {
-            let looked = imported(&target, "look.json", damaged.as_bytes(), true).await;
-            let report = imported(&target, "damaged.json", damaged.as_bytes(), false).await;
+        for target in test_servers().await {
+            let looked = import_file(&target, "look.json", damaged.as_bytes(), true).await;
+            let report = import_file(&target, "damaged.json", damaged.as_bytes(), false).await;
             assert_eq!((report.conversations, report.imported, report.known, report.left_out), (4, 3, 0, 1));
             assert_eq!(report.chats.len(), 3);
             let mut places: Vec<&str> = report.findings.iter().map(|finding| finding.place.as_str()).collect();
@@ -263,8 +264,8 @@ async fn a_damaged_archive_of_our_own_gives_everything_that_can_be_read() {
                 (looked.imported, looked.left_out, looked.lost),
                 (report.imported, report.left_out, report.lost)
             );
-            assert_eq!(of_kind(&looked, "lost"), of_kind(&report, "lost"));
-            target.check().await;
+            assert_eq!(issues_of_kind(&looked, "lost"), issues_of_kind(&report, "lost"));
+            target.check_invariants().await;
             target.close().await;
         }
         house.close().await;
@@ -284,47 +285,47 @@ fn zeros(megabytes: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn ten_gigabytes_of_zeros_end_at_a_bound_and_the_rest_comes_in() {
+async fn ten_gigabytes_of_zeros_are_bounded_and_rest_is_imported() {
     let bomb = zeros(10 << 10);
     assert!(bomb.len() < 20 << 20, "{}", bomb.len());
-    let chats = serde_json::to_vec(&[good("one")]).unwrap();
-    let archive = archived(&[
+    let chats = serde_json::to_vec(&[valid_conversation("one")]).unwrap();
+    let archive = build_archive(&[
         // It says that it is small; the next one says what fits into four bytes.
-        Entry {
+        ZipEntry {
             name: b"conversations-000.json".to_vec(),
             is_deflated: true,
             packed: bomb.clone(),
             size: 1_000,
             sum: 0,
         },
-        Entry {
+        ZipEntry {
             name: b"conversations-001.json".to_vec(),
             is_deflated: true,
             packed: bomb.clone(),
             size: 4_000_000_000,
             sum: 0,
         },
-        stored(b"conversations-002.json", &chats),
+        stored_entry(b"conversations-002.json", &chats),
     ]);
     let mut gzip = b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec();
     gzip.extend(&bomb);
     gzip.extend([0; 8]);
-    for house in houses().await {
-        let report = imported(&house, "bomb.zip", &archive, false).await;
+    for house in test_servers().await {
+        let report = import_file(&house, "bomb.zip", &archive, false).await;
         assert_eq!((report.imported, titles(&house).await), (1, vec!["one".to_owned()]), "{report:#?}");
-        let told = of_kind(&report, "left_out");
+        let told = issues_of_kind(&report, "left_out");
         assert!(told.len() == 2 && told.iter().all(|told| told.contains("is not read on")), "{told:?}");
-        let report = imported(&house, "conversations.json.gz", &gzip, false).await;
+        let report = import_file(&house, "conversations.json.gz", &gzip, false).await;
         assert_eq!(report.imported, 0);
         assert!(report.stopped.is_some() || !report.findings.is_empty(), "{report:#?}");
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn encodings_are_read_or_told() {
-    let text = serde_json::to_string(&[good("Zürich 树")]).unwrap();
+async fn encodings_are_read_or_reported() {
+    let text = serde_json::to_string(&[valid_conversation("Zürich 树")]).unwrap();
     let with_mark = [b"\xef\xbb\xbf", text.as_bytes()].concat();
     let utf16: Vec<u8> = [0xfeff]
         .into_iter()
@@ -336,74 +337,75 @@ async fn encodings_are_read_or_told() {
     let mut broken = text.replace("Zürich 树", "Broken").into_bytes();
     let at = broken.windows(5).position(|words| words == b"Hello").unwrap();
     broken[at] = 0xff;
-    for house in houses().await {
-        let report = imported(&house, "a.json", &with_mark, false).await;
+    for house in test_servers().await {
+        let report = import_file(&house, "a.json", &with_mark, false).await;
         assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
         for (name, bytes) in [("b.json", &utf16), ("c.json", &latin), ("d.json", &broken)] {
-            let report = imported(&house, name, bytes, false).await;
+            let report = import_file(&house, name, bytes, false).await;
             let is_told = report.stopped.is_some() || !report.findings.is_empty();
             assert!(report.imported == 1 || is_told, "{name}: {report:#?}");
             // What it did not understand it does not pass off as understood.
             assert!(is_told || name == "b.json", "{name}: {report:#?}");
         }
         assert!(titles(&house).await.contains(&"Zürich 树".to_owned()));
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn an_import_that_is_stopped_or_breaks_off_leaves_whole_chats_and_no_file() {
+async fn stopped_or_interrupted_import_leaves_complete_chats_and_no_file() {
     const CHATS: u64 = 20;
-    let many: Vec<Value> = (0..CHATS).map(|n| good(&format!("chat {n:02}"))).collect();
+    let many: Vec<Value> = (0..CHATS).map(|n| valid_conversation(&format!("chat {n:02}"))).collect();
     let many = serde_json::to_vec(&many).unwrap();
-    for house in houses().await {
+    for house in test_servers().await {
         // Half of the file is missing.
-        let report = imported(&house, "half.json", &many[..many.len() / 2], false).await;
+        let report = import_file(&house, "half.json", &many[..many.len() / 2], false).await;
         assert!(report.imported > CHATS / 4 && report.imported < CHATS * 3 / 4, "{report:#?}");
         assert!(report.stopped.is_some() || report.left_out > 0);
         assert_eq!(titles(&house).await.len() as u64, report.imported);
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
 
         // Somebody stops it.
         let file = house.dir.path().join("stopped.json");
         std::fs::write(&file, &many).unwrap();
-        let import = Import { owner: house.owner, file, name: "stopped.json".into(), format: None, dry_run: false };
+        let import =
+            ImportRequest { owner: house.owner, file, name: "stopped.json".into(), format: None, dry_run: false };
         let stopped = house.service.import(import, &mut |report| report.conversations < 15).await.unwrap();
         assert_eq!((stopped.conversations, stopped.stopped.as_deref()), (15, Some("it was stopped")));
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
 
         // On the page: the file that was sent is gone afterwards, whatever came of it, and the rest has come in.
         for bytes in [&many[..], b"Dear reader", &many[..100]] {
             let sent = tempfile::NamedTempFile::new_in(house.dir.path()).unwrap();
             std::fs::write(sent.path(), bytes).unwrap();
             let path = sent.path().to_owned();
-            let import = Import {
+            let import = ImportRequest {
                 owner: house.owner,
                 file: path.clone(),
                 name: "sent.json".into(),
                 format: None,
                 dry_run: false,
             };
-            let id = house.service.begin_import(import, sent.into_temp_path()).unwrap();
+            let id = house.service.start_import(import, sent.into_temp_path()).unwrap();
             while !house.service.import_job(house.owner, id).unwrap().is_over {
                 tokio::task::yield_now().await;
             }
             assert!(!path.exists());
         }
         assert_eq!(titles(&house).await.len() as u64, CHATS);
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn the_files_of_a_conversation_are_read_once_and_up_to_a_bound() {
+async fn conversation_files_are_read_once_up_to_limit() {
     const LARGE: usize = 60 << 20;
     let picture =
         |id: &str| json!({"content_type": "image_asset_pointer", "asset_pointer": format!("sediment://{id}")});
     let large: Vec<String> = (0..6).map(|n| format!("file_0000000{n}")).collect();
-    let mut shows = good("shows");
+    let mut shows = valid_conversation("shows");
     // The first one stands in it five times: counted each time it would leave no room.
     let named = (0..5).map(|_| &large[0]).chain(&large[1..]);
     shows["mapping"]["q"]["message"]["content"] =
@@ -413,21 +415,21 @@ async fn the_files_of_a_conversation_are_read_once_and_up_to_a_bound() {
     let names: Vec<String> = large.iter().map(|id| format!("{id}-sanitized.png")).collect();
     let mut files: Vec<(&str, &[u8])> = vec![("conversations.json", &chats)];
     files.extend(names.iter().map(|name| (name.as_str(), zeros.as_slice())));
-    let archive = zipped(&files);
-    let house = House::new(crate::interchange::replies(1)).await;
-    let looked = imported(&house, "files.zip", &archive, true).await;
-    let report = imported(&house, "files.zip", &archive, false).await;
+    let archive = zip_files(&files);
+    let house = TestServer::new(crate::interchange::replies(1)).await;
+    let looked = import_file(&house, "files.zip", &archive, true).await;
+    let report = import_file(&house, "files.zip", &archive, false).await;
     assert_eq!(report.imported, 1, "{report:#?}");
-    let beyond = of_kind(&report, "lost").iter().filter(|text| text.contains("more than 256 MiB")).count();
+    let beyond = issues_of_kind(&report, "lost").iter().filter(|text| text.contains("more than 256 MiB")).count();
     assert_eq!(beyond, 2, "{:#?}", report.findings);
     assert_same(&looked, &report);
-    is_whole(&house).await;
+    assert_database_sound(&house).await;
     house.close().await;
 }
 
 /// A question with files: one that cannot be kept, two that are words.
 fn with_files(id: &str) -> Vec<u8> {
-    let mut shows = good(id);
+    let mut shows = valid_conversation(id);
     let of = |id: &str, name: &str| json!({"id": id, "name": name});
     shows["mapping"]["q"]["message"]["metadata"]["attachments"] =
         json!([of("file-A", "a.md"), of("file-B", "b.md"), of("file-C", "c.bin"), of("file-D", "d.md")]);
@@ -438,10 +440,10 @@ fn with_files(id: &str) -> Vec<u8> {
         ("file-B-b.md", b"# B"),
         ("file-C-c.bin", b"\x7fELF"),
     ];
-    zipped(&files)
+    zip_files(&files)
 }
 
-async fn count(house: &House, table: &str) -> i64 {
+async fn count(house: &TestServer, table: &str) -> i64 {
     let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
     match &house.db {
         Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
@@ -450,34 +452,34 @@ async fn count(house: &House, table: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn documents_of_a_chat_come_in_with_it_or_not_at_all_and_never_twice() {
+async fn chat_documents_are_imported_with_it_or_not_at_all_and_never_twice() {
     let archive = with_files("shows");
-    for house in houses().await {
-        let looked = imported(&house, "look.zip", &archive, true).await;
+    for house in test_servers().await {
+        let looked = import_file(&house, "look.zip", &archive, true).await;
         assert_eq!((count(&house, "documents").await, count(&house, "uploads").await), (0, 0));
         // The chat cannot be stored, as if the server had been killed before its end.
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
         let file = house.dir.path().join("fails.zip");
         std::fs::write(&file, &archive).unwrap();
-        let import = Import { owner: house.owner, file, name: "fails.zip".into(), format: None, dry_run: false };
+        let import = ImportRequest { owner: house.owner, file, name: "fails.zip".into(), format: None, dry_run: false };
         house.service.import(import, &mut |_| true).await.unwrap_err();
         assert_eq!((count(&house, "documents").await, count(&house, "chats").await), (0, 0));
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_MENDED } else { POSTGRES_MENDED }).await;
-        let report = imported(&house, "look.zip", &archive, false).await;
+        let report = import_file(&house, "look.zip", &archive, false).await;
         assert_same(&looked, &report);
         assert_eq!((report.imported, report.files, count(&house, "documents").await), (1, 2, 2), "{report:#?}");
-        let lost = of_kind(&report, "lost");
+        let lost = issues_of_kind(&report, "lost");
         assert!(lost.iter().any(|text| text.contains("such a file")), "{lost:?}");
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
         // Deleted for ever, the chat left its documents behind; it comes in again with them.
         let chat = report.chats[0].id.unwrap();
-        let shown = lines(&house, chat).await;
+        let shown = chat_lines(&house, chat).await;
         let deleted = house.service.delete_chat(house.owner, chat).await.unwrap();
-        house.service.purge(house.owner, deleted.deletion_id).await.unwrap();
-        let report = imported(&house, "look.zip", &archive, false).await;
+        house.service.purge_deletion(house.owner, deleted.deletion_id).await.unwrap();
+        let report = import_file(&house, "look.zip", &archive, false).await;
         assert_eq!((report.imported, report.chats[0].id), (1, Some(chat)));
-        assert_eq!((count(&house, "documents").await, lines(&house, chat).await), (2, shown));
-        is_whole(&house).await;
+        assert_eq!((count(&house, "documents").await, chat_lines(&house, chat).await), (2, shown));
+        assert_database_sound(&house).await;
         house.close().await;
     }
 }
@@ -489,62 +491,62 @@ const POSTGRES_FAILS: &str = "CREATE FUNCTION fails() RETURNS trigger LANGUAGE p
 const POSTGRES_MENDED: &str = "DROP TRIGGER fails ON exchanges";
 
 #[tokio::test]
-async fn a_chat_that_went_on_elsewhere_grows_and_keeps_what_was_done_here() {
+async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
     let before = with_files("shows");
-    for house in houses().await {
-        let chat = imported(&house, "a.zip", &before, false).await.chats[0].id.unwrap();
-        let shown = lines(&house, chat).await;
+    for house in test_servers().await {
+        let chat = import_file(&house, "a.zip", &before, false).await.chats[0].id.unwrap();
+        let shown = chat_lines(&house, chat).await;
         // It went on in both places: there with another answer, a question with a file, and what stands below that.
-        let mut later = good("shows");
+        let mut later = valid_conversation("shows");
         let attachments = |names: &[&str]| {
             let of = |name: &&str| json!({"id": format!("file-{name}"), "name": format!("{name}.md")});
             Value::Array(names.iter().map(of).collect())
         };
         later["mapping"]["q"]["message"]["metadata"]["attachments"] = attachments(&["A", "B"]);
-        later["mapping"]["b"] = node("b", Some("q"), "assistant", "Hi, again");
-        later["mapping"]["r"] = node("r", Some("a"), "user", "And?");
+        later["mapping"]["b"] = mapping_node("b", Some("q"), "assistant", "Hi, again");
+        later["mapping"]["r"] = mapping_node("r", Some("a"), "user", "And?");
         later["mapping"]["r"]["message"]["metadata"]["attachments"] = attachments(&["E"]);
-        later["mapping"]["s"] = node("s", Some("r"), "assistant", "So");
+        later["mapping"]["s"] = mapping_node("s", Some("r"), "assistant", "So");
         let chats = serde_json::to_vec(&[later]).unwrap();
         let files: [(&str, &[u8]); 4] =
             [("conversations.json", &chats), ("file-A-A.md", b"# A"), ("file-B-B.md", b"# B"), ("file-E-E.md", b"# E")];
-        let archive = zipped(&files);
-        let looked = imported(&house, "b.zip", &archive, true).await;
-        assert_eq!(lines(&house, chat).await, shown);
-        let report = imported(&house, "b.zip", &archive, false).await;
+        let archive = zip_files(&files);
+        let looked = import_file(&house, "b.zip", &archive, true).await;
+        assert_eq!(chat_lines(&house, chat).await, shown);
+        let report = import_file(&house, "b.zip", &archive, false).await;
         assert_same(&looked, &report);
         assert_eq!((report.imported, report.known, report.turns, report.branches, report.files), (0, 1, 3, 1, 1));
         assert_eq!(count(&house, "documents").await, 3);
-        let grown = lines(&house, chat).await;
+        let grown = chat_lines(&house, chat).await;
         assert_eq!(grown[..shown.len()], shown[..], "nothing that was here is another one");
         let said = |line: &str| grown.iter().any(|drawn| drawn.contains(line));
         assert!(
             said("5<1/1") && said("Hi, again") && said("3<2/0") && said("file E.md \"# E\"") && said("4<3/0"),
             "{grown:#?}"
         );
-        assert_eq!(imported(&house, "b.zip", &archive, false).await.turns, 0);
-        is_whole(&house).await;
+        assert_eq!(import_file(&house, "b.zip", &archive, false).await.turns, 0);
+        assert_database_sound(&house).await;
         // What stands below something that was deleted here stays away, and that is told.
-        let all = turnleaf_store::turns::of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
+        let all = turnleaf_store::turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
         house.service.delete_turn(house.owner, all[3].id).await.unwrap();
         let mut last: Value = serde_json::from_slice(&chats).unwrap();
-        last[0]["mapping"]["t"] = node("t", Some("s"), "user", "Thanks");
-        let report = imported(&house, "c.json", &serde_json::to_vec(&last).unwrap(), false).await;
+        last[0]["mapping"]["t"] = mapping_node("t", Some("s"), "user", "Thanks");
+        let report = import_file(&house, "c.json", &serde_json::to_vec(&last).unwrap(), false).await;
         assert_eq!((report.known, report.turns), (1, 0));
         assert!(
-            of_kind(&report, "left_out")
+            issues_of_kind(&report, "left_out")
                 .iter()
                 .any(|text| text.contains(": 1 message that it has there and not here has no place")),
             "{report:#?}"
         );
-        is_whole(&house).await;
+        assert_database_sound(&house).await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_format_that_is_none_is_refused_by_name() {
-    let api = Api::over(House::new(crate::interchange::replies(1)).await);
+async fn unknown_format_is_refused_by_name() {
+    let api = TestApi::with_server(TestServer::new(crate::interchange::replies(1)).await);
     for from in ["", "telepathy"] {
         let request = Request::post(format!("/api/imports?from={from}")).header("host", "127.0.0.1:3000");
         let response = api.send(request.body(Body::from("[]")).unwrap()).await;
@@ -553,15 +555,15 @@ async fn a_format_that_is_none_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_on_its_way_has_a_place_of_its_own_and_leaves_nothing() {
-    let mut house = House::new(crate::interchange::replies(1)).await;
+async fn file_being_uploaded_has_own_spool_and_leaves_nothing() {
+    let mut house = TestServer::new(crate::interchange::replies(1)).await;
     let folder = house.dir.path().join("imports");
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("left"), "by a server that was killed").unwrap();
     house.service = house.service.clone().with_imports(ImportJobs::in_folder(&folder).unwrap());
     let lying = || std::fs::read_dir(&folder).unwrap().count();
     assert_eq!(lying(), 0);
-    let api = Api::over(house);
+    let api = TestApi::with_server(house);
     let send = |body: Body| {
         let request = Request::post("/api/imports?name=a.json").header("host", "127.0.0.1:3000").body(body);
         api.send(request.unwrap())
@@ -579,7 +581,7 @@ async fn a_file_that_is_on_its_way_has_a_place_of_its_own_and_leaves_nothing() {
     };
     let (broken, ()) = tokio::join!(arriving, meanwhile);
     assert_eq!((broken.status(), lying()), (StatusCode::BAD_REQUEST, 0));
-    let whole = serde_json::to_vec(&[good("one")]).unwrap();
+    let whole = serde_json::to_vec(&[valid_conversation("one")]).unwrap();
     assert_eq!(send(Body::from(whole.clone())).await.status(), StatusCode::ACCEPTED);
     let (service, owner) = (api.house.service.clone(), api.house.owner);
     let last = async |count: usize| {

@@ -3,14 +3,14 @@
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::Params;
+use turnleaf::domain::ModelParams;
 use turnleaf::domain::tool::ToolChoice;
-use turnleaf_providers::scripted::Scripted;
+use turnleaf_providers::scripted::ScriptedProvider;
 
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
-async fn page(api: &Api, path: &str) -> (StatusCode, String) {
+async fn page(api: &TestApi, path: &str) -> (StatusCode, String) {
     let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
     let response = api.send(request).await;
     let status = response.status();
@@ -19,7 +19,7 @@ async fn page(api: &Api, path: &str) -> (StatusCode, String) {
 }
 
 /// Sends the form; gives the status, where it leads and the page.
-async fn save(api: &Api, chat: &str, fields: &str) -> (StatusCode, Option<String>, String) {
+async fn save(api: &TestApi, chat: &str, fields: &str) -> (StatusCode, Option<String>, String) {
     let request = Request::builder()
         .method("POST")
         .uri(format!("/c/{chat}/settings"))
@@ -34,20 +34,20 @@ async fn save(api: &Api, chat: &str, fields: &str) -> (StatusCode, Option<String
     (status, to, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-async fn stored(api: &Api, chat: &str) -> Value {
+async fn stored_settings(api: &TestApi, chat: &str) -> Value {
     api.call("GET", &format!("/api/chats/{chat}"), None).await.1
 }
 
 #[tokio::test]
-async fn what_is_saved_is_stored_and_shown() {
-    let api = Api::new([]).await;
-    let chat = api.chat().await;
-    let branch = stored(&api, &chat).await["branches"][0]["id"].as_str().unwrap().to_owned();
+async fn saved_settings_are_stored_and_shown() {
+    let api = TestApi::new([]).await;
+    let chat = api.create_chat().await;
+    let branch = stored_settings(&api, &chat).await["branches"][0]["id"].as_str().unwrap().to_owned();
     let fields = "system_prompt=Be+%3Cb%3Ebrief%3C%2Fb%3E.&thinking=high&temperature=0%2C5&max_tokens=900\
                   &stop_sequences=END%0D%0A+two&policy=signatures_only";
     let (status, to, _) = save(&api, &chat, &format!("{fields}&branch_id={branch}")).await;
     assert_eq!((status, to), (StatusCode::SEE_OTHER, Some(format!("/c/{chat}/settings?saved=1"))));
-    let stored = stored(&api, &chat).await;
+    let stored = stored_settings(&api, &chat).await;
     assert_eq!(stored["system_prompt"], "Be <b>brief</b>.");
     let params = json!({
         "temperature": 0.5, "max_tokens": 900, "stop_sequences": ["END", " two"], "thinking": "high",
@@ -63,10 +63,10 @@ async fn what_is_saved_is_stored_and_shown() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named_beside_what_was_typed_and_nothing_is_saved() {
-    let api = Api::new([]).await;
-    let chat = api.chat().await;
-    let before = stored(&api, &chat).await;
+async fn invalid_settings_are_named_beside_input_and_nothing_is_saved() {
+    let api = TestApi::new([]).await;
+    let chat = api.create_chat().await;
+    let before = stored_settings(&api, &chat).await;
     let (status, _, html) = save(&api, &chat, "system_prompt=Kept&temperature=warm&top_k=0").await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     for part in ["Kept", "value=\"warm\"", "This is not a number", "must be at least 1", "Nothing was saved"] {
@@ -76,16 +76,16 @@ async fn what_is_wrong_is_named_beside_what_was_typed_and_nothing_is_saved() {
     let (status, _, html) = save(&api, &chat, &long).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(html.contains("at most"), "{}", html.len());
-    assert_eq!(stored(&api, &chat).await, before);
+    assert_eq!(stored_settings(&api, &chat).await, before);
 }
 
 #[tokio::test]
-async fn a_branch_that_keeps_another_prompt_says_so() {
-    let api = Api::new([answer([text("one")])]).await;
-    let chat = api.chat().await;
+async fn branch_with_other_prompt_is_marked() {
+    let api = TestApi::new([streamed_answer([text_step("one")])]).await;
+    let chat = api.create_chat().await;
     save(&api, &chat, "system_prompt=The+first").await;
     let (_, sent) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "a" }))).await;
-    api.events(sent["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(sent["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     let path = format!("/c/{chat}/settings");
     assert!(!page(&api, &path).await.1.contains("class=\"kept\""));
     save(&api, &chat, "system_prompt=The+second").await;
@@ -94,8 +94,8 @@ async fn a_branch_that_keeps_another_prompt_says_so() {
 }
 
 #[tokio::test]
-async fn a_chat_that_is_not_there_has_no_settings() {
-    let api = Api::new([]).await;
+async fn missing_chat_has_no_settings() {
+    let api = TestApi::new([]).await;
     let (status, _) = page(&api, "/c/0190b5b4-7c1e-7abc-8def-0123456789ab/settings").await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     let (status, ..) = save(&api, "0190b5b4-7c1e-7abc-8def-0123456789ab", "system_prompt=a").await;
@@ -103,7 +103,7 @@ async fn a_chat_that_is_not_there_has_no_settings() {
 }
 
 /// Sends a form; gives the status and where it leads.
-async fn post(api: &Api, path: &str, fields: &str) -> (StatusCode, Option<String>) {
+async fn post(api: &TestApi, path: &str, fields: &str) -> (StatusCode, Option<String>) {
     let request = Request::builder()
         .method("POST")
         .uri(path)
@@ -116,16 +116,21 @@ async fn post(api: &Api, path: &str, fields: &str) -> (StatusCode, Option<String
 }
 
 /// Begins a chat with a message, as the page's form does, and gives it as it is stored.
-async fn begun(api: &Api, text: &str) -> Value {
+async fn start_chat(api: &TestApi, text: &str) -> Value {
     let (status, to) = post(api, "/forms/send", &format!("text={text}")).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
     let id = to.unwrap().trim_start_matches("/c/").split(['?', '#', '/']).next().unwrap().to_owned();
-    stored(api, &id).await
+    stored_settings(api, &id).await
 }
 
 #[tokio::test]
-async fn the_next_chat_begins_with_what_was_set_for_it_and_the_one_behind_it_as_usual() {
-    let api = Api::new([answer([text("One")]), answer([text("Two")]), answer([text("Three")])]).await;
+async fn next_chat_starts_with_prepared_settings_and_following_one_with_defaults() {
+    let api = TestApi::new([
+        streamed_answer([text_step("One")]),
+        streamed_answer([text_step("Two")]),
+        streamed_answer([text_step("Three")]),
+    ])
+    .await;
     let to = |path: &str| (StatusCode::SEE_OTHER, Some(path.to_owned()));
     let saved = post(&api, "/forms/instructions", "system_prompt=Always+kind.").await;
     assert_eq!(saved, to("/settings/general?saved=1#instructions"));
@@ -142,13 +147,13 @@ async fn the_next_chat_begins_with_what_was_set_for_it_and_the_one_behind_it_as_
     let (_, html) = page(&api, "/").await;
     assert!(html.contains("href=\"/new/tools\"") && html.contains("Tools: 1 on"), "{html}");
 
-    let first = begun(&api, "hi").await;
+    let first = start_chat(&api, "hi").await;
     assert_eq!(first["system_prompt"], "In rhymes.");
     assert_eq!(first["settings"]["params"], json!({ "temperature": 0.5, "thinking": "high" }));
     let tools = format!("/api/chats/{}/tools", first["id"].as_str().unwrap());
     assert_eq!(api.call("GET", &tools, None).await.1["on"], json!(["calculator"]));
 
-    let second = begun(&api, "again").await;
+    let second = start_chat(&api, "again").await;
     assert_eq!(second["system_prompt"], "Always kind.");
     assert_eq!(second["settings"]["params"], json!({}));
     assert!(page(&api, "/").await.1.contains("Tools: 3 on"));
@@ -156,22 +161,22 @@ async fn the_next_chat_begins_with_what_was_set_for_it_and_the_one_behind_it_as_
     // The prompt of all new chats is none of its own: another one takes its place here, too.
     post(&api, "/new/settings", "system_prompt=Always+kind.&max_tokens=9").await;
     post(&api, "/forms/instructions", "system_prompt=").await;
-    let third = begun(&api, "more").await;
+    let third = start_chat(&api, "more").await;
     assert_eq!((&third["system_prompt"], &third["settings"]["params"]), (&json!(""), &json!({ "max_tokens": 9 })));
 }
 
 #[tokio::test]
-async fn two_who_set_a_part_of_the_next_chat_at_once_both_have_it() {
-    for house in House::everywhere(|| Scripted::new("scripted", Vec::new())).await {
+async fn concurrent_settings_for_next_chat_are_merged() {
+    for house in TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await {
         let (service, owner) = (&house.service, house.owner);
         for number in 1..=20 {
-            let params = Params { max_tokens: Some(number), ..Params::default() };
+            let params = ModelParams { max_tokens: Some(number), ..ModelParams::default() };
             let on = if number % 2 == 0 { vec!["calculator".to_owned()] } else { Vec::new() };
             let choice = ToolChoice { on, ..ToolChoice::default() };
             let words = format!("Prompt {number}");
             let (settled, chosen) = tokio::join!(
-                service.settle_next_chat(owner, &words, params.clone()),
-                service.choose_tools_of_next_chat(owner, choice.clone())
+                service.set_next_chat(owner, &words, params.clone()),
+                service.choose_next_chat_tools(owner, choice.clone())
             );
             settled.and(chosen).unwrap();
             let next = service.next_chat(owner).await.unwrap();
@@ -182,8 +187,8 @@ async fn two_who_set_a_part_of_the_next_chat_at_once_both_have_it() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_for_the_next_chat_stays_on_its_page() {
-    let api = Api::new([]).await;
+async fn invalid_settings_of_next_chat_stay_on_its_page() {
+    let api = TestApi::new([]).await;
     for (path, fields) in [("/new/settings", "temperature=warm"), ("/new/tools", "on=no-such-tool")] {
         assert_eq!(post(&api, path, fields).await.0, StatusCode::UNPROCESSABLE_ENTITY, "{path}");
     }

@@ -5,17 +5,17 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf_providers::provider::ToolOutcome;
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 
-use crate::house::{answer, delta, finish, text, thinking};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{delta_step, finish_steps, streamed_answer, text_step, thinking_step};
 
-struct Sent {
+struct SentExchange {
     user: String,
     reply: String,
 }
 
-async fn page(api: &Api, path: &str) -> (StatusCode, http::HeaderMap, String) {
+async fn page(api: &TestApi, path: &str) -> (StatusCode, http::HeaderMap, String) {
     let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
     let response = api.send(request).await;
     let (status, headers) = (response.status(), response.headers().clone());
@@ -24,7 +24,7 @@ async fn page(api: &Api, path: &str) -> (StatusCode, http::HeaderMap, String) {
 }
 
 /// Posts a form; gives where it leads.
-async fn post(api: &Api, path: &str, fields: &str) -> (StatusCode, String) {
+async fn post(api: &TestApi, path: &str, fields: &str) -> (StatusCode, String) {
     let request = Request::builder()
         .method("POST")
         .uri(path)
@@ -37,45 +37,45 @@ async fn post(api: &Api, path: &str, fields: &str) -> (StatusCode, String) {
     (response.status(), to.unwrap_or_default())
 }
 
-async fn sent(api: &Api, path: &str, body: Value) -> Sent {
+async fn post_exchange(api: &TestApi, path: &str, body: Value) -> SentExchange {
     let (status, started) = api.call("POST", path, Some(body)).await;
     assert_eq!(status, StatusCode::CREATED, "{started}");
     let id = |turn: &str| started[turn]["id"].as_str().unwrap().to_owned();
-    let sent = Sent { user: id("user_turn"), reply: id("assistant_turn") };
-    api.events(&sent.reply, &[]).await;
+    let sent = SentExchange { user: id("user_turn"), reply: id("assistant_turn") };
+    api.read_events(&sent.reply, &[]).await;
     sent
 }
 
-async fn send(api: &Api, chat: &str, text: &str, after: Option<&Sent>) -> Sent {
+async fn send_message(api: &TestApi, chat: &str, text: &str, after: Option<&SentExchange>) -> SentExchange {
     let body = json!({ "text": text, "prev_turn_id": after.map(|sent| &sent.reply) });
-    sent(api, &format!("/api/chats/{chat}/turns"), body).await
+    post_exchange(api, &format!("/api/chats/{chat}/turns"), body).await
 }
 
-async fn compared(api: &Api, chat: &str, left: &str, right: &str) -> (StatusCode, Value) {
+async fn compare_paths(api: &TestApi, chat: &str, left: &str, right: &str) -> (StatusCode, Value) {
     api.call("GET", &format!("/api/chats/{chat}/compare?left={left}&right={right}"), None).await
 }
 
 /// A chat with a message and two replies to it, each gone on from: the left path is longer.
-async fn forked(api: &Api) -> (String, Sent, Sent, Sent) {
-    let chat = api.chat().await;
-    let first = send(api, &chat, "What is a tree?", None).await;
-    let left = send(api, &chat, "And a leaf?", Some(&first)).await;
-    let left_end = send(api, &chat, "Thanks", Some(&left)).await;
-    let right = sent(api, &format!("/api/turns/{}/retry", first.reply), json!({ "model": "model-b" })).await;
-    let right_end = send(api, &chat, "And a root?", Some(&right)).await;
+async fn fork_chat(api: &TestApi) -> (String, SentExchange, SentExchange, SentExchange) {
+    let chat = api.create_chat().await;
+    let first = send_message(api, &chat, "What is a tree?", None).await;
+    let left = send_message(api, &chat, "And a leaf?", Some(&first)).await;
+    let left_end = send_message(api, &chat, "Thanks", Some(&left)).await;
+    let right = post_exchange(api, &format!("/api/turns/{}/retry", first.reply), json!({ "model": "model-b" })).await;
+    let right_end = send_message(api, &chat, "And a root?", Some(&right)).await;
     (chat, first, left_end, right_end)
 }
 
-fn five() -> [Answer; 5] {
+fn five_replies() -> [ScriptedAnswer; 5] {
     ["A tall green plant.", "A green thing.", "Bye.", "A tall woody plant.", "It drinks."]
-        .map(|word| answer([text(word)]))
+        .map(|word| streamed_answer([text_step(word)]))
 }
 
 #[tokio::test]
-async fn exchanges_stand_side_by_side_from_the_common_turn_on_with_what_they_took() {
-    let api = Api::new(five()).await;
-    let (chat, first, left, right) = forked(&api).await;
-    let (status, found) = compared(&api, &chat, &left.reply, &right.reply).await;
+async fn exchanges_are_compared_from_common_turn_with_usage() {
+    let api = TestApi::new(five_replies()).await;
+    let (chat, first, left, right) = fork_chat(&api).await;
+    let (status, found) = compare_paths(&api, &chat, &left.reply, &right.reply).await;
     assert_eq!(status, StatusCode::OK, "{found}");
     assert_eq!((&found["common_turn_id"], &found["common_turns"]), (&json!(first.user), &json!(1)));
     assert_eq!((&found["total"], &found["next_skip"]), (&json!(3), &Value::Null));
@@ -133,10 +133,10 @@ async fn exchanges_stand_side_by_side_from_the_common_turn_on_with_what_they_too
 }
 
 #[tokio::test]
-async fn a_turn_above_the_other_and_paths_with_nothing_in_common_are_compared_too() {
-    let api = Api::new(five()).await;
-    let (chat, first, left, _) = forked(&api).await;
-    let (_, found) = compared(&api, &chat, &left.reply, &first.reply).await;
+async fn ancestor_turns_and_unrelated_paths_are_compared() {
+    let api = TestApi::new(five_replies()).await;
+    let (chat, first, left, _) = fork_chat(&api).await;
+    let (_, found) = compare_paths(&api, &chat, &left.reply, &first.reply).await;
     assert_eq!((&found["common_turn_id"], &found["right"]["is_ancestor"]), (&json!(first.reply), &json!(true)));
     assert_eq!((&found["total"], &found["pairs"][0]["right"]), (&json!(2), &Value::Null));
 
@@ -145,7 +145,7 @@ async fn a_turn_above_the_other_and_paths_with_nothing_in_common_are_compared_to
     assert_eq!(status, StatusCode::CREATED);
     // It waits for its first words for ever: there is nothing of it yet.
     let other = started["assistant_turn"]["id"].as_str().unwrap();
-    let (status, found) = compared(&api, &chat, &left.reply, other).await;
+    let (status, found) = compare_paths(&api, &chat, &left.reply, other).await;
     assert_eq!((status, &found["common_turn_id"], &found["common_turns"]), (StatusCode::OK, &Value::Null, &json!(0)));
     assert_eq!(found["right"]["unfinished"], json!({ "pending": 1 }));
     assert_eq!((&found["right"]["total_ms"], &found["right"]["cost"]), (&Value::Null, &Value::Null));
@@ -155,10 +155,10 @@ async fn a_turn_above_the_other_and_paths_with_nothing_in_common_are_compared_to
 }
 
 #[tokio::test]
-async fn what_cannot_be_compared_is_refused_with_its_field() {
-    let api = Api::new(five()).await;
-    let (chat, first, left, right) = forked(&api).await;
-    let other_chat = api.chat().await;
+async fn incomparable_turns_are_refused_with_their_field() {
+    let api = TestApi::new(five_replies()).await;
+    let (chat, first, left, right) = fork_chat(&api).await;
+    let other_chat = api.create_chat().await;
     let other = api.call("POST", &format!("/api/chats/{other_chat}/turns"), Some(json!({ "text": "x" }))).await.1;
     let other = other["user_turn"]["id"].as_str().unwrap();
     let random = "0190b5b4-7c1e-7abc-8def-0123456789ab";
@@ -171,7 +171,7 @@ async fn what_cannot_be_compared_is_refused_with_its_field() {
         (random, right, StatusCode::NOT_FOUND, Value::Null),
         (left, "1", StatusCode::BAD_REQUEST, json!("right")),
     ] {
-        let (found, problem) = compared(&api, &chat, a, b).await;
+        let (found, problem) = compare_paths(&api, &chat, a, b).await;
         assert_eq!((found, &problem["field"]), (status, &field), "{a} {b}: {problem}");
     }
     for query in [
@@ -185,8 +185,8 @@ async fn what_cannot_be_compared_is_refused_with_its_field() {
         let (status, problem) = api.call("GET", &format!("/api/chats/{chat}/compare?{query}"), None).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{query}: {problem}");
     }
-    assert_eq!(compared(&api, random, left, right).await.0, StatusCode::NOT_FOUND);
-    assert_eq!(compared(&api, &other_chat, left, right).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(compare_paths(&api, random, left, right).await.0, StatusCode::NOT_FOUND);
+    assert_eq!(compare_paths(&api, &other_chat, left, right).await.0, StatusCode::UNPROCESSABLE_ENTITY);
     let (status, _, html) = page(&api, &format!("/c/{chat}/compare?left={left}&right={left}")).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(html.contains("Choose two different branches.") && html.contains("<select"), "{html}");
@@ -194,13 +194,13 @@ async fn what_cannot_be_compared_is_refused_with_its_field() {
     assert_eq!(page(&api, &format!("/c/{random}/compare")).await.0, StatusCode::NOT_FOUND);
     assert_eq!(page(&api, &format!("/c/{chat}/compare?left=&right=")).await.0, StatusCode::OK);
     // A user turn is an end like any other.
-    assert_eq!(compared(&api, &chat, &first.user, right).await.0, StatusCode::OK);
+    assert_eq!(compare_paths(&api, &chat, &first.user, right).await.0, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn the_page_shows_both_sides_without_a_script_and_leads_on() {
-    let api = Api::new(five()).await;
-    let (chat, first, left, right) = forked(&api).await;
+async fn page_shows_both_sides_without_script_and_links_onward() {
+    let api = TestApi::new(five_replies()).await;
+    let (chat, first, left, right) = fork_chat(&api).await;
     let (status, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", left.reply, right.reply)).await;
     assert_eq!(status, StatusCode::OK);
     for part in [
@@ -225,12 +225,12 @@ async fn the_page_shows_both_sides_without_a_script_and_leads_on() {
 }
 
 #[tokio::test]
-async fn no_text_of_a_chat_becomes_markup() {
+async fn chat_text_never_becomes_markup() {
     let hostile = "</div><script>alert(1)</script><img src=x onerror=alert(1)>";
-    let api = Api::new([answer([text(hostile)]), answer([text("fine")])]).await;
-    let chat = api.chat().await;
-    let first = send(&api, &chat, hostile, None).await;
-    let other = sent(&api, &format!("/api/turns/{}/retry", first.reply), json!({ "model": hostile })).await;
+    let api = TestApi::new([streamed_answer([text_step(hostile)]), streamed_answer([text_step("fine")])]).await;
+    let chat = api.create_chat().await;
+    let first = send_message(&api, &chat, hostile, None).await;
+    let other = post_exchange(&api, &format!("/api/turns/{}/retry", first.reply), json!({ "model": hostile })).await;
     api.call("PATCH", &format!("/api/chats/{chat}"), Some(json!({ "title": hostile }))).await;
     let (status, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", first.reply, other.reply)).await;
     assert_eq!(status, StatusCode::OK);
@@ -244,18 +244,18 @@ async fn no_text_of_a_chat_becomes_markup() {
 async fn tools_are_named_and_counted() {
     let calls = |n: usize| {
         let call = |at: usize| json!({ "index": at, "id": format!("c{at}"), "function": { "name": "look_up", "arguments": "{}" } });
-        let steps = (0..n).map(|at| delta(json!({ "tool_calls": [call(at)] })));
-        Answer::Stream(steps.chain(finish("tool_calls")).collect::<Vec<Step>>())
+        let steps = (0..n).map(|at| delta_step(json!({ "tool_calls": [call(at)] })));
+        ScriptedAnswer::Stream(steps.chain(finish_steps("tool_calls")).collect::<Vec<ScriptedStep>>())
     };
     let spec = ToolSpec { name: "look_up".into(), description: String::new(), parameters: json!({}) };
-    let script = [calls(3), answer([text("three")]), answer([text("none")])];
-    let provider = Scripted::new("scripted", script)
+    let script = [calls(3), streamed_answer([text_step("three")]), streamed_answer([text_step("none")])];
+    let provider = ScriptedProvider::new("scripted", script)
         .with_tools(vec![spec], |_, _| Some(ToolOutcome { result: json!("ok"), is_error: false }));
-    let api = Api::of(provider).await;
-    let chat = api.chat().await;
-    let first = send(&api, &chat, "count", None).await;
-    let other = sent(&api, &format!("/api/turns/{}/retry", first.reply), json!({})).await;
-    let (_, found) = compared(&api, &chat, &first.reply, &other.reply).await;
+    let api = TestApi::with_provider(provider).await;
+    let chat = api.create_chat().await;
+    let first = send_message(&api, &chat, "count", None).await;
+    let other = post_exchange(&api, &format!("/api/turns/{}/retry", first.reply), json!({})).await;
+    let (_, found) = compare_paths(&api, &chat, &first.reply, &other.reply).await;
     let expected = json!([{ "name": "look_up", "calls": 3 }]);
     assert_eq!((&found["left"]["tools"], &found["right"]["tools"]), (&expected, &json!([])));
     assert_eq!(found["pairs"][0]["left"]["reply"]["tools"], expected);
@@ -264,11 +264,11 @@ async fn tools_are_named_and_counted() {
 }
 
 #[tokio::test]
-async fn a_path_is_asked_again_over_http_and_its_page_leads_to_the_comparison() {
-    let api = Api::new(["a", "b", "x", "y"].map(|word| answer([text(word)]))).await;
-    let chat = api.chat().await;
-    let first = send(&api, &chat, "one", None).await;
-    let leaf = send(&api, &chat, "two", Some(&first)).await;
+async fn path_is_rerun_over_http_and_its_page_links_to_comparison() {
+    let api = TestApi::new(["a", "b", "x", "y"].map(|word| streamed_answer([text_step(word)]))).await;
+    let chat = api.create_chat().await;
+    let first = send_message(&api, &chat, "one", None).await;
+    let leaf = send_message(&api, &chat, "two", Some(&first)).await;
     let body =
         json!({ "leaf_turn_id": leaf.reply, "provider": "scripted", "model": "model-b", "client_request_id": "g" });
     let (status, begun) = api.call("POST", &format!("/api/chats/{chat}/grafts"), Some(body.clone())).await;
@@ -286,7 +286,7 @@ async fn a_path_is_asked_again_over_http_and_its_page_leads_to_the_comparison() 
         if seen["graft"]["status"] != "running" {
             break seen;
         }
-        api.events(seen["reply_turn_id"].as_str().unwrap(), &[]).await;
+        api.read_events(seen["reply_turn_id"].as_str().unwrap(), &[]).await;
     };
     assert_eq!(
         (&done["graft"]["status"], &done["graft"]["asked"], &done["reply_status"]),
@@ -299,7 +299,7 @@ async fn a_path_is_asked_again_over_http_and_its_page_leads_to_the_comparison() 
     let reply = done["reply_turn_id"].as_str().unwrap();
     assert!(html.contains(&format!("/c/{chat}/compare?left={}&amp;right={reply}", leaf.reply)), "{html}");
     assert!(html.contains("All 2 messages were asked and answered") && !html.contains("/forms/graft"), "{html}");
-    let (_, found) = compared(&api, &chat, &leaf.reply, reply).await;
+    let (_, found) = compare_paths(&api, &chat, &leaf.reply, reply).await;
     assert_eq!(found["pairs"][1]["message"]["same_percent"], 100);
     let (status, problem) = api.call("POST", &format!("/api/grafts/{id}/resume"), None).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("graft_not_paused")));
@@ -313,11 +313,11 @@ async fn a_path_is_asked_again_over_http_and_its_page_leads_to_the_comparison() 
 }
 
 #[tokio::test]
-async fn forms_begin_cancel_and_resume_a_graft_and_say_what_is_refused() {
-    let hang = Answer::Stream(vec![text("half"), Step::Hang]);
-    let api = Api::new([answer([text("a")]), hang, answer([text("x")])]).await;
-    let chat = api.chat().await;
-    let first = send(&api, &chat, "one", None).await;
+async fn forms_start_cancel_and_resume_graft_and_show_refusals() {
+    let hang = ScriptedAnswer::Stream(vec![text_step("half"), ScriptedStep::Hang]);
+    let api = TestApi::new([streamed_answer([text_step("a")]), hang, streamed_answer([text_step("x")])]).await;
+    let chat = api.create_chat().await;
+    let first = send_message(&api, &chat, "one", None).await;
     let fields = format!(
         "chat_id={chat}&leaf_turn_id={}&from_turn_id=&model=scripted%2Fmodel-b&client_request_id=f",
         first.reply
@@ -362,17 +362,17 @@ async fn forms_begin_cancel_and_resume_a_graft_and_say_what_is_refused() {
 }
 
 #[tokio::test]
-async fn a_page_of_very_long_texts_ends_sooner() {
-    let api = Api::new((0..6).map(|_| answer([text("a")]))).await;
-    let chat = api.chat().await;
+async fn page_of_very_long_texts_ends_sooner() {
+    let api = TestApi::new((0..6).map(|_| streamed_answer([text_step("a")]))).await;
+    let chat = api.create_chat().await;
     let long = "𝄞".repeat(262_000);
-    let mut last: Option<Sent> = None;
-    let first = send(&api, &chat, "short", None).await;
+    let mut last: Option<SentExchange> = None;
+    let first = send_message(&api, &chat, "short", None).await;
     for _ in 0..5 {
-        last = Some(send(&api, &chat, &long, Some(last.as_ref().unwrap_or(&first))).await);
+        last = Some(send_message(&api, &chat, &long, Some(last.as_ref().unwrap_or(&first))).await);
     }
     let last = last.unwrap();
-    let (status, found) = compared(&api, &chat, &first.reply, &last.reply).await;
+    let (status, found) = compare_paths(&api, &chat, &first.reply, &last.reply).await;
     assert_eq!(status, StatusCode::OK);
     assert_eq!(
         (&found["total"], found["pairs"].as_array().unwrap().len(), &found["next_skip"]),
@@ -381,15 +381,16 @@ async fn a_page_of_very_long_texts_ends_sooner() {
 }
 
 #[tokio::test]
-async fn a_page_of_very_long_reasoning_ends_sooner() {
-    let api = Api::new((0..5).map(|_| answer([thinking(&"x".repeat(3 << 19)), text("a")]))).await;
-    let chat = api.chat().await;
-    let first = send(&api, &chat, "short", None).await;
-    let mut last: Option<Sent> = None;
+async fn page_of_very_long_reasoning_ends_sooner() {
+    let api =
+        TestApi::new((0..5).map(|_| streamed_answer([thinking_step(&"x".repeat(3 << 19)), text_step("a")]))).await;
+    let chat = api.create_chat().await;
+    let first = send_message(&api, &chat, "short", None).await;
+    let mut last: Option<SentExchange> = None;
     for _ in 0..4 {
-        last = Some(send(&api, &chat, "more", Some(last.as_ref().unwrap_or(&first))).await);
+        last = Some(send_message(&api, &chat, "more", Some(last.as_ref().unwrap_or(&first))).await);
     }
-    let (status, found) = compared(&api, &chat, &first.reply, &last.unwrap().reply).await;
+    let (status, found) = compare_paths(&api, &chat, &first.reply, &last.unwrap().reply).await;
     assert_eq!(status, StatusCode::OK);
     assert_eq!((found["pairs"].as_array().unwrap().len(), &found["next_skip"]), (2, &json!(2)));
     let whole = &found["right"]["replies"];

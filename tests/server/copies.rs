@@ -8,55 +8,64 @@ use serde_json::{Value, json};
 use turnleaf::domain::block::chat_seq;
 use turnleaf::domain::{Block, Content, Turn, TurnId};
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_providers::scripted::Scripted;
+use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::ServiceError;
-use turnleaf_service::turns::placement::Wanted;
-use turnleaf_service::turns::{StartTurn, Started};
-use turnleaf_store::spending::{self, Grouping};
-use turnleaf_store::turn_blocks::{self, BlockOf};
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
+use turnleaf_store::spending::{self, SpendingGrouping};
+use turnleaf_store::turn_blocks::{self, BlockUpsert};
 use turnleaf_store::{Db, turns};
 
-use crate::databases::fresh;
-use crate::house::{House, answer, message, text, thinking};
-use crate::http_api::Api;
+use crate::databases::test_databases;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step, thinking_step};
 
-fn replies(words: &[&str]) -> Scripted {
-    Scripted::new("scripted", words.iter().map(|word| answer([thinking("hm"), text(word)])).collect::<Vec<_>>())
+fn replies(words: &[&str]) -> ScriptedProvider {
+    ScriptedProvider::new(
+        "scripted",
+        words.iter().map(|word| streamed_answer([thinking_step("hm"), text_step(word)])).collect::<Vec<_>>(),
+    )
 }
 
-async fn begin(house: &House, words: &str) -> Started {
+async fn start_chat(house: &TestServer, words: &str) -> AcceptedExchange {
     let started = house.send(words).await;
-    house.ended(started.assistant_turn.id).await;
+    house.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
-async fn say(house: &House, chat: turnleaf::domain::ChatId, after: TurnId, words: &str, place: Wanted) -> Started {
-    let place = Wanted { prev_turn_id: Some(after), ..place };
+async fn continue_chat(
+    house: &TestServer,
+    chat: turnleaf::domain::ChatId,
+    after: TurnId,
+    words: &str,
+    place: PlacementRequest,
+) -> AcceptedExchange {
+    let place = PlacementRequest { prev_turn_id: Some(after), ..place };
     let started = house
         .service
-        .start_turn(house.owner, StartTurn { chat_id: Some(chat), place, ..message(words) })
+        .start_turn(house.owner, TurnRequest { chat_id: Some(chat), place, ..message_to_send(words) })
         .await
         .unwrap();
-    house.ended(started.assistant_turn.id).await;
+    house.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
 #[tokio::test]
-async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
-    for fresh in fresh().await {
+async fn copy_has_same_text_and_continues_with_same_bytes() {
+    for fresh in test_databases().await {
         let provider = replies(&["one", "two", "three", "four", "four"]);
         let log = provider.log();
-        let api = Api::over(House::upon(fresh.db.clone(), provider).await);
+        let api = TestApi::with_server(TestServer::with_database(fresh.db.clone(), provider).await);
         let house = &api.house;
-        let first = begin(house, "a").await;
+        let first = start_chat(house, "a").await;
         let chat = first.chat.id;
-        let second = say(house, chat, first.assistant_turn.id, "b", Wanted::default()).await;
+        let second = continue_chat(house, chat, first.assistant_turn.id, "b", PlacementRequest::default()).await;
         // A version that is not on the path stays behind.
-        say(house, chat, first.assistant_turn.id, "aside", Wanted::default()).await;
+        continue_chat(house, chat, first.assistant_turn.id, "aside", PlacementRequest::default()).await;
         let paid = || async {
             let now = SystemClock.now();
             let (from, to) = (now - TimeDelta::days(1), now + TimeDelta::days(1));
-            spending::sums(&house.db, house.owner, (from, to), Grouping::Model).await.unwrap()
+            spending::sums(&house.db, house.owner, (from, to), SpendingGrouping::Model).await.unwrap()
         };
         let before = paid().await;
 
@@ -79,48 +88,48 @@ async fn a_copy_says_the_same_and_goes_on_with_the_same_bytes() {
         let theirs = house.service.path(house.owner, chat, Some(second.assistant_turn.id), 50).await.unwrap();
         let ours = house.service.path(house.owner, new, None, 50).await.unwrap();
         assert_eq!(ours.turns.last().unwrap().id, leaf);
-        let said = |path: &turnleaf_service::paths::Path| -> Vec<Value> {
+        let said = |path: &turnleaf_service::paths::ChatPath| -> Vec<Value> {
             let blocks = path.turns.iter().flat_map(|turn| &turn.blocks);
             blocks.map(|block| json!([block.content, block.author, block.created_at])).collect()
         };
         assert_eq!(said(&ours), said(&theirs));
         assert!(ours.turns.iter().zip(&theirs.turns).all(|(a, b)| a.id != b.id && a.role == b.role));
         assert!(ours.siblings.values().all(|versions| versions.len() == 1));
-        let (origin, turn) = house.service.origin_of_copy(house.owner, &ours.chat).await.unwrap().unwrap();
+        let (origin, turn) = house.service.copy_origin(house.owner, &ours.chat).await.unwrap().unwrap();
         assert_eq!((origin.id, turn), (chat, second.assistant_turn.id));
 
-        say(house, chat, second.assistant_turn.id, "c", Wanted::default()).await;
-        say(house, new, leaf, "c", Wanted::default()).await;
+        continue_chat(house, chat, second.assistant_turn.id, "c", PlacementRequest::default()).await;
+        continue_chat(house, new, leaf, "c", PlacementRequest::default()).await;
         let requests = log.requests();
         assert_eq!(requests[3], requests[4], "the same request, byte for byte");
-        house.check().await;
+        house.check_invariants().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_copy_that_was_made_is_found_by_its_request_when_its_source_is_deleted() {
-    let house = House::new(replies(&["one"])).await;
-    let first = begin(&house, "a").await;
+async fn copy_is_found_by_idempotency_key_after_source_is_deleted() {
+    let house = TestServer::new(replies(&["one"])).await;
+    let first = start_chat(&house, "a").await;
     let (chat, reply) = (first.chat.id, first.assistant_turn.id);
     let copy = || house.service.copy_chat(house.owner, chat, reply, Some("c"));
     let made = copy().await.unwrap();
     house.service.delete_turn(house.owner, reply).await.unwrap();
     let again = copy().await.unwrap();
-    assert_eq!((again.is_new, again.it.chat.id, again.it.leaf), (false, made.it.chat.id, made.it.leaf));
+    assert_eq!((again.is_new, again.value.chat.id, again.value.leaf), (false, made.value.chat.id, made.value.leaf));
     house.service.delete_chat(house.owner, chat).await.unwrap();
-    assert_eq!(copy().await.unwrap().it.chat.id, made.it.chat.id);
+    assert_eq!(copy().await.unwrap().value.chat.id, made.value.chat.id);
     let other = house.service.copy_chat(house.owner, chat, first.user_turn.id, Some("c")).await;
     assert!(matches!(other, Err(ServiceError::Conflict { code: "idempotency_mismatch", .. })), "{other:?}");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_copied_signature_is_for_the_copied_block() {
-    for fresh in fresh().await {
-        let house = House::upon(fresh.db.clone(), replies(&["one"])).await;
-        let first = begin(&house, "a").await;
-        let reply = house.ended(first.assistant_turn.id).await;
+async fn copied_signature_refers_to_copied_block() {
+    for fresh in test_databases().await {
+        let house = TestServer::with_database(fresh.db.clone(), replies(&["one"])).await;
+        let first = start_chat(&house, "a").await;
+        let reply = house.wait_until_ended(first.assistant_turn.id).await;
         let signature = |turn: &Turn, seq: u32, attaches_to| Block {
             id: turnleaf_platform::ids::mint(),
             seq,
@@ -130,11 +139,11 @@ async fn a_copied_signature_is_for_the_copied_block() {
         };
         let blocks = [signature(&reply, 2, Some(reply.blocks[0].id)), signature(&reply, 3, None)];
         let mut tx = house.db.begin().await.unwrap();
-        let of = |block| BlockOf { chat_id: reply.chat_id, turn_id: reply.id, block };
+        let of = |block| BlockUpsert { chat_id: reply.chat_id, turn_id: reply.id, block };
         turn_blocks::upsert(&mut tx, &blocks.each_ref().map(of), reply.created_at).await.unwrap();
         tx.commit().await.unwrap();
         let copied = house.service.copy_chat(house.owner, first.chat.id, reply.id, None).await.unwrap();
-        let (path, _) = turns::path(&house.db, house.owner, copied.it.leaf, 50).await.unwrap();
+        let (path, _) = turns::path(&house.db, house.owner, copied.value.leaf, 50).await.unwrap();
         let copy = path.last().unwrap();
         let signatures: Vec<&Content> = copy.blocks[2..].iter().map(|block| &block.content).collect();
         let expected = [signature(copy, 2, Some(copy.blocks[0].id)).content, blocks[1].content.clone()];
@@ -145,33 +154,33 @@ async fn a_copied_signature_is_for_the_copied_block() {
 }
 
 #[tokio::test]
-async fn every_stretch_of_a_copy_keeps_its_lock() {
-    let house = House::new(replies(&["one", "two", "three", "four"])).await;
-    let first = begin(&house, "a").await;
+async fn every_segment_of_copy_keeps_its_lock() {
+    let house = TestServer::new(replies(&["one", "two", "three", "four"])).await;
+    let first = start_chat(&house, "a").await;
     let chat = first.chat.id;
-    let other = Wanted { model: Some("model-b".into()), may_branch: true, ..Wanted::default() };
-    let second = say(&house, chat, first.assistant_turn.id, "b", other).await;
+    let other = PlacementRequest { model: Some("model-b".into()), may_branch: true, ..PlacementRequest::default() };
+    let second = continue_chat(&house, chat, first.assistant_turn.id, "b", other).await;
     let again = house
         .service
-        .retry_turn(house.owner, second.assistant_turn.id, Wanted::default(), <_>::default(), None)
+        .retry_turn(house.owner, second.assistant_turn.id, PlacementRequest::default(), <_>::default(), None)
         .await
         .unwrap();
-    house.ended(again.assistant_turn.id).await;
-    let copied = house.service.copy_chat(house.owner, chat, again.assistant_turn.id, None).await.unwrap().it;
+    house.wait_until_ended(again.assistant_turn.id).await;
+    let copied = house.service.copy_chat(house.owner, chat, again.assistant_turn.id, None).await.unwrap().value;
     let branches = house.service.branches(house.owner, copied.chat.id).await.unwrap();
     let locks: Vec<&str> = branches.iter().map(|branch| branch.lock.model.as_str()).collect();
     assert_eq!(locks, ["model-a", "model-b"], "a version of the same lock needs no branch of its own");
     assert_eq!(copied.branch.lock.model, "model-b");
     let path = house.service.path(house.owner, copied.chat.id, None, 50).await.unwrap();
     assert_eq!(path.switches.len(), 1);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_cannot_be_copied_is_refused_by_name() {
-    let api = Api::over(House::new(replies(&["one", "two"])).await);
-    let first = begin(&api.house, "a").await;
-    let foreign = begin(&api.house, "b").await;
+async fn invalid_copy_is_refused_by_name() {
+    let api = TestApi::with_server(TestServer::new(replies(&["one", "two"])).await);
+    let first = start_chat(&api.house, "a").await;
+    let foreign = start_chat(&api.house, "b").await;
     let path = format!("/api/chats/{}/copies", first.chat.id);
     let unknown = "0190b5b4-7c1e-7abc-8def-0123456789ab";
     for (body, status, field) in [
@@ -188,19 +197,19 @@ async fn what_cannot_be_copied_is_refused_by_name() {
     let of_nobody = format!("/api/chats/{unknown}/copies");
     let body = json!({ "turn_id": first.assistant_turn.id });
     assert_eq!(api.call("POST", &of_nobody, Some(body)).await.0, StatusCode::NOT_FOUND);
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_chat_of_ten_thousand_turns_is_copied_within_seconds() {
-    for fresh in fresh().await {
-        let house = House::upon(fresh.db.clone(), replies(&["one"])).await;
-        let first = begin(&house, "a").await;
+async fn chat_of_ten_thousand_turns_is_copied_within_seconds() {
+    for fresh in test_databases().await {
+        let house = TestServer::with_database(fresh.db.clone(), replies(&["one"])).await;
+        let first = start_chat(&house, "a").await;
         // A server that is asked over a socket for every row takes long to prepare.
         let exchanges = if matches!(house.db, Db::Sqlite { .. }) { 5_000 } else { 1_000 };
-        let leaf = grow(&house, &first, exchanges - 1).await;
+        let leaf = extend_chat(&house, &first, exchanges - 1).await;
         let began = Instant::now();
-        let copied = house.service.copy_chat(house.owner, first.chat.id, leaf, None).await.unwrap().it;
+        let copied = house.service.copy_chat(house.owner, first.chat.id, leaf, None).await.unwrap().value;
         let took = began.elapsed();
         eprintln!("{}: {exchanges} exchanges copied in {took:?}", fresh.url);
         assert!(took.as_secs() < 30, "{took:?}");
@@ -211,7 +220,7 @@ async fn a_chat_of_ten_thousand_turns_is_copied_within_seconds() {
 }
 
 /// Repeats the chat's only exchange below its end, as many times.
-async fn grow(house: &House, first: &Started, times: i64) -> TurnId {
+async fn extend_chat(house: &TestServer, first: &AcceptedExchange, times: i64) -> TurnId {
     use turnleaf::domain::{Role, Turn, block::chat_seq};
     use turnleaf_platform::ids;
     use turnleaf_store::{branches, chats, exchanges, turns};
@@ -223,7 +232,8 @@ async fn grow(house: &House, first: &Started, times: i64) -> TurnId {
         (exchange.id, exchange.client_request_id) = (ids::mint(), None);
         let mut pair: Vec<Turn> = Vec::new();
         for model in &models {
-            let ord = chats::take_ord(&mut tx, house.owner, first.chat.id, SystemClock.now()).await.unwrap().unwrap();
+            let ord =
+                chats::allocate_ord(&mut tx, house.owner, first.chat.id, SystemClock.now()).await.unwrap().unwrap();
             let mut turn = Turn { id: ids::mint(), ord, depth: prev.depth + 1, ..model.clone() };
             (turn.prev_turn_id, turn.exchange_id, turn.last_event_seq) = (Some(prev.id), exchange.id, 0);
             for block in &mut turn.blocks {

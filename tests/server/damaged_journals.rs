@@ -8,34 +8,34 @@ use sqlx::{AssertSqlSafe, Row};
 use tokio::sync::Notify;
 use turnleaf::domain::{Block, BlockId, BlockState, Content, Event, FailureKind, Turn, TurnId, TurnStatus};
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
-use turnleaf_store::fsck::{self, Finding, While, repair};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
+use turnleaf_store::fsck::{self, CheckMode, FsckFinding, repair};
 use turnleaf_store::readable::is_placeholder;
 use turnleaf_store::{Db, turns};
 use turnleaf_tools::toolbox::NoTools;
 use uuid::Uuid;
 
-use crate::house::{House, text, thinking};
+use crate::test_server::{TestServer, text_step, thinking_step};
 
 /// What the model writes: two blocks that are whole when the process is killed, and one that is open.
-fn pieces() -> Vec<Step> {
+fn pieces() -> Vec<ScriptedStep> {
     vec![
-        thinking("thought one, "),
-        thinking("thought two. "),
-        text("Words one, "),
-        text("words two, "),
-        text("words three. "),
-        thinking("again one, "),
-        text("Open one, "),
-        text("open two, "),
-        text("open three, "),
-        text("open four"),
+        thinking_step("thought one, "),
+        thinking_step("thought two. "),
+        text_step("Words one, "),
+        text_step("words two, "),
+        text_step("words three. "),
+        thinking_step("again one, "),
+        text_step("Open one, "),
+        text_step("open two, "),
+        text_step("open three, "),
+        text_step("open four"),
     ]
 }
 
 /// What happens to one line of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Damage {
+enum JournalDamage {
     /// It is no JSON.
     Unreadable,
     /// It is JSON without what its type needs.
@@ -45,21 +45,22 @@ enum Damage {
     Renumbered,
 }
 
-const DAMAGES: [Damage; 4] = [Damage::Unreadable, Damage::Malformed, Damage::Removed, Damage::Renumbered];
+const DAMAGES: [JournalDamage; 4] =
+    [JournalDamage::Unreadable, JournalDamage::Malformed, JournalDamage::Removed, JournalDamage::Renumbered];
 
 /// A server with one provider that waits before each piece of each of so many replies.
-async fn houses(replies: usize) -> Vec<(House, Arc<Notify>)> {
+async fn test_servers(replies: usize) -> Vec<(TestServer, Arc<Notify>)> {
     let gate = Arc::new(Notify::new());
     let of_gate = gate.clone();
     let provider = move || {
         let gate = of_gate.clone();
         let steps = || {
-            let pieces = pieces().into_iter().flat_map(|piece| [Step::Until(gate.clone()), piece]);
-            Answer::Stream(pieces.chain([Step::Hang]).collect())
+            let pieces = pieces().into_iter().flat_map(|piece| [ScriptedStep::WaitForSignal(gate.clone()), piece]);
+            ScriptedAnswer::Stream(pieces.chain([ScriptedStep::Hang]).collect())
         };
-        Scripted::new("scripted", (0..replies).map(|_| steps()).collect::<Vec<_>>())
+        ScriptedProvider::new("scripted", (0..replies).map(|_| steps()).collect::<Vec<_>>())
     };
-    House::everywhere_patient(provider).await.into_iter().map(|house| (house, gate.clone())).collect()
+    TestServer::on_every_database_patient(provider).await.into_iter().map(|house| (house, gate.clone())).collect()
 }
 
 fn text_of(block: &Block) -> &str {
@@ -70,19 +71,19 @@ fn text_of(block: &Block) -> &str {
     }
 }
 
-fn said(turn: &Turn) -> String {
+fn reply_text(turn: &Turn) -> String {
     turn.blocks.iter().map(text_of).collect()
 }
 
-async fn stored(house: &House, id: TurnId) -> Turn {
+async fn stored_turn(house: &TestServer, id: TurnId) -> Turn {
     turns::find(&house.db, house.owner, id).await.unwrap().unwrap()
 }
 
 /// A reply that hangs in the middle of its last block, each piece of it an event of its own, all of it stored.
-async fn reply_cut_off(house: &House, gate: &Notify) -> TurnId {
+async fn reply_cut_off(house: &TestServer, gate: &Notify) -> TurnId {
     let id = house.send("?").await.assistant_turn.id;
-    let live = house.service.supervisor().live(id).unwrap();
-    let length = || live.with_turn(|turn| said(turn).len());
+    let live = house.service.supervisor().live_turn(id).unwrap();
+    let length = || live.with_turn(|turn| reply_text(turn).len());
     for _ in pieces() {
         let before = length();
         gate.notify_one();
@@ -90,7 +91,7 @@ async fn reply_cut_off(house: &House, gate: &Notify) -> TurnId {
             tokio::task::yield_now().await;
         }
     }
-    while said(&stored(house, id).await).len() < length() {
+    while reply_text(&stored_turn(house, id).await).len() < length() {
         tokio::task::yield_now().await;
     }
     id
@@ -122,21 +123,21 @@ async fn lines(db: &Db, id: TurnId) -> BTreeMap<i64, String> {
     }
 }
 
-async fn damage_line(db: &Db, id: TurnId, seq: i64, damage: Damage) {
+async fn damage_line(db: &Db, id: TurnId, seq: i64, damage: JournalDamage) {
     let line = format!("turn_id = {} AND seq = {seq}", literal(db, id.uuid()));
     let name = |event: &str| serde_json::from_str::<Event>(event).unwrap().name().to_owned();
     sql(
         db,
         match damage {
-            Damage::Unreadable => {
+            JournalDamage::Unreadable => {
                 format!("UPDATE turn_events SET event = SUBSTR(event, 1, LENGTH(event) - 2) WHERE {line}")
             }
-            Damage::Malformed => {
+            JournalDamage::Malformed => {
                 let name = name(&lines(db, id).await[&seq]);
                 format!("UPDATE turn_events SET event = '{{\"type\":\"{name}\"}}' WHERE {line}")
             }
-            Damage::Removed => format!("DELETE FROM turn_events WHERE {line}"),
-            Damage::Renumbered => format!("UPDATE turn_events SET seq = seq + 1000 WHERE {line}"),
+            JournalDamage::Removed => format!("DELETE FROM turn_events WHERE {line}"),
+            JournalDamage::Renumbered => format!("UPDATE turn_events SET seq = seq + 1000 WHERE {line}"),
         },
     )
     .await;
@@ -182,61 +183,62 @@ fn assert_is_whole(after: &Turn, before: &Turn, lost: Option<&(BlockId, String)>
     );
 }
 
-fn is_named(findings: &[Finding], turn: &Turn) -> bool {
-    let of_turn = |finding: &Finding| finding.id.contains(&turn.id.to_string());
-    let of_block = |finding: &Finding| turn.blocks.iter().any(|block| finding.id == block.id.to_string());
+fn is_named(findings: &[FsckFinding], turn: &Turn) -> bool {
+    let of_turn = |finding: &FsckFinding| finding.id.contains(&turn.id.to_string());
+    let of_block = |finding: &FsckFinding| turn.blocks.iter().any(|block| finding.id == block.id.to_string());
     findings.iter().any(|finding| of_turn(finding) || of_block(finding))
 }
 
-async fn path_of(house: &House, turn: &Turn) -> Turn {
+async fn path_of(house: &TestServer, turn: &Turn) -> Turn {
     house.service.path(house.owner, turn.chat_id, None, 100).await.unwrap().turns.pop().unwrap()
 }
 
 #[tokio::test]
-async fn reply_with_any_damaged_journal_line_ends_at_the_first_start_and_keeps_what_is_stored() {
+async fn reply_with_any_damaged_journal_line_ends_at_first_start_and_keeps_what_is_stored() {
     // A first reply says how many lines there are.
-    let (house, gate) = houses(1).await.remove(0);
+    let (house, gate) = test_servers(1).await.remove(0);
     let first = reply_cut_off(&house, &gate).await;
     let count = lines(&house.db, first).await.len();
     house.close().await;
-    let cases: Vec<(i64, Damage)> = (1..=count as i64).flat_map(|seq| DAMAGES.map(|damage| (seq, damage))).collect();
-    for (house, gate) in houses(cases.len() + 1).await {
+    let cases: Vec<(i64, JournalDamage)> =
+        (1..=count as i64).flat_map(|seq| DAMAGES.map(|damage| (seq, damage))).collect();
+    for (house, gate) in test_servers(cases.len() + 1).await {
         let intact = reply_cut_off(&house, &gate).await;
         let mut replies = Vec::new();
         for (seq, damage) in &cases {
             let id = reply_cut_off(&house, &gate).await;
-            let before = stored(&house, id).await;
+            let before = stored_turn(&house, id).await;
             let event = lines(&house.db, id).await[seq].clone();
             damage_line(&house.db, id, *seq, *damage).await;
             replies.push((before, *seq, event, *damage));
         }
-        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
-        let findings = fsck::check(&house.db, While::Serving).await.unwrap();
-        let check = async |house: &House| {
+        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        let findings = fsck::check(&house.db, CheckMode::Serving).await.unwrap();
+        let check = async |house: &TestServer| {
             for (before, seq, event, damage) in &replies {
                 let case = format!("{damage:?} {seq} {event}");
-                let after = stored(house, before.id).await;
+                let after = stored_turn(house, before.id).await;
                 assert_eq!(after.status, TurnStatus::Error, "{case}");
                 assert_eq!(after.error.as_ref().unwrap().kind, FailureKind::ServerRestarted, "{case}");
-                let is_moved = *damage == Damage::Renumbered;
+                let is_moved = *damage == JournalDamage::Renumbered;
                 let lost = lost_text(event, before).filter(|_| !is_moved);
                 assert_is_whole(&after, before, lost.as_ref(), !is_moved, &case);
                 assert_eq!(path_of(house, before).await, after, "{case}");
                 // The end of a journal may be missing without a trace.
                 let is_end = *seq == count as i64;
-                if is_end && *damage == Damage::Removed {
+                if is_end && *damage == JournalDamage::Removed {
                     continue;
                 }
                 assert!(after.blocks.iter().any(|block| is_placeholder(&block.content)), "{case}: it is shown");
                 assert!(is_named(&findings, &after), "{case}: the checker names it");
             }
-            let whole = stored(house, intact).await;
+            let whole = stored_turn(house, intact).await;
             assert!(!whole.blocks.iter().any(|block| is_placeholder(&block.content)), "{whole:#?}");
             assert!(!is_named(&findings, &whole), "{findings:#?}");
         };
         check(&house).await;
         // Nothing is left for another start, and none of it changes anything.
-        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
+        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
         assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
         check(&house).await;
         let repairs = repair::repair(&house.db, SystemClock.now()).await.unwrap();
@@ -247,12 +249,12 @@ async fn reply_with_any_damaged_journal_line_ends_at_the_first_start_and_keeps_w
 }
 
 #[tokio::test]
-async fn stop_ends_a_reply_with_a_damaged_journal() {
-    for (house, gate) in houses(DAMAGES.len()).await {
+async fn stop_ends_reply_with_damaged_journal() {
+    for (house, gate) in test_servers(DAMAGES.len()).await {
         let mut replies = Vec::new();
         for damage in DAMAGES {
             let id = reply_cut_off(&house, &gate).await;
-            let before = stored(&house, id).await;
+            let before = stored_turn(&house, id).await;
             let begins = |event: &&str| event.starts_with("{\"type\":\"block_start\"");
             let lines = lines(&house.db, id).await;
             let (seq, _) = lines.iter().find(|(_, event)| begins(&event.as_str())).unwrap();
@@ -260,7 +262,7 @@ async fn stop_ends_a_reply_with_a_damaged_journal() {
             replies.push((before, damage));
         }
         // Another process that has not swept: nothing drives the replies.
-        let other = House::upon(house.db.clone(), Scripted::new("scripted", [])).await;
+        let other = TestServer::with_database(house.db.clone(), ScriptedProvider::new("scripted", [])).await;
         for (before, damage) in replies {
             let stopped = other.service.stop_turn(house.owner, before.id).await.unwrap();
             assert_eq!(stopped.status, TurnStatus::Cancelled, "{damage:?}");
@@ -274,7 +276,7 @@ async fn stop_ends_a_reply_with_a_damaged_journal() {
 }
 
 #[tokio::test]
-async fn reply_with_damaged_numbers_and_places_ends_at_the_first_start() {
+async fn reply_with_damaged_numbers_and_places_ends_at_first_start() {
     // Of the turn's row, of a line, and of blocks: what the numbering of an ending goes by.
     let damages: [fn(&str) -> String; 5] = [
         |turn| format!("UPDATE turns SET last_event_seq = 9223372036854775807 WHERE id = {turn}"),
@@ -283,17 +285,17 @@ async fn reply_with_damaged_numbers_and_places_ends_at_the_first_start() {
         |turn| format!("DELETE FROM turn_blocks WHERE turn_id = {turn} AND seq = 1"),
         |turn| format!("DELETE FROM turn_events WHERE turn_id = {turn}"),
     ];
-    for (house, gate) in houses(damages.len()).await {
+    for (house, gate) in test_servers(damages.len()).await {
         let mut replies = Vec::new();
         for damage in damages {
             let id = reply_cut_off(&house, &gate).await;
             let text = damage(&literal(&house.db, id.uuid()));
-            replies.push((stored(&house, id).await, text.clone()));
+            replies.push((stored_turn(&house, id).await, text.clone()));
             sql(&house.db, text).await;
         }
-        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
+        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
         for (before, case) in replies {
-            let after = stored(&house, before.id).await;
+            let after = stored_turn(&house, before.id).await;
             assert_eq!(after.status, TurnStatus::Error, "{case}");
             let finished = before.blocks.iter().filter(|block| block.state != BlockState::Open);
             for block in finished {
@@ -306,8 +308,8 @@ async fn reply_with_damaged_numbers_and_places_ends_at_the_first_start() {
 }
 
 #[tokio::test]
-async fn reply_with_damaged_rows_beside_its_journal_ends_at_the_first_start() {
-    for (house, gate) in houses(1).await {
+async fn reply_with_damaged_rows_beside_its_journal_ends_at_first_start() {
+    for (house, gate) in test_servers(1).await {
         let id = reply_cut_off(&house, &gate).await;
         let turn = literal(&house.db, id.uuid());
         let kind = "raw_kind IN ('sse_events', 'chunks', 'stream_and_response', 'response', 'none')";
@@ -328,16 +330,16 @@ async fn reply_with_damaged_rows_beside_its_journal_ends_at_the_first_start() {
         for text in damages {
             sql(&house.db, text).await;
         }
-        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
-        let after = stored(&house, id).await;
+        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        let after = stored_turn(&house, id).await;
         assert_eq!(after.status, TurnStatus::Error);
-        assert!(said(&after).contains("open four"));
+        assert!(reply_text(&after).contains("open four"));
         let open = format!("SELECT COUNT(*) FROM generations WHERE turn_id = {turn} AND status = 'running'");
         if let Db::Sqlite { writer, .. } = &house.db {
             let running: i64 = sqlx::query_scalar(AssertSqlSafe(open)).fetch_one(writer).await.unwrap();
             assert_eq!(running, 0, "what cannot be read is closed, too");
         }
-        let findings = fsck::check(&house.db, While::Serving).await.unwrap();
+        let findings = fsck::check(&house.db, CheckMode::Serving).await.unwrap();
         assert!(findings.iter().any(|finding| finding.table == "generations"), "{findings:#?}");
         house.close().await;
     }
@@ -346,15 +348,15 @@ async fn reply_with_damaged_rows_beside_its_journal_ends_at_the_first_start() {
 /// Both places of an open block are damaged: its row keeps its bytes for a repair, and nothing stays open.
 #[tokio::test]
 async fn block_that_cannot_be_read_in_either_place_is_closed_and_keeps_its_bytes() {
-    for (house, gate) in houses(1).await {
+    for (house, gate) in test_servers(1).await {
         let id = reply_cut_off(&house, &gate).await;
         let turn = literal(&house.db, id.uuid());
-        let open = stored(&house, id).await.blocks.last().unwrap().clone();
+        let open = stored_turn(&house, id).await.blocks.last().unwrap().clone();
         let start = lines(&house.db, id).await.into_iter().find(|(_, event)| {
             let event: Event = serde_json::from_str(event).unwrap();
             matches!(event, Event::BlockStart { block } if block.id == open.id)
         });
-        damage_line(&house.db, id, start.unwrap().0, Damage::Unreadable).await;
+        damage_line(&house.db, id, start.unwrap().0, JournalDamage::Unreadable).await;
         let bytes = "{\"type\":\"text\",\"text\":\"cut o";
         if let Db::Sqlite { .. } = &house.db {
             sql(&house.db, "PRAGMA ignore_check_constraints = ON".into()).await;
@@ -366,8 +368,8 @@ async fn block_that_cannot_be_read_in_either_place_is_closed_and_keeps_its_bytes
         if let Db::Sqlite { .. } = &house.db {
             sql(&house.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
         }
-        let house = house.killed(Scripted::new("scripted", []), Arc::new(NoTools)).await;
-        let after = stored(&house, id).await;
+        let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
+        let after = stored_turn(&house, id).await;
         assert_eq!(after.status, TurnStatus::Error);
         let now = after.blocks.iter().find(|block| block.id == open.id).unwrap();
         assert!(is_placeholder(&now.content) && now.state == BlockState::Aborted, "{now:?}");

@@ -7,11 +7,11 @@ use std::time::Duration;
 use sqlx::AssertSqlSafe;
 use tokio::time::timeout;
 use turnleaf::domain::{TurnId, TurnStatus};
-use turnleaf_providers::scripted::{Scripted, Step};
+use turnleaf_providers::scripted::{ScriptedProvider, ScriptedStep};
 use turnleaf_store::{Db, turns};
 use turnleaf_tools::toolbox::NoTools;
 
-use crate::house::{House, answer, text};
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
 /// Damages of a turn, of its branch and of its blocks, as a disk can do them; PostgreSQL lets nobody write most of them.
 const DAMAGES: [&str; 18] = [
@@ -39,7 +39,7 @@ const DAMAGES: [&str; 18] = [
 /// Far more than an ending takes.
 const SOON: Duration = Duration::from_secs(20);
 
-async fn damage(house: &House, id: TurnId, damage: &str) {
+async fn damage(house: &TestServer, id: TurnId, damage: &str) {
     let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
     let damage = damage.replace("{turn}", &format!("X'{}'", id.uuid().simple()));
     // A bit of a row's header is enough to change the type of a value.
@@ -57,13 +57,13 @@ async fn damage(house: &House, id: TurnId, damage: &str) {
     sqlx::raw_sql(AssertSqlSafe(text)).execute(writer).await.unwrap();
 }
 
-async fn status(house: &House, id: TurnId) -> String {
+async fn status(house: &TestServer, id: TurnId) -> String {
     let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
     sqlx::query_scalar("SELECT status FROM turns WHERE id = $1").bind(id.uuid()).fetch_one(writer).await.unwrap()
 }
 
 /// Whether the reply's words are in its row and in a block of it.
-async fn has_words(house: &House, id: TurnId) -> bool {
+async fn has_words(house: &TestServer, id: TurnId) -> bool {
     const IN_ROW: &str = "SELECT COUNT(*) > 0 FROM turns WHERE id = $1 AND content_text LIKE '%first words%'";
     const IN_BLOCK: &str = "SELECT COUNT(*) > 0 FROM turn_blocks WHERE turn_id = $1 AND content LIKE '%first words%'";
     let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
@@ -72,13 +72,13 @@ async fn has_words(house: &House, id: TurnId) -> bool {
 }
 
 /// Replies that hang after their first words, each in a chat of its own, all of it stored.
-async fn replies_cut_off() -> (House, Vec<TurnId>) {
-    let hangs = || answer([text("first words"), Step::Hang]);
-    let house = House::patient(Scripted::new("scripted", DAMAGES.map(|_| hangs()))).await;
+async fn replies_cut_off() -> (TestServer, Vec<TurnId>) {
+    let hangs = || streamed_answer([text_step("first words"), ScriptedStep::Hang]);
+    let house = TestServer::new_patient(ScriptedProvider::new("scripted", DAMAGES.map(|_| hangs()))).await;
     let mut replies = Vec::new();
     for _ in DAMAGES {
         let id = house.send("?").await.assistant_turn.id;
-        house.until(id, |turn| turn.content_text() == "first words").await;
+        house.wait_until(id, |turn| turn.content_text() == "first words").await;
         let is_stored = async || {
             let stored = turns::find(&house.db, house.owner, id).await.unwrap().unwrap();
             stored.content_text() == "first words"
@@ -92,12 +92,17 @@ async fn replies_cut_off() -> (House, Vec<TurnId>) {
 }
 
 #[tokio::test]
-async fn reply_whose_row_or_neighbours_are_damaged_ends_at_the_first_start() {
+async fn reply_whose_row_or_neighbours_are_damaged_ends_at_first_start() {
     let (house, replies) = replies_cut_off().await;
     for (id, text) in replies.iter().zip(DAMAGES) {
         damage(&house, *id, text).await;
     }
-    let house = house.killed(Scripted::new("scripted", [answer([text("next")])]), Arc::new(NoTools)).await;
+    let house = house
+        .restart_after_kill(
+            ScriptedProvider::new("scripted", [streamed_answer([text_step("next")])]),
+            Arc::new(NoTools),
+        )
+        .await;
     for (id, damage) in replies.iter().zip(DAMAGES) {
         assert_eq!(status(&house, *id).await, "error", "{damage}");
         assert!(has_words(&house, *id).await, "{damage}: what was shown is kept");
@@ -107,7 +112,7 @@ async fn reply_whose_row_or_neighbours_are_damaged_ends_at_the_first_start() {
     let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
     assert!(sqlx::query("UPDATE turns SET ord = 0").execute(writer).await.is_err());
     let next = house.send("and now?").await.assistant_turn.id;
-    assert_eq!(house.ended(next).await.status, TurnStatus::Complete);
+    assert_eq!(house.wait_until_ended(next).await.status, TurnStatus::Complete);
     house.close().await;
 }
 
@@ -116,9 +121,9 @@ async fn reply_whose_row_or_neighbours_get_damaged_while_it_runs_ends_when_it_is
     let (house, replies) = replies_cut_off().await;
     for (id, text) in replies.iter().zip(DAMAGES) {
         damage(&house, *id, text).await;
-        let live = house.service.supervisor().live(*id).unwrap();
-        timeout(SOON, house.service.supervisor().stop(*id)).await.expect(text);
-        live.ended().await;
+        let live = house.service.supervisor().live_turn(*id).unwrap();
+        timeout(SOON, house.service.supervisor().stop_turn(*id)).await.expect(text);
+        live.wait_until_ended().await;
         let status = status(&house, *id).await;
         assert!(matches!(status.as_str(), "cancelled" | "error"), "{text}: {status}");
         assert!(has_words(&house, *id).await, "{text}: what was shown is kept");

@@ -4,23 +4,25 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::json;
 use turnleaf::domain::Content;
-use turnleaf_providers::scripted::Scripted;
+use turnleaf_providers::scripted::ScriptedProvider;
 
-use crate::files::{PNG, reading};
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
-use crate::providers::only_our_own_script;
+use crate::fake_file_reader::{PNG, api_with_fake_reader};
+use crate::http_api::TestApi;
+use crate::providers::assert_scripts_are_own;
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
-async fn api() -> Api {
-    reading(House::new(Scripted::new("scripted", vec![answer([text("seen")]); 2])).await)
+async fn api() -> TestApi {
+    api_with_fake_reader(
+        TestServer::new(ScriptedProvider::new("scripted", vec![streamed_answer([text_step("seen")]); 2])).await,
+    )
 }
 
-pub async fn get(api: &Api, path: &str) -> (StatusCode, String) {
+pub async fn get(api: &TestApi, path: &str) -> (StatusCode, String) {
     let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
     read(api, request).await
 }
 
-async fn read(api: &Api, request: Request<Body>) -> (StatusCode, String) {
+async fn read(api: &TestApi, request: Request<Body>) -> (StatusCode, String) {
     let response = api.send(request).await;
     let status = response.status();
     let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
@@ -29,7 +31,7 @@ async fn read(api: &Api, request: Request<Body>) -> (StatusCode, String) {
 }
 
 /// A form's status, and where it leads or what it shows.
-async fn post(api: &Api, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
+async fn post(api: &TestApi, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
     let escape = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
     let request = Request::builder().method("POST").uri(path).header("host", "127.0.0.1:3000");
@@ -38,7 +40,7 @@ async fn post(api: &Api, path: &str, fields: &[(&str, &str)]) -> (StatusCode, St
 }
 
 /// Files of a form: names and bytes.
-async fn upload(api: &Api, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (StatusCode, String) {
+async fn upload(api: &TestApi, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (StatusCode, String) {
     let mut body = Vec::new();
     for (name, value) in fields {
         body.extend(format!("--X\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes());
@@ -54,7 +56,7 @@ async fn upload(api: &Api, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> 
     send(api, "multipart/form-data; boundary=X", body).await
 }
 
-async fn send(api: &Api, kind: &str, body: Vec<u8>) -> (StatusCode, String) {
+async fn send(api: &TestApi, kind: &str, body: Vec<u8>) -> (StatusCode, String) {
     let request = Request::builder().method("POST").uri("/forms/documents/upload").header("host", "127.0.0.1:3000");
     read(api, request.header("content-type", kind).body(Body::from(body)).unwrap()).await
 }
@@ -64,7 +66,7 @@ fn id_of(address: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_document_is_written_looked_at_changed_compared_and_thrown_away() {
+async fn document_is_created_viewed_changed_compared_and_deleted() {
     let api = api().await;
     let (status, empty) = get(&api, "/documents").await;
     assert_eq!(status, StatusCode::OK);
@@ -147,7 +149,7 @@ async fn a_document_is_written_looked_at_changed_compared_and_thrown_away() {
 }
 
 #[tokio::test]
-async fn files_of_a_form_are_taken_one_by_one() {
+async fn form_files_are_stored_one_by_one() {
     let api = api().await;
     let files: [(&str, &[u8]); 5] =
         [("a.md", b"# A"), ("b.png", PNG), ("c.txt", b"\xc4\xe3"), ("d.txt", b""), ("e.txt", b"E")];
@@ -179,9 +181,9 @@ async fn files_of_a_form_are_taken_one_by_one() {
 }
 
 #[tokio::test]
-async fn lines_are_quoted_in_a_chat_and_go_out_with_its_next_message() {
+async fn quoted_lines_are_sent_with_next_message() {
     let api = api().await;
-    let chat = api.chat().await;
+    let chat = api.create_chat().await;
     let (_, made) =
         api.call("POST", "/api/documents", Some(json!({ "title": "Plan", "content": "one\ntwo\nthree\n" }))).await;
     let id = made["id"].as_str().unwrap();
@@ -220,7 +222,7 @@ async fn lines_are_quoted_in_a_chat_and_go_out_with_its_next_message() {
 }
 
 #[tokio::test]
-async fn a_long_document_is_shown_in_parts() {
+async fn long_document_is_shown_in_parts() {
     let api = api().await;
     let long: String = (1..=5_000).map(|n| format!("line {n}\n")).collect();
     let (_, made) = api.call("POST", "/api/documents", Some(json!({ "title": "Long", "content": long }))).await;
@@ -234,7 +236,7 @@ async fn a_long_document_is_shown_in_parts() {
 }
 
 #[tokio::test]
-async fn plain_pages_run_our_own_script_and_no_other() {
+async fn server_pages_run_only_own_script() {
     let api = api().await;
     let (_, made) =
         api.call("POST", "/api/documents", Some(json!({ "title": "Plan", "content": "one\n\nthree" }))).await;
@@ -261,7 +263,7 @@ async fn plain_pages_run_our_own_script_and_no_other() {
     {
         let (allowed, page) = policy(other.to_owned()).await;
         assert!(!allowed.contains("script-src 'none'"), "{other}: {allowed}");
-        only_our_own_script(&allowed, &page);
+        assert_scripts_are_own(&allowed, &page);
     }
     let (denied, page) = policy("/offline".to_owned()).await;
     assert!(denied.contains("script-src 'none'") && !page.contains("<script"), "{denied}");

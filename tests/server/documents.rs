@@ -6,31 +6,31 @@ use futures::stream;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::{Content, Turn, UserId, limits, quoted};
+use turnleaf::domain::{Content, Turn, UserId, document_prompt, limits};
 use turnleaf_platform::ids;
-use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::ServiceError;
-use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_store::Db;
 use turnleaf_tools::toolbox::NoTools;
 
 use crate::document_pages;
-use crate::files::{PNG, apis, reading, upload};
-use crate::house::{answer, message, text};
-use crate::http_api::Api;
+use crate::fake_file_reader::{PNG, api_with_fake_reader, apis_with_fake_reader, upload};
+use crate::http_api::TestApi;
+use crate::test_server::{message_to_send, streamed_answer, text_step};
 
-pub const D: &str = "你好😀世界";
+pub const SAMPLE_TEXT: &str = "你好😀世界";
 
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn replies(count: usize) -> Vec<Answer> {
-    vec![answer([text("seen")]); count]
+fn replies(count: usize) -> Vec<ScriptedAnswer> {
+    vec![streamed_answer([text_step("seen")]); count]
 }
 
-pub async fn document(api: &Api, title: &str, content: &str) -> Value {
+pub async fn document(api: &TestApi, title: &str, content: &str) -> Value {
     let body = json!({ "title": title, "content": content });
     let (status, made) = api.call("POST", "/api/documents", Some(body)).await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
@@ -41,7 +41,7 @@ pub fn id(value: &Value) -> &str {
     value["id"].as_str().unwrap()
 }
 
-pub fn part(document: &Value, start: impl Into<Value>, end: impl Into<Value>) -> Value {
+pub fn reference_part(document: &Value, start: impl Into<Value>, end: impl Into<Value>) -> Value {
     json!({
         "type": "partial_reference",
         "ref_id": document["id"],
@@ -51,32 +51,32 @@ pub fn part(document: &Value, start: impl Into<Value>, end: impl Into<Value>) ->
     })
 }
 
-fn whole(document: &Value) -> Value {
+fn reference_whole(document: &Value) -> Value {
     json!({ "type": "reference", "ref_id": document["id"], "ref_type": "document" })
 }
 
-async fn send(api: &Api, chat: &str, content: Value) -> (StatusCode, Value) {
+async fn send(api: &TestApi, chat: &str, content: Value) -> (StatusCode, Value) {
     api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "content": content }))).await
 }
 
 /// Sends, and waits for the reply.
-pub async fn said(api: &Api, chat: &str, content: Value) -> Value {
+pub async fn send_and_wait(api: &TestApi, chat: &str, content: Value) -> Value {
     let (status, started) = send(api, chat, content).await;
     assert_eq!(status, StatusCode::CREATED, "{started}");
-    api.events(id(&started["assistant_turn"]), &[]).await;
+    api.read_events(id(&started["assistant_turn"]), &[]).await;
     started
 }
 
 /// The manifest of a reply's newest request: what was attached to its messages.
-async fn shown(api: &Api, reply: &str) -> Vec<Value> {
+async fn shown_references(api: &TestApi, reply: &str) -> Vec<Value> {
     let (_, made) = api.call("GET", &format!("/api/turns/{reply}/generations"), None).await;
     let turns = made.as_array().unwrap().last().unwrap()["request_manifest"]["turns"].as_array().unwrap().clone();
     turns.iter().flat_map(|turn| turn["attachments"].as_array().cloned().unwrap_or_default()).collect()
 }
 
 #[tokio::test]
-async fn a_document_is_made_changed_restored_and_thrown_away() {
-    for api in apis(Vec::new).await {
+async fn document_is_created_changed_restored_and_deleted() {
+    for api in apis_with_fake_reader(Vec::new).await {
         let made = document(&api, "Plan", "one\r\ntwo\n").await;
         let path = format!("/api/documents/{}", id(&made));
         assert_eq!(
@@ -153,14 +153,14 @@ async fn a_document_is_made_changed_restored_and_thrown_away() {
         api.call("DELETE", &path, None).await;
         assert_eq!(api.call("DELETE", &format!("{path}?forever=true"), None).await.0, StatusCode::NO_CONTENT);
         assert_eq!(api.call("POST", &format!("{path}/restore"), None).await.0, StatusCode::NOT_FOUND);
-        api.house.check().await;
+        api.house.check_invariants().await;
         api.house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_document_is_made_once_for_one_request() {
-    let api = reading(crate::house::House::new(Scripted::new("scripted", [])).await);
+async fn document_is_created_once_for_one_request() {
+    let api = api_with_fake_reader(crate::test_server::TestServer::new(ScriptedProvider::new("scripted", [])).await);
     let body = json!({ "title": "Plan", "content": "x", "client_request_id": "doc-1" });
     let (status, made) = api.call("POST", "/api/documents", Some(body.clone())).await;
     assert_eq!(status, StatusCode::CREATED);
@@ -174,31 +174,31 @@ async fn a_document_is_made_once_for_one_request() {
 /// badinputs.md 6, S-OF-01 to S-OF-08 and S-OF-10.
 #[tokio::test]
 async fn selections_are_checked_against_their_version() {
-    for api in apis(|| replies(12)).await {
-        let d = document(&api, "D", D).await;
+    for api in apis_with_fake_reader(|| replies(12)).await {
+        let d = document(&api, "D", SAMPLE_TEXT).await;
         let family = document(&api, "Family", "👩\u{200d}👩\u{200d}👧").await;
         for (content, status, code) in [
-            (part(&d, 0, 6), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (part(&d, 5, 6), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (part(&d, 0, 16), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (part(&d, 3, 2), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (part(&d, 2, 2), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (part(&d, 0, 9_223_372_036_854_775_807_u64), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (part(&d, -1, 2), StatusCode::BAD_REQUEST, "invalid"),
-            (part(&d, 0, 9_223_372_036_854_775_808_u64), StatusCode::BAD_REQUEST, "invalid"),
-            (part(&d, 0, "2"), StatusCode::BAD_REQUEST, "invalid"),
-            (part(&d, 0, 2.5), StatusCode::BAD_REQUEST, "invalid"),
+            (reference_part(&d, 0, 6), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (reference_part(&d, 5, 6), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (reference_part(&d, 0, 16), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (reference_part(&d, 3, 2), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (reference_part(&d, 2, 2), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (reference_part(&d, 0, 9_223_372_036_854_775_807_u64), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (reference_part(&d, -1, 2), StatusCode::BAD_REQUEST, "invalid"),
+            (reference_part(&d, 0, 9_223_372_036_854_775_808_u64), StatusCode::BAD_REQUEST, "invalid"),
+            (reference_part(&d, 0, "2"), StatusCode::BAD_REQUEST, "invalid"),
+            (reference_part(&d, 0, 2.5), StatusCode::BAD_REQUEST, "invalid"),
         ] {
-            let chat = api.chat().await;
+            let chat = api.create_chat().await;
             let (answered, problem) = send(&api, &chat, json!([content.clone()])).await;
             assert_eq!((answered, &problem["code"]), (status, &json!(code)), "{content}: {problem}");
         }
-        let chat = api.chat().await;
-        let mut wrong = part(&d, 2, 4);
+        let chat = api.create_chat().await;
+        let mut wrong = reference_part(&d, 2, 4);
         wrong["quote"] = json!("😀");
         let (status, problem) = send(&api, &chat, json!([wrong])).await;
         assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("selection_mismatch")));
-        let mut gone = part(&d, 2, 3);
+        let mut gone = reference_part(&d, 2, 3);
         gone["version_timestamp"] = json!("2020-01-01T00:00:00Z");
         let (status, problem) = send(&api, &chat, json!([gone])).await;
         assert_eq!((status, &problem["code"]), (StatusCode::NOT_FOUND, &json!("version_gone")));
@@ -210,12 +210,13 @@ async fn selections_are_checked_against_their_version() {
         let (_, turns) = api.call("GET", &format!("/api/chats/{chat}/turns"), None).await;
         assert_eq!(turns["turns"], json!([]), "nothing that was refused is stored");
 
-        let mut smile = part(&d, 2, 3);
+        let mut smile = reference_part(&d, 2, 3);
         smile["quote"] = json!("😀");
-        let started = said(&api, &chat, json!([part(&d, 0, 5), smile, part(&family, 1, 3)])).await;
+        let started =
+            send_and_wait(&api, &chat, json!([reference_part(&d, 0, 5), smile, reference_part(&family, 1, 3)])).await;
         let blocks = started["user_turn"]["blocks"].as_array().unwrap();
         let quotes: Vec<&str> = blocks.iter().map(|b| b["block_metadata"]["card"]["quote"].as_str().unwrap()).collect();
-        assert_eq!(quotes, [D, "😀", "\u{200d}👩"]);
+        assert_eq!(quotes, [SAMPLE_TEXT, "😀", "\u{200d}👩"]);
         assert!(blocks.iter().all(|block| block["version_timestamp"].is_string()));
         assert_eq!(blocks[0]["block_metadata"]["card"]["title"], "D");
         assert_eq!(blocks[0]["block_metadata"]["card"]["lines"], json!([1, 1]));
@@ -224,33 +225,34 @@ async fn selections_are_checked_against_their_version() {
         // Edited between selecting and sending: the older version is still there, and is what is sent.
         let version = d["version_timestamp"].clone();
         api.call("PUT", &format!("/api/documents/{}", id(&d)), Some(json!({ "content": "all other" }))).await;
-        let mut older = part(&d, 3, 5);
+        let mut older = reference_part(&d, 3, 5);
         older["version_timestamp"] = version.clone();
         older["quote"] = json!("世界");
-        let started = said(&api, &chat, json!([older])).await;
+        let started = send_and_wait(&api, &chat, json!([older])).await;
         assert_eq!(started["user_turn"]["blocks"][0]["version_timestamp"], version);
         let (_, used) = api.call("GET", &format!("/api/documents/{}", id(&d)), None).await;
         assert_eq!(used["used_in"], 1);
-        api.house.check().await;
+        api.house.check_invariants().await;
         api.house.close().await;
     }
 }
 
 /// S-OF-11, S-OF-12 and the counts.
 #[tokio::test]
-async fn a_message_names_only_so_much() {
-    let api = reading(crate::house::House::new(Scripted::new("scripted", replies(2))).await);
-    let chat = api.chat().await;
+async fn message_references_are_bounded() {
+    let api =
+        api_with_fake_reader(crate::test_server::TestServer::new(ScriptedProvider::new("scripted", replies(2))).await);
+    let chat = api.create_chat().await;
     let small = document(&api, "Small", "x").await;
     let (status, uploaded) = upload(&api, "big.md", vec![b'a'; limits::DOCUMENT_BYTES]).await;
     assert_eq!(status, StatusCode::CREATED);
     let body = json!({ "blob": uploaded["sha256"], "title": "The big one" });
     let (_, big) = api.call("POST", "/api/documents", Some(body)).await;
-    let many: Vec<Value> = (0..limits::REFERENCES_PER_TURN).map(|_| whole(&big)).collect();
+    let many: Vec<Value> = (0..limits::REFERENCES_PER_TURN).map(|_| reference_whole(&big)).collect();
     let (status, problem) = send(&api, &chat, json!(many)).await;
     assert_eq!((status, &problem["code"]), (StatusCode::PAYLOAD_TOO_LARGE, &json!("too_large")));
     assert!(problem["detail"].as_str().unwrap().contains("The big one"), "{problem}");
-    let too_many: Vec<Value> = (0..=limits::REFERENCES_PER_TURN).map(|_| whole(&small)).collect();
+    let too_many: Vec<Value> = (0..=limits::REFERENCES_PER_TURN).map(|_| reference_whole(&small)).collect();
     assert_eq!(send(&api, &chat, json!(too_many)).await.0, StatusCode::UNPROCESSABLE_ENTITY);
     let image = json!({ "type": "image", "blob": "a".repeat(64) });
     let images: Vec<Value> = (0..=limits::IMAGES_PER_TURN).map(|_| image.clone()).collect();
@@ -258,17 +260,17 @@ async fn a_message_names_only_so_much() {
     let file = json!([{ "type": "image", "blob": uploaded["sha256"] }]);
     assert_eq!(send(&api, &chat, file).await.0, StatusCode::UNPROCESSABLE_ENTITY, "it is no image");
 
-    let started = said(&api, &chat, json!([{ "type": "text", "text": "hi" }])).await;
+    let started = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "hi" }])).await;
     let reply = id(&started["assistant_turn"]);
-    let body = json!({ "content": [{ "type": "text", "text": "mine" }, whole(&small)] });
+    let body = json!({ "content": [{ "type": "text", "text": "mine" }, reference_whole(&small)] });
     let (status, problem) = api.call("POST", &format!("/api/turns/{reply}/edit"), Some(body)).await;
     assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("content")), "{problem}");
 }
 
 /// badinputs.md 7, as far as it is not a matter of reading files.
 #[tokio::test]
-async fn files_come_in_within_bounds_and_under_names_that_do_nothing() {
-    for api in apis(Vec::new).await {
+async fn uploads_are_bounded_and_names_are_sanitized() {
+    for api in apis_with_fake_reader(Vec::new).await {
         for (name, shown) in [
             ("..%2F..%2F..%2Fetc%2Fcron.d%2Fx", "x"),
             ("..%5C..%5Cx", "x"),
@@ -321,14 +323,14 @@ async fn files_come_in_within_bounds_and_under_names_that_do_nothing() {
         assert_eq!(field("content-type"), "application/octet-stream");
         assert_eq!(field("content-disposition"), "attachment; filename=\"x.html\"; filename*=UTF-8''x.html");
         assert!(field("content-security-policy").starts_with("sandbox;"));
-        api.house.check().await;
+        api.house.check_invariants().await;
         api.house.close().await;
     }
 }
 
 #[tokio::test]
-async fn the_same_file_fifty_times_at_once_is_one_blob_and_fifty_answers() {
-    for api in apis(Vec::new).await {
+async fn same_file_uploaded_fifty_times_concurrently_is_one_blob() {
+    for api in apis_with_fake_reader(Vec::new).await {
         let all = futures::future::join_all((0..50).map(|_| upload(&api, "a.png", [PNG, b"same"].concat()))).await;
         assert!(all.iter().all(|(status, made)| *status == StatusCode::CREATED && *made == all[0].1), "{all:?}");
         let made = &all[0].1;
@@ -341,14 +343,14 @@ async fn the_same_file_fifty_times_at_once_is_one_blob_and_fifty_answers() {
         assert_eq!(made["thumbnail"], hash(&[PNG, b"smallsame"].concat()));
         assert_eq!(count(&api, "SELECT COUNT(*) FROM blobs").await, 3);
         assert_eq!(count(&api, "SELECT COUNT(*) FROM uploads").await, 1);
-        api.house.check().await;
+        api.house.check_invariants().await;
         api.house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_file_becomes_a_document_and_its_versions() {
-    let api = reading(crate::house::House::new(Scripted::new("scripted", [])).await);
+async fn file_becomes_document_and_its_versions() {
+    let api = api_with_fake_reader(crate::test_server::TestServer::new(ScriptedProvider::new("scripted", [])).await);
     let (_, file) = upload(&api, "notes.md", "# Notes").await;
     let (status, made) = api.call("POST", "/api/documents", Some(json!({ "blob": file["sha256"] }))).await;
     assert_eq!(status, StatusCode::CREATED, "{made}");
@@ -374,28 +376,46 @@ async fn a_file_becomes_a_document_and_its_versions() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     let (status, _) = api.call("POST", "/api/documents", Some(json!({ "blob": "f".repeat(64) }))).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 /// What a model is shown is the version that the message names, the same bytes every time, in another process too; and
 /// nothing of what is deleted.
 #[tokio::test]
-async fn a_model_is_shown_the_pinned_version_and_always_the_same_bytes() {
-    for api in apis(|| replies(9)).await {
-        let chat = api.chat().await;
+async fn model_is_sent_pinned_version_with_same_bytes() {
+    for api in apis_with_fake_reader(|| replies(9)).await {
+        let chat = api.create_chat().await;
         let d = document(&api, "The \"plan\"", "one\ntwo </document>\nthree\n").await;
         let (_, picture) = upload(&api, "cat.png", [PNG, b"cat"].concat()).await;
         let content = json!([
-            whole(&d), part(&d, 4, 22), { "type": "image", "blob": picture["sha256"] }, { "type": "text", "text": "and?" },
+            reference_whole(&d), reference_part(&d, 4, 22), { "type": "image", "blob": picture["sha256"] }, { "type": "text", "text": "and?" },
         ]);
-        let started = said(&api, &chat, content).await;
+        let started = send_and_wait(&api, &chat, content).await;
         let reply = id(&started["assistant_turn"]).to_owned();
-        let first = shown(&api, &reply).await;
+        let first = shown_references(&api, &reply).await;
         let version = d["version_timestamp"].as_str().unwrap().parse().unwrap();
-        let told = quoted::for_model(id(&d), "The \"plan\"", Some(version), None, "one\ntwo </document>\nthree\n");
+        let told = document_prompt::render_document(
+            id(&d),
+            "The \"plan\"",
+            Some(version),
+            None,
+            "one\ntwo </document>\nthree\n",
+        );
         assert_eq!(first[0]["sha256"], hash(told.as_bytes()), "{first:#?}");
-        let told = quoted::for_model(id(&d), "The \"plan\"", Some(version), Some((2, 2)), "two </document>\nth");
-        let lines = quoted::for_model(id(&d), "The \"plan\"", Some(version), Some((2, 3)), "two </document>\nth");
+        let told = document_prompt::render_document(
+            id(&d),
+            "The \"plan\"",
+            Some(version),
+            Some((2, 2)),
+            "two </document>\nth",
+        );
+        let lines = document_prompt::render_document(
+            id(&d),
+            "The \"plan\"",
+            Some(version),
+            Some((2, 3)),
+            "two </document>\nth",
+        );
         assert_ne!(first[1]["sha256"], hash(told.as_bytes()));
         assert_eq!((&first[1]["sha256"], &first[1]["selection"]), (&json!(hash(lines.as_bytes())), &json!([4, 22])));
         assert_eq!(first[2]["shown_as"], "image");
@@ -412,41 +432,48 @@ async fn a_model_is_shown_the_pinned_version_and_always_the_same_bytes() {
         // Another title, other words: nothing of what was said before changes.
         let path = format!("/api/documents/{}", id(&d));
         api.call("PUT", &path, Some(json!({ "title": "Renamed", "content": "all other" }))).await;
-        let next = said(&api, &chat, json!([{ "type": "text", "text": "and now?" }])).await;
-        assert_eq!(shown(&api, id(&next["assistant_turn"])).await, first);
-        let house = api.house.killed(Scripted::new("scripted", replies(9)), std::sync::Arc::new(NoTools)).await;
-        let api = reading(house);
-        let next = said(&api, &chat, json!([{ "type": "text", "text": "and later?" }])).await;
-        assert_eq!(shown(&api, id(&next["assistant_turn"])).await, first);
+        let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "and now?" }])).await;
+        assert_eq!(shown_references(&api, id(&next["assistant_turn"])).await, first);
+        let house = api
+            .house
+            .restart_after_kill(ScriptedProvider::new("scripted", replies(9)), std::sync::Arc::new(NoTools))
+            .await;
+        let api = api_with_fake_reader(house);
+        let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "and later?" }])).await;
+        assert_eq!(shown_references(&api, id(&next["assistant_turn"])).await, first);
         // On a branch with another model too.
         let body = json!({ "provider": "scripted", "model": "model-b" });
         let (status, other) = api.call("POST", &format!("/api/turns/{reply}/retry"), Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{other}");
-        api.events(id(&other["assistant_turn"]), &[]).await;
-        assert_eq!(shown(&api, id(&other["assistant_turn"])).await, first);
+        api.read_events(id(&other["assistant_turn"]), &[]).await;
+        assert_eq!(shown_references(&api, id(&other["assistant_turn"])).await, first);
 
         api.call("DELETE", &path, None).await;
-        let next = said(&api, &chat, json!([{ "type": "text", "text": "gone?" }])).await;
-        let now = shown(&api, id(&next["assistant_turn"])).await;
+        let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "gone?" }])).await;
+        let now = shown_references(&api, id(&next["assistant_turn"])).await;
         assert_eq!((&now[0]["shown_as"], &now[1]["shown_as"]), (&json!("deleted"), &json!("deleted")));
         assert_eq!(now[2], first[2]);
-        api.house.check().await;
+        api.house.check_invariants().await;
         api.house.close().await;
     }
 }
 
 /// A row that names a stranger's document, forced into the database, shows nothing of it (security.md 2.2).
 #[tokio::test]
-async fn what_is_a_strangers_is_not_there_when_written_and_not_shown_when_read() {
-    for api in apis(|| replies(4)).await {
-        let chat = api.chat().await;
+async fn foreign_documents_are_neither_referenced_nor_shown() {
+    for api in apis_with_fake_reader(|| replies(4)).await {
+        let chat = api.create_chat().await;
         let d = document(&api, "Secret", "the secret").await;
         let (_, picture) = upload(&api, "a.png", [PNG, b"secret"].concat()).await;
-        let started = said(&api, &chat, json!([whole(&d), { "type": "image", "blob": picture["sha256"] }])).await;
+        let started =
+            send_and_wait(&api, &chat, json!([reference_whole(&d), { "type": "image", "blob": picture["sha256"] }]))
+                .await;
         let other: UserId = ids::mint();
-        hand_over(&api, other).await;
-        for content in [whole(&d), part(&d, 0, 3), json!({ "type": "image", "blob": picture["sha256"] })] {
-            let fresh = api.chat().await;
+        change_owner(&api, other).await;
+        for content in
+            [reference_whole(&d), reference_part(&d, 0, 3), json!({ "type": "image", "blob": picture["sha256"] })]
+        {
+            let fresh = api.create_chat().await;
             // Of a message that the owner wrote itself the image is still the owner's.
             let expected = if content["type"] == "image" { StatusCode::CREATED } else { StatusCode::NOT_FOUND };
             assert_eq!(send(&api, &fresh, json!([content])).await.0, expected);
@@ -460,13 +487,13 @@ async fn what_is_a_strangers_is_not_there_when_written_and_not_shown_when_read()
         let stranger = service.blob(other, picture["thumbnail"].as_str().unwrap()).await;
         assert!(stranger.is_ok(), "the upload is the other's now");
         let reply = id(&started["assistant_turn"]).parse().unwrap();
-        assert!(matches!(service.sent(other, reply, None).await, Err(ServiceError::NotFound)));
+        assert!(matches!(service.sent_requests(other, reply, None).await, Err(ServiceError::NotFound)));
         let block = MessageBlock::Image { blob: hash(b"never"), alt: None };
-        let request = StartTurn { content: vec![block], ..message("") };
+        let request = TurnRequest { content: vec![block], ..message_to_send("") };
         let refused = service.start_turn(api.house.owner, request).await;
         assert!(matches!(refused, Err(ServiceError::NotFound)), "{refused:?}");
-        let next = said(&api, &chat, json!([{ "type": "text", "text": "and?" }])).await;
-        let lines = shown(&api, id(&next["assistant_turn"])).await;
+        let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "and?" }])).await;
+        let lines = shown_references(&api, id(&next["assistant_turn"])).await;
         assert_eq!(lines[0]["shown_as"], "deleted", "{lines:#?}");
         assert_ne!(id(&started["user_turn"]), id(&next["user_turn"]));
         api.house.close().await;
@@ -475,13 +502,13 @@ async fn what_is_a_strangers_is_not_there_when_written_and_not_shown_when_read()
 
 /// Copies, edits, other tries and grafts say what the message said.
 #[tokio::test]
-async fn attachments_go_along_with_every_way_to_say_it_again() {
-    for api in apis(|| replies(12)).await {
-        let chat = api.chat().await;
+async fn attachments_are_kept_by_edit_retry_copy_and_graft() {
+    for api in apis_with_fake_reader(|| replies(12)).await {
+        let chat = api.create_chat().await;
         let d = document(&api, "Plan", "one\ntwo").await;
         let (_, picture) = upload(&api, "a.png", PNG.to_vec()).await;
-        let content = json!([part(&d, 0, 3), { "type": "image", "blob": picture["sha256"], "alt": "A cat" }, { "type": "text", "text": "see" }]);
-        let started = said(&api, &chat, content.clone()).await;
+        let content = json!([reference_part(&d, 0, 3), { "type": "image", "blob": picture["sha256"], "alt": "A cat" }, { "type": "text", "text": "see" }]);
+        let started = send_and_wait(&api, &chat, content.clone()).await;
         let (user, reply) = (id(&started["user_turn"]).to_owned(), id(&started["assistant_turn"]).to_owned());
         let of = |turn: &Value| -> Vec<(Value, Value)> {
             let blocks = turn["blocks"].as_array().unwrap().iter().filter(|block| block["type"] != "text");
@@ -492,7 +519,7 @@ async fn attachments_go_along_with_every_way_to_say_it_again() {
 
         let (_, edited) = api.call("POST", &format!("/api/turns/{user}/edit"), Some(json!({ "text": "look" }))).await;
         assert_eq!(of(&edited["user_turn"]), before, "other words change nothing of what is attached");
-        api.events(id(&edited["assistant_turn"]), &[]).await;
+        api.read_events(id(&edited["assistant_turn"]), &[]).await;
         let (_, bare) = api
             .call(
                 "POST",
@@ -501,7 +528,7 @@ async fn attachments_go_along_with_every_way_to_say_it_again() {
             )
             .await;
         assert_eq!(of(&bare["user_turn"]), []);
-        api.events(id(&bare["assistant_turn"]), &[]).await;
+        api.read_events(id(&bare["assistant_turn"]), &[]).await;
         let (_, copied) =
             api.call("POST", &format!("/api/chats/{chat}/copies"), Some(json!({ "turn_id": reply }))).await;
         let copy = copied["chat"]["id"].as_str().or(copied["id"].as_str()).unwrap().to_owned();
@@ -513,27 +540,27 @@ async fn attachments_go_along_with_every_way_to_say_it_again() {
         // A document in Trash is named by nobody new, but what was said with it can be said again.
         api.call("DELETE", &format!("/api/documents/{}", id(&d)), None).await;
         assert_eq!(send(&api, &chat, content).await.0, StatusCode::NOT_FOUND);
-        let old = json!({ "content": started["user_turn"]["blocks"].as_array().unwrap().iter().map(said_again).collect::<Vec<_>>() });
+        let old = json!({ "content": started["user_turn"]["blocks"].as_array().unwrap().iter().map(as_client_block).collect::<Vec<_>>() });
         let (status, again) = api.call("POST", &format!("/api/turns/{user}/edit"), Some(old)).await;
         assert_eq!(status, StatusCode::CREATED, "{again}");
         assert_eq!(of(&again["user_turn"]), before);
-        api.events(id(&again["assistant_turn"]), &[]).await;
+        api.read_events(id(&again["assistant_turn"]), &[]).await;
         let body = json!({ "leaf_turn_id": reply, "provider": "scripted", "model": "model-b" });
         let (status, graft) = api.call("POST", &format!("/api/chats/{chat}/grafts"), Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{graft}");
         let leaf = graft["reply_turn_id"].as_str().unwrap();
-        api.events(leaf, &[]).await;
+        api.read_events(leaf, &[]).await;
         let (_, reply) = api.call("GET", &format!("/api/turns/{leaf}"), None).await;
         let path = format!("/api/turns/{}", reply["prev_turn_id"].as_str().unwrap());
         let (_, grafted) = api.call("GET", &path, None).await;
         assert_eq!(of(&grafted), before);
-        api.house.check().await;
+        api.house.check_invariants().await;
         api.house.close().await;
     }
 }
 
 /// A stored block as a client writes it.
-fn said_again(block: &Value) -> Value {
+fn as_client_block(block: &Value) -> Value {
     let mut said = json!({});
     for name in
         ["type", "text", "blob", "alt", "ref_id", "ref_type", "version_timestamp", "selection_start", "selection_end"]
@@ -546,13 +573,15 @@ fn said_again(block: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_quote_is_copied_with_its_source() {
-    let api = reading(crate::house::House::new(Scripted::new("scripted", replies(1))).await);
-    let chat = api.chat().await;
+async fn quote_is_copied_with_its_source() {
+    let api =
+        api_with_fake_reader(crate::test_server::TestServer::new(ScriptedProvider::new("scripted", replies(1))).await);
+    let chat = api.create_chat().await;
     let long = format!("start\n{}\nend", "word ".repeat(400));
     let d = document(&api, "Long", &long).await;
     let end = long.chars().count();
-    let started = said(&api, &chat, json!([part(&d, 0, end), { "type": "text", "text": "So?" }])).await;
+    let started =
+        send_and_wait(&api, &chat, json!([reference_part(&d, 0, end), { "type": "text", "text": "So?" }])).await;
     let request = Request::builder().uri(format!("/api/turns/{}/markdown", id(&started["user_turn"])));
     let response = api.send(request.header("host", "127.0.0.1:3000").body(Body::empty()).unwrap()).await;
     assert_eq!(response.headers()["content-type"], "text/markdown; charset=utf-8");
@@ -565,9 +594,10 @@ async fn a_quote_is_copied_with_its_source() {
 }
 
 #[tokio::test]
-async fn a_draft_keeps_what_is_attached_until_it_is_sent() {
-    let api = reading(crate::house::House::new(Scripted::new("scripted", replies(2))).await);
-    let chat = api.chat().await;
+async fn draft_keeps_attachments_until_sent() {
+    let api =
+        api_with_fake_reader(crate::test_server::TestServer::new(ScriptedProvider::new("scripted", replies(2))).await);
+    let chat = api.create_chat().await;
     let d = document(&api, "Plan", "one\ntwo").await;
     let (service, owner) = (&api.house.service, api.house.owner);
     let chat_id = chat.parse().unwrap();
@@ -583,11 +613,11 @@ async fn a_draft_keeps_what_is_attached_until_it_is_sent() {
     let draft = service.draft(owner, Some(chat_id)).await.unwrap().unwrap();
     let attached = draft.attachments.unwrap();
     assert_eq!((attached.len(), attached[0].card.quote.as_deref()), (1, Some("two")));
-    let request = || StartTurn {
+    let request = || TurnRequest {
         chat_id: Some(chat_id),
         takes_attachments: true,
         client_request_id: Some("once".into()),
-        ..message("")
+        ..message_to_send("")
     };
     let started = service.start_turn(owner, request()).await.unwrap();
     let is_quote = |turn: &Turn| matches!(turn.blocks[0].content, Content::PartialReference { .. });
@@ -598,7 +628,7 @@ async fn a_draft_keeps_what_is_attached_until_it_is_sent() {
     assert!(!again.is_new && again.user_turn.id == started.user_turn.id);
 }
 
-async fn count(api: &Api, text: &'static str) -> i64 {
+async fn count(api: &TestApi, text: &'static str) -> i64 {
     match &api.house.db {
         Db::Sqlite { readers, .. } => sqlx::query_scalar(text).fetch_one(readers).await.unwrap(),
         Db::Postgres { readers, .. } => sqlx::query_scalar(text).fetch_one(readers).await.unwrap(),
@@ -606,7 +636,7 @@ async fn count(api: &Api, text: &'static str) -> i64 {
 }
 
 /// Every document and upload becomes somebody else's.
-pub async fn hand_over(api: &Api, other: UserId) {
+pub async fn change_owner(api: &TestApi, other: UserId) {
     const ACCOUNT: &str = "INSERT INTO users (id, name, created_at) VALUES ($1, 'other', $2)";
     const DOCUMENTS: &str = "UPDATE documents SET owner_id = $1";
     const UPLOADS: &str = "UPDATE uploads SET owner_id = $1";
@@ -627,7 +657,7 @@ pub async fn hand_over(api: &Api, other: UserId) {
 
 #[tokio::test]
 async fn documents_are_found_by_their_titles() {
-    for api in apis(Vec::new).await {
+    for api in apis_with_fake_reader(Vec::new).await {
         for title in ["Plan B", "PLÄNE", "100% sure", "1000 things", "规格"] {
             let (status, body) =
                 api.call("POST", "/api/documents", Some(json!({ "title": title, "content": "x" }))).await;

@@ -5,22 +5,22 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{ChatId, UserId};
 use turnleaf_platform::ids;
-use turnleaf_providers::scripted::Answer;
+use turnleaf_providers::scripted::ScriptedAnswer;
 use turnleaf_service::ServiceError;
 use turnleaf_service::turns::messages::MessageBlock;
 
-use crate::documents::{D, document, hand_over, id, part, said};
-use crate::files::apis;
-use crate::house::{answer, text};
-use crate::http_api::Api;
+use crate::documents::{SAMPLE_TEXT, change_owner, document, id, reference_part, send_and_wait};
+use crate::fake_file_reader::apis_with_fake_reader;
+use crate::http_api::TestApi;
+use crate::test_server::{streamed_answer, text_step};
 
 const PATH: &str = "/api/drafts/attachments";
 
-fn replies() -> Vec<Answer> {
-    vec![answer([text("It is a plan.")])]
+fn replies() -> Vec<ScriptedAnswer> {
+    vec![streamed_answer([text_step("It is a plan.")])]
 }
 
-async fn attach(api: &Api, chat: Option<&str>, content: Value) -> (StatusCode, Value) {
+async fn attach(api: &TestApi, chat: Option<&str>, content: Value) -> (StatusCode, Value) {
     api.call("POST", PATH, Some(json!({ "chat_id": chat, "content": content }))).await
 }
 
@@ -30,78 +30,78 @@ fn quoting(mut part: Value, document: &Value, quote: &str) -> Value {
     part
 }
 
-async fn attached(api: &Api, chat: Option<ChatId>) -> usize {
+async fn attachment_count(api: &TestApi, chat: Option<ChatId>) -> usize {
     let draft = api.house.service.draft(api.house.owner, chat).await.unwrap();
     draft.and_then(|draft| draft.attachments).map_or(0, |attached| attached.len())
 }
 
 #[tokio::test]
-async fn what_is_attached_at_once_is_all_there() {
+async fn concurrent_attachments_are_all_kept() {
     const AT_ONCE: usize = 12;
-    for api in apis(Vec::new).await {
-        let chat = api.chat().await;
-        let d = document(&api, "D", D).await;
-        let all = (0..AT_ONCE).map(|_| attach(&api, Some(&chat), json!([part(&d, 0, 1)])));
+    for api in apis_with_fake_reader(Vec::new).await {
+        let chat = api.create_chat().await;
+        let d = document(&api, "D", SAMPLE_TEXT).await;
+        let all = (0..AT_ONCE).map(|_| attach(&api, Some(&chat), json!([reference_part(&d, 0, 1)])));
         for (status, made) in futures::future::join_all(all).await {
             assert_eq!(status, StatusCode::OK, "{made}");
         }
-        assert_eq!(attached(&api, Some(chat.parse().unwrap())).await, AT_ONCE);
+        assert_eq!(attachment_count(&api, Some(chat.parse().unwrap())).await, AT_ONCE);
     }
 }
 
 #[tokio::test]
-async fn a_selection_is_attached_to_a_draft_when_it_is_what_it_says() {
-    for api in apis(Vec::new).await {
-        let chat = api.chat().await;
+async fn selection_is_attached_to_draft_when_its_quote_matches() {
+    for api in apis_with_fake_reader(Vec::new).await {
+        let chat = api.create_chat().await;
         let chat_id: ChatId = chat.parse().unwrap();
-        let d = document(&api, "D", D).await;
-        let (status, made) = attach(&api, Some(&chat), json!([quoting(part(&d, 3, 4), &d, "世")])).await;
+        let d = document(&api, "D", SAMPLE_TEXT).await;
+        let (status, made) = attach(&api, Some(&chat), json!([quoting(reference_part(&d, 3, 4), &d, "世")])).await;
         assert_eq!(status, StatusCode::OK, "{made}");
-        let (_, more) = attach(&api, Some(&chat), json!([quoting(part(&d, 2, 3), &d, "😀")])).await;
+        let (_, more) = attach(&api, Some(&chat), json!([quoting(reference_part(&d, 2, 3), &d, "😀")])).await;
         assert!(more["rev"].as_i64() > made["rev"].as_i64(), "{more}");
-        assert_eq!(attached(&api, Some(chat_id)).await, 2);
+        assert_eq!(attachment_count(&api, Some(chat_id)).await, 2);
         // In the chat that is not there yet.
-        let (status, _) = api.call("POST", PATH, Some(json!({ "content": [part(&d, 0, 5)] }))).await;
-        assert_eq!((status, attached(&api, None).await), (StatusCode::OK, 1));
+        let (status, _) = api.call("POST", PATH, Some(json!({ "content": [reference_part(&d, 0, 5)] }))).await;
+        assert_eq!((status, attachment_count(&api, None).await), (StatusCode::OK, 1));
 
-        let mut gone = part(&d, 0, 1);
+        let mut gone = reference_part(&d, 0, 1);
         gone["version_timestamp"] = json!("2020-01-01T00:00:00Z");
         let nobody = ids::mint::<uuid::Uuid>().to_string();
-        let mut unknown = part(&d, 0, 1);
+        let mut unknown = reference_part(&d, 0, 1);
         unknown["ref_id"] = json!(nobody);
         for (to, content, status, code) in [
             // S-OF-03: a client that counted UTF-16.
-            (&chat, json!([quoting(part(&d, 2, 4), &d, "😀")]), StatusCode::CONFLICT, "selection_mismatch"),
-            (&chat, json!([part(&d, 0, 6)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (&chat, json!([part(&d, 5, 6)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (&chat, json!([part(&d, 2, 2)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
-            (&chat, json!([part(&d, -1, 2)]), StatusCode::BAD_REQUEST, "invalid"),
-            (&chat, json!([part(&d, "2", 3)]), StatusCode::BAD_REQUEST, "invalid"),
+            (&chat, json!([quoting(reference_part(&d, 2, 4), &d, "😀")]), StatusCode::CONFLICT, "selection_mismatch"),
+            (&chat, json!([reference_part(&d, 0, 6)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (&chat, json!([reference_part(&d, 5, 6)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (&chat, json!([reference_part(&d, 2, 2)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
+            (&chat, json!([reference_part(&d, -1, 2)]), StatusCode::BAD_REQUEST, "invalid"),
+            (&chat, json!([reference_part(&d, "2", 3)]), StatusCode::BAD_REQUEST, "invalid"),
             (&chat, json!([gone]), StatusCode::NOT_FOUND, "version_gone"),
             (&chat, json!([unknown]), StatusCode::NOT_FOUND, "not_found"),
-            (&nobody, json!([part(&d, 0, 1)]), StatusCode::NOT_FOUND, "not_found"),
+            (&nobody, json!([reference_part(&d, 0, 1)]), StatusCode::NOT_FOUND, "not_found"),
             (&chat, json!([{ "type": "text", "text": "words" }]), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
             (&chat, json!([]), StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
         ] {
             let (found, problem) = attach(&api, Some(to), content.clone()).await;
             assert_eq!((found, &problem["code"]), (status, &json!(code)), "{content}: {problem}");
         }
-        assert_eq!(attached(&api, Some(chat_id)).await, 2, "what is refused attaches nothing");
+        assert_eq!(attachment_count(&api, Some(chat_id)).await, 2, "what is refused attaches nothing");
         api.house.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_is_a_strangers_cannot_be_attached_nor_attached_to() {
-    for api in apis(Vec::new).await {
-        let chat = api.chat().await;
+async fn foreign_document_or_chat_cannot_be_attached() {
+    for api in apis_with_fake_reader(Vec::new).await {
+        let chat = api.create_chat().await;
         let d = document(&api, "Secret", "the secret").await;
         let other: UserId = ids::mint();
-        hand_over(&api, other).await;
-        let (status, problem) = attach(&api, Some(&chat), json!([part(&d, 0, 3)])).await;
+        change_owner(&api, other).await;
+        let (status, problem) = attach(&api, Some(&chat), json!([reference_part(&d, 0, 3)])).await;
         assert_eq!((status, &problem["code"]), (StatusCode::NOT_FOUND, &json!("not_found")));
         // The document is the other's now, the chat is not.
-        let block: MessageBlock = serde_json::from_value(part(&d, 0, 3)).unwrap();
+        let block: MessageBlock = serde_json::from_value(reference_part(&d, 0, 3)).unwrap();
         let refused = api.house.service.attach_to_draft(other, Some(chat.parse().unwrap()), vec![block]).await;
         assert!(matches!(refused, Err(ServiceError::NotFound)), "{refused:?}");
         api.house.close().await;
@@ -109,12 +109,12 @@ async fn what_is_a_strangers_cannot_be_attached_nor_attached_to() {
 }
 
 #[tokio::test]
-async fn a_reply_is_copied_with_what_its_message_names() {
-    for api in apis(replies).await {
-        let chat = api.chat().await;
+async fn reply_is_copied_with_its_references() {
+    for api in apis_with_fake_reader(replies).await {
+        let chat = api.create_chat().await;
         let d = document(&api, "Plan", "one\ntwo\nthree").await;
-        let asked = json!([part(&d, 4, 7), { "type": "text", "text": "What is it?" }]);
-        let started = said(&api, &chat, asked).await;
+        let asked = json!([reference_part(&d, 4, 7), { "type": "text", "text": "What is it?" }]);
+        let started = send_and_wait(&api, &chat, asked).await;
         let path = format!("/api/turns/{}/markdown", id(&started["assistant_turn"]));
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let body = axum::body::to_bytes(api.send(request).await.into_body(), usize::MAX).await.unwrap();

@@ -2,29 +2,29 @@
 
 use axum::body::Body;
 use http::{Request, StatusCode};
-use turnleaf::domain::{Failure, FailureKind, Lock, limits};
-use turnleaf::server::pages::Pages;
+use turnleaf::domain::{Failure, FailureKind, ModelLock, limits};
+use turnleaf::server::page_data::PageService;
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_providers::provider::Refused;
-use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_providers::provider::ProviderError;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::chats::NewChat;
 use turnleaf_store::tool_policies::{self, StoredPolicy};
 
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
 const HTML: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 const NOBODY: &str = "01890000-0000-7000-8000-000000000000";
 
 /// What came back: status, kind, where it leads, text.
-struct Came {
+struct PageResponse {
     status: StatusCode,
     kind: String,
     to: String,
     text: String,
 }
 
-async fn ask(api: &Api, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Came {
+async fn send_request(api: &TestApi, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> PageResponse {
     let mut request = Request::builder().method(method).uri(path).header("host", "127.0.0.1:3000");
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -47,15 +47,21 @@ async fn ask(api: &Api, method: &str, path: &str, headers: &[(&str, &str)], body
         // It may show what a form was sent with.
         assert!(policy.contains("script-src 'none'") && !request_id.is_empty(), "{path}: {policy}");
     }
-    Came { status, kind, to, text }
+    PageResponse { status, kind, to, text }
 }
 
-async fn api() -> Api {
-    Api::over(House::new(Scripted::new("scripted", [answer([text("one")]), answer([text("two")])])).await)
+async fn api() -> TestApi {
+    TestApi::with_server(
+        TestServer::new(ScriptedProvider::new(
+            "scripted",
+            [streamed_answer([text_step("one")]), streamed_answer([text_step("two")])],
+        ))
+        .await,
+    )
 }
 
 #[tokio::test]
-async fn what_fails_for_a_browser_is_a_page_with_a_way_back_and_the_requests_id() {
+async fn failure_in_browser_is_page_with_back_link_and_request_id() {
     let api = api().await;
     let mut shown = Vec::new();
     for path in [
@@ -67,43 +73,43 @@ async fn what_fails_for_a_browser_is_a_page_with_a_way_back_and_the_requests_id(
         format!("/turns/{NOBODY}/edit"),
         format!("/turns/{NOBODY}/sent"),
     ] {
-        let page = ask(&api, "GET", &path, &[("accept", HTML), ("x-request-id", "asked-1")], "").await;
+        let page = send_request(&api, "GET", &path, &[("accept", HTML), ("x-request-id", "asked-1")], "").await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
         assert!(page.kind.starts_with("text/html"), "{path}: {}", page.kind);
         for part in ["This does not exist or is not yours.", "<code>asked-1</code>", "class=\"button\">"] {
             assert!(page.text.contains(part), "{part} {path}: {}", page.text);
         }
         shown.push(page.text.replace("/documents", "/"));
-        let chinese = ask(&api, "GET", &path, &[("accept", HTML), ("accept-language", "zh")], "").await;
+        let chinese = send_request(&api, "GET", &path, &[("accept", HTML), ("accept-language", "zh")], "").await;
         assert!(chinese.text.contains("它不存在或不属于你。") && chinese.text.contains("lang=\"zh-Hans\""), "{path}");
         // Scripts go on as they did.
         for accepted in ["application/json", "*/*"] {
-            let problem = ask(&api, "GET", &path, &[("accept", accepted)], "").await;
+            let problem = send_request(&api, "GET", &path, &[("accept", accepted)], "").await;
             assert_eq!((problem.status, problem.kind.as_str()), (StatusCode::NOT_FOUND, "application/problem+json"));
         }
     }
     let api_path = format!("/api/chats/{NOBODY}");
-    assert_eq!(ask(&api, "GET", &api_path, &[("accept", HTML)], "").await.kind, "application/problem+json");
-    let wrong = ask(&api, "GET", "/documents?before=nothing", &[("accept", HTML)], "").await;
+    assert_eq!(send_request(&api, "GET", &api_path, &[("accept", HTML)], "").await.kind, "application/problem+json");
+    let wrong = send_request(&api, "GET", "/documents?before=nothing", &[("accept", HTML)], "").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
     assert!(
         wrong.text.contains("This could not be done") && wrong.text.contains("Back to Documents"),
         "{}",
         wrong.text
     );
-    let method = ask(&api, "POST", "/documents", &[("accept", HTML)], "a=b").await;
+    let method = send_request(&api, "POST", "/documents", &[("accept", HTML)], "a=b").await;
     assert_eq!(method.status, StatusCode::METHOD_NOT_ALLOWED);
     assert!(method.text.contains("This cannot be done at this address.") && method.text.contains("plain.css"));
-    let unknown = ask(&api, "GET", "/nothing/here", &[("accept", HTML)], "").await;
+    let unknown = send_request(&api, "GET", "/nothing/here", &[("accept", HTML)], "").await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     assert!(unknown.text.contains("There is nothing at this address."), "{}", unknown.text);
     api.house.close().await;
 }
 
 #[tokio::test]
-async fn what_is_missing_and_what_is_somebody_elses_look_the_same() {
+async fn missing_and_foreign_resources_look_the_same() {
     let api = api().await;
-    let (deleted, theirs) = (api.chat().await, api.chat().await);
+    let (deleted, theirs) = (api.create_chat().await, api.create_chat().await);
     assert_eq!(api.call("DELETE", &format!("/api/chats/{deleted}"), None).await.0, StatusCode::NO_CONTENT);
     api.house
         .sql(
@@ -113,20 +119,20 @@ async fn what_is_missing_and_what_is_somebody_elses_look_the_same() {
         )
         .await;
     let headers = [("accept", HTML), ("x-request-id", "same")];
-    let never = ask(&api, "GET", &format!("/c/{NOBODY}/settings"), &headers, "").await;
+    let never = send_request(&api, "GET", &format!("/c/{NOBODY}/settings"), &headers, "").await;
     assert_eq!(never.status, StatusCode::NOT_FOUND);
     for chat in [deleted, theirs] {
-        let gone = ask(&api, "GET", &format!("/c/{chat}/settings"), &headers, "").await;
+        let gone = send_request(&api, "GET", &format!("/c/{chat}/settings"), &headers, "").await;
         assert_eq!((gone.status, gone.text.as_str()), (never.status, never.text.as_str()));
     }
     api.house.close().await;
 }
 
 #[tokio::test]
-async fn a_form_that_fails_says_so_on_a_page_and_loses_no_words() {
+async fn failed_form_is_reported_and_keeps_its_text() {
     let api = api().await;
     let fields = format!("turn_id={NOBODY}&text=My+long+%3Cb%3Ewords%3C%2Fb%3E&key=secret-key");
-    let failed = ask(&api, "POST", "/forms/edit", &[("accept", HTML)], &fields).await;
+    let failed = send_request(&api, "POST", "/forms/edit", &[("accept", HTML)], &fields).await;
     assert_eq!(failed.status, StatusCode::NOT_FOUND);
     for part in ["What you wrote", "My long &lt;b&gt;words&lt;/b&gt;"] {
         assert!(failed.text.contains(part), "{part}: {}", failed.text);
@@ -137,34 +143,34 @@ async fn a_form_that_fails_says_so_on_a_page_and_loses_no_words() {
         |name: &str, value: &str| format!("--X\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
     let parts = format!("{}{}--X--\r\n", part("turn_id", NOBODY), part("text", "My long <b>words</b>"));
     let headers = [("accept", HTML), ("content-type", "multipart/form-data; boundary=X")];
-    let failed = ask(&api, "POST", "/forms/edit", &headers, &parts).await;
+    let failed = send_request(&api, "POST", "/forms/edit", &headers, &parts).await;
     assert_eq!(failed.status, StatusCode::NOT_FOUND);
     assert!(failed.text.contains("My long &lt;b&gt;words&lt;/b&gt;"), "{}", failed.text);
     // Words that came before what cannot be read are still told.
     let broken = format!("{}{}{}--X--\r\n", part("turn_id", NOBODY), part("text", "My long words"), part("what", "1"));
-    let failed = ask(&api, "POST", "/forms/edit", &headers, &broken).await;
+    let failed = send_request(&api, "POST", "/forms/edit", &headers, &broken).await;
     assert_eq!(failed.status, StatusCode::BAD_REQUEST);
     assert!(failed.text.contains("My long words") && failed.text.contains("no such field"), "{}", failed.text);
     // What an extractor says in plain text is a page too.
-    let unread = ask(&api, "POST", "/forms/send", &[("accept", HTML)], "chat_id=1").await;
+    let unread = send_request(&api, "POST", "/forms/send", &[("accept", HTML)], "chat_id=1").await;
     assert!(unread.status.is_client_error() && unread.kind.starts_with("text/html"), "{}", unread.text);
     let copy = format!("chat_id={NOBODY}&turn_id={NOBODY}");
-    assert!(ask(&api, "POST", "/forms/copy", &[("accept", HTML)], &copy).await.kind.starts_with("text/html"));
+    assert!(send_request(&api, "POST", "/forms/copy", &[("accept", HTML)], &copy).await.kind.starts_with("text/html"));
     // Another site's request is answered, and nothing of it is shown.
     let headers = [("accept", HTML), ("sec-fetch-site", "cross-site")];
-    let foreign = ask(&api, "POST", "/forms/edit", &headers, &fields).await;
+    let foreign = send_request(&api, "POST", "/forms/edit", &headers, &fields).await;
     assert_eq!(foreign.status, StatusCode::FORBIDDEN);
     assert!(foreign.text.contains("This request came from another site.") && !foreign.text.contains("My long"));
     api.house.close().await;
 }
 
 #[tokio::test]
-async fn a_form_that_breaks_off_is_no_empty_form() {
+async fn interrupted_form_is_not_treated_as_empty() {
     let api = api().await;
-    let chat = api.chat().await;
+    let chat = api.create_chat().await;
     let settings = format!("/c/{chat}/settings");
     let of_chat = format!("/api/chats/{chat}");
-    let saved = ask(&api, "POST", &settings, &[], "system_prompt=Be+brief").await;
+    let saved = send_request(&api, "POST", &settings, &[], "system_prompt=Be+brief").await;
     assert_eq!(saved.status, StatusCode::SEE_OTHER, "{}", saved.text);
     let before = api.call("GET", &of_chat, None).await.1;
     assert!(before.to_string().contains("Be brief"), "{before}");
@@ -181,39 +187,40 @@ async fn a_form_that_breaks_off_is_no_empty_form() {
 }
 
 #[tokio::test]
-async fn a_chat_is_renamed_and_deleted_without_script() {
+async fn chat_is_renamed_and_deleted_without_script() {
     let api = api().await;
-    let chat = api.chat().await;
+    let chat = api.create_chat().await;
     let settings = format!("/c/{chat}/settings");
-    let page = ask(&api, "GET", &settings, &[("accept", HTML)], "").await;
+    let page = send_request(&api, "GET", &settings, &[("accept", HTML)], "").await;
     for part in ["action=\"/forms/rename\"", "action=\"/forms/delete-chat\"", "name=\"title\""] {
         assert!(page.text.contains(part), "{part}: {}", page.text);
     }
-    let renamed = ask(&api, "POST", "/forms/rename", &[], &format!("chat_id={chat}&title=Plans+%26+more")).await;
+    let renamed =
+        send_request(&api, "POST", "/forms/rename", &[], &format!("chat_id={chat}&title=Plans+%26+more")).await;
     assert_eq!((renamed.status, renamed.to), (StatusCode::SEE_OTHER, format!("{settings}?saved=1")));
     assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.1["title"], "Plans & more");
     let long = "x".repeat(limits::TITLE_CHARS + 1);
     for (title, why) in [("", "must not be empty"), (long.as_str(), "at most 200 characters")] {
-        let refused = ask(&api, "POST", "/forms/rename", &[], &format!("chat_id={chat}&title={title}")).await;
+        let refused = send_request(&api, "POST", "/forms/rename", &[], &format!("chat_id={chat}&title={title}")).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{title}");
         assert!(refused.text.contains(why) && refused.text.contains(&format!("value=\"{title}\"")), "{}", refused.text);
     }
     assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.1["title"], "Plans & more");
 
-    let deleted = ask(&api, "POST", "/forms/delete-chat", &[], &format!("chat_id={chat}")).await;
+    let deleted = send_request(&api, "POST", "/forms/delete-chat", &[], &format!("chat_id={chat}")).await;
     assert_eq!((deleted.status, deleted.to.as_str()), (StatusCode::SEE_OTHER, "/trash?done=chat"));
-    let trash = ask(&api, "GET", &deleted.to, &[("accept", HTML)], "").await;
+    let trash = send_request(&api, "GET", &deleted.to, &[("accept", HTML)], "").await;
     assert!(trash.text.contains("The chat was deleted.") && trash.text.contains("Plans &amp; more"), "{}", trash.text);
     let of_restore = trash.text.split("action=\"/forms/restore\"").nth(1).unwrap();
     let id = of_restore.split("value=\"").nth(1).unwrap().split('"').next().unwrap();
-    let restored = ask(&api, "POST", "/forms/restore", &[], &format!("deletion_id={id}")).await;
+    let restored = send_request(&api, "POST", "/forms/restore", &[], &format!("deletion_id={id}")).await;
     assert_eq!(restored.status, StatusCode::SEE_OTHER);
     assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.0, StatusCode::OK);
     api.house.close().await;
 }
 
 #[tokio::test]
-async fn the_short_addresses_of_documents_lead_to_the_long_ones() {
+async fn short_document_urls_redirect_to_long_ones() {
     let api = api().await;
     for (path, to) in [
         ("/docs".to_owned(), "/documents".to_owned()),
@@ -221,84 +228,86 @@ async fn the_short_addresses_of_documents_lead_to_the_long_ones() {
         (format!("/docs/{NOBODY}?sel=10-42"), format!("/documents/{NOBODY}?lines=10-42")),
         (format!("/docs/{NOBODY}?sel=%0d%0aX:1"), format!("/documents/{NOBODY}")),
     ] {
-        let came = ask(&api, "GET", &path, &[], "").await;
+        let came = send_request(&api, "GET", &path, &[], "").await;
         assert_eq!((came.status, came.to), (StatusCode::PERMANENT_REDIRECT, to), "{path}");
     }
-    let came = ask(&api, "GET", &format!("/docs/{NOBODY}?v=2026-01-02T03:04:05Z&sel=1-2"), &[], "").await;
+    let came = send_request(&api, "GET", &format!("/docs/{NOBODY}?v=2026-01-02T03:04:05Z&sel=1-2"), &[], "").await;
     assert!(came.to.contains("?version=2026-01-02T03:04:05") && came.to.ends_with("&lines=1-2"), "{}", came.to);
     api.house.close().await;
 }
 
 #[tokio::test]
-async fn what_was_allowed_in_a_chat_is_listed_there_and_taken_back() {
-    use turnleaf::domain::approval::Policy;
+async fn chat_tool_permissions_are_listed_and_revoked() {
+    use turnleaf::domain::approval::ToolApprovalPolicy;
     let api = api().await;
-    let (chat, other) = (api.chat().await, api.chat().await);
+    let (chat, other) = (api.create_chat().await, api.create_chat().await);
     let (house, now) = (&api.house, SystemClock.now());
     let mut tx = house.db.begin().await.unwrap();
     for chat in [&chat, &other] {
         let id = Some(chat.parse().unwrap());
         let (server, tool) = ("files".to_owned(), "write".to_owned());
-        let said = StoredPolicy { chat: id, server, tool, host: None, policy: Policy::Allow, schema_hash: None };
+        let said =
+            StoredPolicy { chat: id, server, tool, host: None, policy: ToolApprovalPolicy::Allow, schema_hash: None };
         tool_policies::put(&mut tx, house.owner, &said, now).await.unwrap();
     }
     tx.commit().await.unwrap();
     let tools = format!("/c/{chat}/tools");
-    let page = ask(&api, "GET", &tools, &[], "").await;
+    let page = send_request(&api, "GET", &tools, &[], "").await;
     assert!(page.text.contains("Allowed in this chat") && page.text.contains("value=\"write\""), "{}", page.text);
     let fields = format!("chat_id={chat}&server=files&tool=write");
-    let taken = ask(&api, "POST", "/forms/tools/ask-again", &[], &fields).await;
+    let taken = send_request(&api, "POST", "/forms/tools/ask-again", &[], &fields).await;
     assert_eq!((taken.status, taken.to), (StatusCode::SEE_OTHER, format!("{tools}?done=asks")));
-    assert!(!ask(&api, "GET", &tools, &[], "").await.text.contains("Allowed in this chat"));
+    assert!(!send_request(&api, "GET", &tools, &[], "").await.text.contains("Allowed in this chat"));
     let left = house.service.tool_policies(house.owner).await.unwrap();
     assert_eq!(left.iter().map(|said| said.chat.unwrap().to_string()).collect::<Vec<_>>(), [other]);
     let nobodys = format!("chat_id={NOBODY}&server=files&tool=write");
-    let refused = ask(&api, "POST", "/forms/tools/ask-again", &[], &nobodys).await;
+    let refused = send_request(&api, "POST", "/forms/tools/ask-again", &[], &nobodys).await;
     assert_eq!(refused.status, StatusCode::NOT_FOUND);
     api.house.close().await;
 }
 
 #[tokio::test]
-async fn the_list_of_chats_goes_on_behind_its_last_one() {
-    for house in House::everywhere(|| Scripted::new("scripted", [])).await {
-        let pages = Pages::new(house.service.clone());
+async fn chat_list_is_paginated() {
+    for house in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
+        let pages = PageService::new(house.service.clone());
         let all = limits::LISTED_CHATS as usize + 2;
         for _ in 0..all {
             house.service.create_chat(house.owner, NewChat::default()).await.unwrap();
         }
-        let newest = pages.chats(house.owner, None, 0).await.unwrap();
+        let newest = pages.list_chats(house.owner, None, 0).await.unwrap();
         assert_eq!(newest.len(), limits::LISTED_CHATS as usize);
         let last = newest.last().unwrap().id;
-        let older = pages.chats(house.owner, Some(last), 0).await.unwrap();
+        let older = pages.list_chats(house.owner, Some(last), 0).await.unwrap();
         assert_eq!(older.len(), 2);
         assert!(older.iter().all(|chat| newest.iter().all(|other| other.id != chat.id)));
         let stranger = turnleaf_platform::ids::mint();
-        assert!(pages.chats(stranger, Some(last), 0).await.unwrap().is_empty(), "not those of somebody else");
+        assert!(pages.list_chats(stranger, Some(last), 0).await.unwrap().is_empty(), "not those of somebody else");
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_new_chat_offers_the_model_that_answered_last() {
-    let refused = || Answer::Refuse(Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "scripted")));
-    let answers = || Scripted::new("scripted", [answer([text("b")]), refused()]);
-    for house in House::everywhere(answers).await {
-        let pages = Pages::new(house.service.clone());
+async fn new_chat_offers_last_used_model() {
+    let refused =
+        || ScriptedAnswer::Refuse(ProviderError::without_response(Failure::new(FailureKind::ProviderAuth, "scripted")));
+    let answers = || ScriptedProvider::new("scripted", [streamed_answer([text_step("b")]), refused()]);
+    for house in TestServer::on_every_database(answers).await {
+        let pages = PageService::new(house.service.clone());
         let default = async || {
             let page = pages.chat(house.owner, None, None, None, None).await.unwrap();
             page.models.iter().filter(|model| model.is_default).map(|model| model.lock.clone()).collect::<Vec<_>>()
         };
-        assert_eq!(default().await, [Lock::new("scripted", "model-a")]);
+        assert_eq!(default().await, [ModelLock::new("scripted", "model-a")]);
         let new = NewChat { model: Some("model-b".into()), provider: Some("scripted".into()), ..NewChat::default() };
-        let (chat, _) = house.service.create_chat(house.owner, new).await.unwrap().it;
-        assert_eq!(default().await, [Lock::new("scripted", "model-a")], "it has answered nothing yet");
+        let (chat, _) = house.service.create_chat(house.owner, new).await.unwrap().value;
+        assert_eq!(default().await, [ModelLock::new("scripted", "model-a")], "it has answered nothing yet");
         let started = house.send_to(chat.id, "hi").await;
-        house.ended(started.assistant_turn.id).await;
-        assert_eq!(default().await, [Lock::new("scripted", "model-b")]);
+        house.wait_until_ended(started.assistant_turn.id).await;
+        assert_eq!(default().await, [ModelLock::new("scripted", "model-b")]);
         // One that failed is nobody's choice.
         let failed = house.send("fails").await;
-        house.ended(failed.assistant_turn.id).await;
-        assert_eq!(default().await, [Lock::new("scripted", "model-b")]);
+        house.wait_until_ended(failed.assistant_turn.id).await;
+        assert_eq!(default().await, [ModelLock::new("scripted", "model-b")]);
         house.close().await;
     }
 }

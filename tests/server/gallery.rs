@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use axum::body::Body;
 use http::{Request, StatusCode};
 use turnleaf::domain::FailureKind;
-use turnleaf::server::gallery::Sheet;
-use turnleaf::server::gallery::composers::Standing;
-use turnleaf_providers::scripted::Scripted;
+use turnleaf::server::gallery::GallerySheet;
+use turnleaf::server::gallery::composers::ComposerSample;
+use turnleaf_providers::scripted::ScriptedProvider;
 
-use crate::house::House;
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::TestServer;
 
-async fn api() -> Api {
-    Api::over(House::new(Scripted::new("scripted", Vec::new())).await)
+async fn api() -> TestApi {
+    TestApi::with_server(TestServer::new(ScriptedProvider::new("scripted", Vec::new())).await)
 }
 
-async fn drawn(api: &Api, sheet: &str, language: &str) -> (StatusCode, String) {
+async fn rendered_sheet(api: &TestApi, sheet: &str, language: &str) -> (StatusCode, String) {
     let request = Request::builder().uri(format!("/settings/about/gallery/{sheet}")).header("host", "127.0.0.1:3000");
     let request = request.header("accept-language", language).header("accept", "text/html");
     let response = api.send(request.body(Body::empty()).unwrap()).await;
@@ -27,16 +27,16 @@ async fn drawn(api: &Api, sheet: &str, language: &str) -> (StatusCode, String) {
     (status, String::from_utf8(bytes.into()).unwrap())
 }
 
-async fn page(api: &Api, sheet: Sheet) -> String {
-    drawn(api, sheet.name(), "en").await.1
+async fn page(api: &TestApi, sheet: GallerySheet) -> String {
+    rendered_sheet(api, sheet.name(), "en").await.1
 }
 
 #[tokio::test]
-async fn every_page_draws_and_no_id_is_there_twice() {
+async fn every_page_renders_with_unique_ids() {
     let api = api().await;
-    for sheet in Sheet::all() {
+    for sheet in GallerySheet::all_sheets() {
         for language in ["en", "zh"] {
-            let (status, html) = drawn(&api, sheet.name(), language).await;
+            let (status, html) = rendered_sheet(&api, sheet.name(), language).await;
             assert_eq!(status, StatusCode::OK, "{sheet:?}");
             assert!(html.contains(&format!("data-sheet=\"{}\"", sheet.name())), "{sheet:?}");
             let ids: Vec<&str> = html.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -46,17 +46,17 @@ async fn every_page_draws_and_no_id_is_there_twice() {
             assert!(!html.contains(" style=\""), "{sheet:?}");
         }
     }
-    assert_eq!(drawn(&api, "nonsense", "en").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(rendered_sheet(&api, "nonsense", "en").await.0, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
 async fn every_state_is_on_its_page() {
     let api = api().await;
-    let failures = page(&api, Sheet::Failures).await;
+    let failures = page(&api, GallerySheet::Failures).await;
     for kind in FailureKind::ALL {
         assert!(failures.contains(&format!("data-error=\"{}\"", kind.as_str())), "{kind:?}");
     }
-    let tools = page(&api, Sheet::Tools).await;
+    let tools = page(&api, GallerySheet::Tools).await;
     for status in
         ["done", "failed", "denied", "interrupted", "cancelled", "handed_over", "running", "pending", "writing"]
     {
@@ -69,15 +69,15 @@ async fn every_state_is_on_its_page() {
         }
     };
     has(
-        &page(&api, Sheet::Writing).await,
+        &page(&api, GallerySheet::Writing).await,
         &["<table", "<blockquote", "<math", "<pre", "class=\"chip reference", "dir=\"auto\""],
     );
     has(
-        &page(&api, Sheet::Lists).await,
+        &page(&api, GallerySheet::Lists).await,
         &["dot unread", "dot needs-you", "class=\"mark\"", "role=\"tree\"", "tree-card", "class=\"panel-head\""],
     );
     has(
-        &page(&api, Sheet::Results).await,
+        &page(&api, GallerySheet::Results).await,
         &[
             "hidden-reasoning",
             "class=\"error-text\"",
@@ -87,7 +87,7 @@ async fn every_state_is_on_its_page() {
         ],
     );
     has(
-        &page(&api, Sheet::Chat).await,
+        &page(&api, GallerySheet::Chat).await,
         &[
             "class=\"chat-head\"",
             "find-bar",
@@ -98,9 +98,9 @@ async fn every_state_is_on_its_page() {
             "more-turns",
         ],
     );
-    has(&page(&api, Sheet::Chat).await, &["jump-button", "class=\"editor\"", "class=\"centre\""]);
+    has(&page(&api, GallerySheet::Chat).await, &["jump-button", "class=\"editor\"", "class=\"centre\""]);
     has(
-        &page(&api, Sheet::Menus).await,
+        &page(&api, GallerySheet::Menus).await,
         &[
             "older-chats",
             "id=\"chat-menu\"",
@@ -117,7 +117,7 @@ async fn every_state_is_on_its_page() {
         ],
     );
     has(
-        &page(&api, Sheet::Plain).await,
+        &page(&api, GallerySheet::ServerPageParts).await,
         &[
             "role=\"alertdialog\"",
             "action=\"/forms/edit\"",
@@ -127,19 +127,19 @@ async fn every_state_is_on_its_page() {
             "name=\"q\"",
         ],
     );
-    let composer = async |standing| page(&api, Sheet::Composer(standing)).await;
-    let arriving = composer(Standing::Arriving).await;
+    let composer = async |standing| page(&api, GallerySheet::Composer(standing)).await;
+    let arriving = composer(ComposerSample::UploadingFiles).await;
     for state in ["lost", "failed", "sending", "waiting"] {
         assert!(arriving.contains(&format!("data-state=\"{state}\"")), "{state}");
     }
-    has(&composer(Standing::Pasted).await, &["is-tall", "class=\"hint warning\"", "<meter"]);
-    has(&composer(Standing::Refused).await, &["kept in this browser"]);
-    let parts = page(&api, Sheet::Parts).await;
+    has(&composer(ComposerSample::Pasted).await, &["is-tall", "class=\"hint warning\"", "<meter"]);
+    has(&composer(ComposerSample::Refused).await, &["kept in this browser"]);
+    let parts = page(&api, GallerySheet::Parts).await;
     has(
         &parts,
         &["<dialog", "popover=\"auto\"", "class=\"toast\"", "banner warn", "class=\"skeleton\"", "class=\"first-run\""],
     );
-    has(&page(&api, Sheet::Composer(Standing::Answering)).await, &["action=\"/forms/stop\""]);
+    has(&page(&api, GallerySheet::Composer(ComposerSample::ReplyRunning)).await, &["action=\"/forms/stop\""]);
 }
 
 /// What the gallery does not draw, and why. Most of it is a page or a box that only lives in a browser, where pictures and
@@ -167,12 +167,12 @@ const NOT_DRAWN: [(&str, &str); 19] = [
 ];
 
 /// The name of a component and the file that it is in.
-type Component = (PathBuf, String);
+type ComponentId = (PathBuf, String);
 
 /// The sources of the interface: the text of each component, and what else is in its file.
 #[derive(Default)]
-struct Sources {
-    components: BTreeMap<Component, String>,
+struct ComponentSources {
+    components: BTreeMap<ComponentId, String>,
     rest: BTreeMap<PathBuf, String>,
 }
 
@@ -191,7 +191,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-impl Sources {
+impl ComponentSources {
     fn read(folder: &Path) -> Self {
         let mut sources = Self::default();
         for file in rust_files(folder) {
@@ -212,7 +212,7 @@ impl Sources {
 
     /// This file and those whose functions draw for it: it takes a function of theirs, which is no component, or one that
     /// takes such a function.
-    fn drawing_for(&self, file: &Path) -> BTreeSet<PathBuf> {
+    fn files_rendering(&self, file: &Path) -> BTreeSet<PathBuf> {
         let mut found = BTreeSet::from([file.to_owned()]);
         let mut open = vec![file.to_owned()];
         while let Some(file) = open.pop() {
@@ -234,7 +234,7 @@ impl Sources {
     }
 
     /// The components that a text of this file draws.
-    fn drawn_in(&self, file: Option<&Path>, text: &str) -> Vec<Component> {
+    fn components_rendered_in(&self, file: Option<&Path>, text: &str) -> Vec<ComponentId> {
         let named = |name: &str| {
             let all: Vec<_> = self.components.keys().filter(|(_, known)| known == name).cloned().collect();
             let own: Vec<_> = all.iter().filter(|(at, _)| Some(at.as_path()) == file).cloned().collect();
@@ -263,12 +263,13 @@ fn elements(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn every_component_is_in_the_gallery_or_says_why_not() {
+fn every_component_is_in_gallery_or_exempted() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let sources = Sources::read(&top.join("src/ui"));
+    let sources = ComponentSources::read(&top.join("src/ui"));
     let sheets = rust_files(&top.join("src/server/gallery"));
     let sheets: Vec<String> = sheets.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
-    let mut waiting: Vec<Component> = sheets.iter().flat_map(|sheet| sources.drawn_in(None, sheet)).collect();
+    let mut waiting: Vec<ComponentId> =
+        sheets.iter().flat_map(|sheet| sources.components_rendered_in(None, sheet)).collect();
     // What is drawn by a function of its module.
     for file in sources.rest.keys() {
         let module = file.file_stem().unwrap().to_str().unwrap();
@@ -280,9 +281,9 @@ fn every_component_is_in_the_gallery_or_says_why_not() {
     let mut drawn = BTreeSet::new();
     while let Some(next) = waiting.pop() {
         let mut more = Vec::new();
-        for file in sources.drawing_for(&next.0) {
+        for file in sources.files_rendering(&next.0) {
             let texts = [sources.components.get(&next), sources.rest.get(&file)];
-            more.extend(texts.into_iter().flatten().flat_map(|text| sources.drawn_in(Some(&file), text)));
+            more.extend(texts.into_iter().flatten().flat_map(|text| sources.components_rendered_in(Some(&file), text)));
         }
         if drawn.insert(next) {
             waiting.extend(more);

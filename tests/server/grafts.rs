@@ -6,73 +6,76 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use turnleaf::domain::block::{BlockState, chat_seq};
-use turnleaf::domain::branch::Origin;
-use turnleaf::domain::graft::{GraftStatus, PauseReason};
-use turnleaf::domain::provider::Reasoning;
+use turnleaf::domain::branch::BranchOrigin;
+use turnleaf::domain::provider::ReasoningSupport;
+use turnleaf::domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf::domain::*;
 use turnleaf_platform::ids;
-use turnleaf_providers::provider::Refused;
-use turnleaf_providers::registry::Registry;
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_providers::provider::ProviderError;
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::ServiceError;
 use turnleaf_service::chats::ChatChange;
-use turnleaf_service::turns::grafts::{Grafted, NewGraft};
-use turnleaf_service::turns::placement::Wanted;
-use turnleaf_service::turns::{StartTurn, Started};
-use turnleaf_store::turn_blocks::{self, BlockOf};
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::reruns::{NewRerun, RerunState};
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
+use turnleaf_store::turn_blocks::{self, BlockUpsert};
 use turnleaf_store::{Db, exchanges, turns};
 
-use crate::house::{House, answer, finish, message, text};
+use crate::test_server::{TestServer, finish_steps, message_to_send, streamed_answer, text_step};
 
 /// A provider that says these words, one reply each.
-fn saying(words: &[&str]) -> Scripted {
-    Scripted::new("scripted", words.iter().map(|word| answer([text(word)])))
+fn scripted_replies(words: &[&str]) -> ScriptedProvider {
+    ScriptedProvider::new("scripted", words.iter().map(|word| streamed_answer([text_step(word)])))
 }
 
-fn refuse() -> Answer {
-    Answer::Refuse(Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "Scripted")))
+fn refusal_reply() -> ScriptedAnswer {
+    ScriptedAnswer::Refuse(ProviderError::without_response(Failure::new(FailureKind::ProviderAuth, "Scripted")))
 }
 
 /// A chat of `messages` answered messages, "m0" answered by what the provider says first, and so on.
-async fn talked(house: &House, messages: usize) -> Vec<Started> {
-    let mut path: Vec<Started> = Vec::new();
+async fn start_path(house: &TestServer, messages: usize) -> Vec<AcceptedExchange> {
+    let mut path: Vec<AcceptedExchange> = Vec::new();
     for n in 0..messages {
         let chat_id = path.first().map(|first| first.chat.id);
-        let place = Wanted { prev_turn_id: path.last().map(|last| last.assistant_turn.id), ..Wanted::default() };
-        let sent = StartTurn { chat_id, place, ..message(&format!("m{n}")) };
+        let place = PlacementRequest {
+            prev_turn_id: path.last().map(|last| last.assistant_turn.id),
+            ..PlacementRequest::default()
+        };
+        let sent = TurnRequest { chat_id, place, ..message_to_send(&format!("m{n}")) };
         let started = house.service.start_turn(house.owner, sent).await.unwrap();
-        house.ended(started.assistant_turn.id).await;
+        house.wait_until_ended(started.assistant_turn.id).await;
         path.push(started);
     }
     path
 }
 
 /// Another model for the whole path, from `from` on.
-fn again(path: &[Started], from: Option<TurnId>) -> NewGraft {
-    NewGraft {
+fn new_graft(path: &[AcceptedExchange], from: Option<TurnId>) -> NewRerun {
+    NewRerun {
         from_turn_id: from,
         leaf_turn_id: path.last().unwrap().assistant_turn.id,
         provider: "scripted".into(),
         model: Some("model-b".into()),
-        params: Params::default(),
+        params: ModelParams::default(),
         client_request_id: None,
     }
 }
 
-async fn begin(house: &House, path: &[Started], new: NewGraft) -> Result<Grafted, ServiceError> {
-    house.service.start_graft(house.owner, path[0].chat.id, new).await.map(|made| made.it)
+async fn start_graft(house: &TestServer, path: &[AcceptedExchange], new: NewRerun) -> Result<RerunState, ServiceError> {
+    house.service.start_rerun(house.owner, path[0].chat.id, new).await.map(|made| made.value)
 }
 
-impl House {
+impl TestServer {
     /// The graft once it does not run any more.
-    async fn settled(&self, id: GraftId) -> Grafted {
+    async fn wait_until_settled(&self, id: RerunId) -> RerunState {
         loop {
-            let seen = self.service.graft(self.owner, id).await.unwrap();
-            if seen.graft.status != GraftStatus::Running {
+            let seen = self.service.rerun(self.owner, id).await.unwrap();
+            if seen.graft.status != RerunStatus::Running {
                 return seen;
             }
-            if let Some(live) = seen.reply.and_then(|reply| self.service.supervisor().live(reply.id)) {
-                live.ended().await;
+            if let Some(live) = seen.reply.and_then(|reply| self.service.supervisor().live_turn(reply.id)) {
+                live.wait_until_ended().await;
             }
             // The graft's own task is next.
             tokio::task::yield_now().await;
@@ -80,20 +83,20 @@ impl House {
     }
 
     /// The texts from the root to a turn.
-    async fn said(&self, leaf: TurnId) -> Vec<String> {
+    async fn path_texts(&self, leaf: TurnId) -> Vec<String> {
         let (path, _) = turns::path(&self.db, self.owner, leaf, 100).await.unwrap();
         path.iter().map(Turn::content_text).collect()
     }
 }
 
-fn conflict(result: Result<Grafted, ServiceError>) -> &'static str {
+fn conflict(result: Result<RerunState, ServiceError>) -> &'static str {
     match result {
         Err(ServiceError::Conflict { code, .. }) => code,
         other => panic!("{:?}", other.map(|grafted| grafted.graft)),
     }
 }
 
-fn invalid(result: Result<Grafted, ServiceError>) -> String {
+fn invalid(result: Result<RerunState, ServiceError>) -> String {
     match result {
         Err(ServiceError::Invalid(invalid)) => invalid.field,
         other => panic!("{:?}", other.map(|grafted| grafted.graft)),
@@ -101,27 +104,27 @@ fn invalid(result: Result<Grafted, ServiceError>) -> String {
 }
 
 #[tokio::test]
-async fn every_message_is_asked_again_in_its_order_on_a_branch_with_the_other_model() {
-    let provider = saying(&["a", "b", "c", "x", "y", "z"]);
+async fn every_message_is_rerun_in_order_on_branch_with_other_model() {
+    let provider = scripted_replies(&["a", "b", "c", "x", "y", "z"]);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let path = talked(&house, 3).await;
+    let house = TestServer::new(provider).await;
+    let path = start_path(&house, 3).await;
     let before = house.service.chat(house.owner, path[0].chat.id).await.unwrap();
 
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
     assert_eq!(
         (begun.branch.lock.clone(), begun.branch.origin),
-        (Lock::new("scripted", "model-b"), Origin::ModelSwitch)
+        (ModelLock::new("scripted", "model-b"), BranchOrigin::ModelSwitch)
     );
     assert_eq!((begun.graft.asked, begun.graft.messages.len()), (1, 3));
-    let done = house.settled(begun.graft.id).await;
-    assert_eq!((done.graft.status, done.graft.asked, done.graft.reason), (GraftStatus::Done, 3, None));
+    let done = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!((done.graft.status, done.graft.asked, done.graft.reason), (RerunStatus::Done, 3, None));
     assert_eq!(done.branch.id, begun.branch.id, "one branch grew");
     let reply = done.reply.unwrap();
     assert_eq!(reply.branch_id, done.branch.id);
-    assert_eq!(house.said(reply.id).await, ["m0", "x", "m1", "y", "m2", "z"]);
+    assert_eq!(house.path_texts(reply.id).await, ["m0", "x", "m1", "y", "m2", "z"]);
     assert_eq!(
-        house.said(path[2].assistant_turn.id).await,
+        house.path_texts(path[2].assistant_turn.id).await,
         ["m0", "a", "m1", "b", "m2", "c"],
         "the old path is as it was"
     );
@@ -135,32 +138,32 @@ async fn every_message_is_asked_again_in_its_order_on_a_branch_with_the_other_mo
     let after = house.service.chat(house.owner, path[0].chat.id).await.unwrap();
     assert_eq!(after.last_viewed_turn_id, before.last_viewed_turn_id);
     assert!(after.rev > before.rev, "pages see that there is something new");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_graft_begins_behind_a_reply_or_with_another_reply_to_a_message() {
-    let house = House::new(saying(&["a", "b", "c", "x", "y", "p", "q"])).await;
-    let path = talked(&house, 3).await;
-    let behind = begin(&house, &path, again(&path, Some(path[0].assistant_turn.id))).await.unwrap();
+async fn graft_starts_after_reply_or_with_other_reply_to_message() {
+    let house = TestServer::new(scripted_replies(&["a", "b", "c", "x", "y", "p", "q"])).await;
+    let path = start_path(&house, 3).await;
+    let behind = start_graft(&house, &path, new_graft(&path, Some(path[0].assistant_turn.id))).await.unwrap();
     assert_eq!(behind.branch.fork_turn_id, Some(path[0].assistant_turn.id));
-    let behind = house.settled(behind.graft.id).await;
-    assert_eq!(house.said(behind.reply.unwrap().id).await, ["m0", "a", "m1", "x", "m2", "y"]);
+    let behind = house.wait_until_settled(behind.graft.id).await;
+    assert_eq!(house.path_texts(behind.reply.unwrap().id).await, ["m0", "a", "m1", "x", "m2", "y"]);
 
-    let with = begin(&house, &path, again(&path, Some(path[1].user_turn.id))).await.unwrap();
+    let with = start_graft(&house, &path, new_graft(&path, Some(path[1].user_turn.id))).await.unwrap();
     assert_eq!(with.graft.messages, [path[1].user_turn.id, path[2].user_turn.id]);
-    let with = house.settled(with.graft.id).await;
+    let with = house.wait_until_settled(with.graft.id).await;
     let reply = with.reply.unwrap();
-    assert_eq!(house.said(reply.id).await, ["m0", "a", "m1", "p", "m2", "q"]);
+    assert_eq!(house.path_texts(reply.id).await, ["m0", "a", "m1", "p", "m2", "q"]);
     let (turns, _) = turns::path(&house.db, house.owner, reply.id, 4).await.unwrap();
     assert_eq!(turns[0].id, path[1].user_turn.id, "the message itself, no copy of it");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_a_message_holds_beside_text_is_copied_as_it_is() {
-    let house = House::new(saying(&["a", "x"])).await;
-    let path = talked(&house, 1).await;
+async fn message_attachments_are_copied_unchanged() {
+    let house = TestServer::new(scripted_replies(&["a", "x"])).await;
+    let path = start_path(&house, 1).await;
     let question = path[0].user_turn.clone();
     let contents = [
         Content::Reference { ref_id: "d".into(), ref_type: "document".into(), version_timestamp: None },
@@ -179,13 +182,13 @@ async fn what_a_message_holds_beside_text_is_copied_as_it_is() {
         })
         .collect();
     let mut tx = house.db.begin().await.unwrap();
-    let of = |block| BlockOf { chat_id: question.chat_id, turn_id: question.id, block };
-    let rows: Vec<BlockOf<'_>> = blocks.iter().map(of).collect();
+    let of = |block| BlockUpsert { chat_id: question.chat_id, turn_id: question.id, block };
+    let rows: Vec<BlockUpsert<'_>> = blocks.iter().map(of).collect();
     turn_blocks::upsert(&mut tx, &rows, question.created_at).await.unwrap();
     tx.commit().await.unwrap();
 
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    let done = house.settled(begun.graft.id).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let done = house.wait_until_settled(begun.graft.id).await;
     let copy = done.reply.unwrap().prev_turn_id.unwrap();
     let (old, new) = (
         turns::find(&house.db, house.owner, question.id).await.unwrap().unwrap(),
@@ -197,111 +200,117 @@ async fn what_a_message_holds_beside_text_is_copied_as_it_is() {
     };
     assert_eq!((old.blocks.len(), held(&old)), (3, held(&new)));
     assert_ne!(old.id, new.id);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_reply_that_fails_stops_the_graft_until_somebody_resumes_it() {
-    let script = [answer([text("a")]), answer([text("b")]), answer([text("x")]), refuse(), answer([text("y")])];
-    let house = House::new(Scripted::new("scripted", script)).await;
-    let path = talked(&house, 2).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    let paused = house.settled(begun.graft.id).await;
-    assert_eq!((paused.graft.status, paused.graft.reason), (GraftStatus::Paused, Some(PauseReason::ReplyFailed)));
+async fn failed_reply_pauses_graft_until_resumed() {
+    let script = [
+        streamed_answer([text_step("a")]),
+        streamed_answer([text_step("b")]),
+        streamed_answer([text_step("x")]),
+        refusal_reply(),
+        streamed_answer([text_step("y")]),
+    ];
+    let house = TestServer::new(ScriptedProvider::new("scripted", script)).await;
+    let path = start_path(&house, 2).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let paused = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!((paused.graft.status, paused.graft.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
     assert!(paused.graft.detail.unwrap().contains("refused"));
     assert_eq!(paused.graft.asked, 2);
 
-    let resumed = house.service.resume_graft(house.owner, begun.graft.id).await.unwrap();
+    let resumed = house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
     assert_eq!(resumed.graft.asked, 2, "the same message once more");
-    let done = house.settled(begun.graft.id).await;
-    assert_eq!((done.graft.status, done.graft.detail), (GraftStatus::Done, None));
+    let done = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!((done.graft.status, done.graft.detail), (RerunStatus::Done, None));
     let reply = done.reply.unwrap();
-    assert_eq!(house.said(reply.id).await, ["m0", "x", "m1", "y"]);
+    assert_eq!(house.path_texts(reply.id).await, ["m0", "x", "m1", "y"]);
     let siblings = turns::siblings(&house.db, house.owner, &[reply.id]).await.unwrap();
     assert_eq!(siblings[&reply.id].len(), 2, "the failed reply stays beside it");
-    assert_eq!(done.branch.lock, Lock::new("scripted", "model-b"));
-    assert_eq!(conflict(house.service.resume_graft(house.owner, begun.graft.id).await), "graft_not_paused");
-    house.check().await;
+    assert_eq!(done.branch.lock, ModelLock::new("scripted", "model-b"));
+    assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "graft_not_paused");
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn stop_pauses_a_graft_and_cancel_ends_it_with_the_reply() {
-    let hang = || Answer::Stream(vec![text("half"), Step::Hang]);
-    let script = [answer([text("a")]), answer([text("b")]), hang(), hang()];
-    let provider = Scripted::new("scripted", script);
+async fn stop_pauses_graft_and_cancel_ends_it_with_reply() {
+    let hang = || ScriptedAnswer::Stream(vec![text_step("half"), ScriptedStep::Hang]);
+    let script = [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), hang(), hang()];
+    let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let path = talked(&house, 2).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    log.until_requests(3).await;
+    let house = TestServer::new(provider).await;
+    let path = start_path(&house, 2).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    log.wait_for_requests(3).await;
     house.service.stop_turn(house.owner, begun.reply.unwrap().id).await.unwrap();
-    let paused = house.settled(begun.graft.id).await;
-    assert_eq!((paused.graft.reason, paused.graft.asked), (Some(PauseReason::ReplyStopped), 1));
+    let paused = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!((paused.graft.reason, paused.graft.asked), (Some(RerunPauseReason::ReplyStopped), 1));
 
-    house.service.resume_graft(house.owner, begun.graft.id).await.unwrap();
-    log.until_requests(4).await;
-    let cancelled = house.service.cancel_graft(house.owner, begun.graft.id).await.unwrap();
-    assert_eq!(cancelled.graft.status, GraftStatus::Cancelled);
+    house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
+    log.wait_for_requests(4).await;
+    let cancelled = house.service.cancel_rerun(house.owner, begun.graft.id).await.unwrap();
+    assert_eq!(cancelled.graft.status, RerunStatus::Cancelled);
     assert_eq!(cancelled.reply.unwrap().status, TurnStatus::Cancelled);
-    let again = house.service.cancel_graft(house.owner, begun.graft.id).await.unwrap();
+    let again = house.service.cancel_rerun(house.owner, begun.graft.id).await.unwrap();
     assert_eq!(again.graft, cancelled.graft, "once is enough");
-    assert_eq!(conflict(house.service.resume_graft(house.owner, begun.graft.id).await), "graft_not_paused");
+    assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "graft_not_paused");
     assert_eq!(log.requests().len(), 4, "nothing more was asked");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn the_same_request_begins_one_graft() {
-    let house = House::new(saying(&["a", "b", "x", "y", "z"])).await;
-    let path = talked(&house, 2).await;
-    let new = NewGraft { client_request_id: Some("k".into()), ..again(&path, None) };
+async fn same_request_starts_one_graft() {
+    let house = TestServer::new(scripted_replies(&["a", "b", "x", "y", "z"])).await;
+    let path = start_path(&house, 2).await;
+    let new = NewRerun { client_request_id: Some("k".into()), ..new_graft(&path, None) };
     let chat = path[0].chat.id;
-    let calls = (0..10).map(|_| house.service.start_graft(house.owner, chat, new.clone()));
+    let calls = (0..10).map(|_| house.service.start_rerun(house.owner, chat, new.clone()));
     let begun: Vec<_> = futures::future::join_all(calls).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(begun.iter().filter(|made| made.is_new).count(), 1);
-    let begun: Vec<Grafted> = begun.into_iter().map(|made| made.it).collect();
+    let begun: Vec<RerunState> = begun.into_iter().map(|made| made.value).collect();
     assert!(begun.iter().all(|grafted| grafted.graft.id == begun[0].graft.id));
-    let other = NewGraft { model: Some("model-a".into()), ..new };
-    assert_eq!(conflict(begin(&house, &path, other).await), "idempotency_mismatch");
-    house.settled(begun[0].graft.id).await;
-    assert_eq!(house.service.grafts(house.owner, path[0].chat.id).await.unwrap().len(), 1);
-    house.check().await;
+    let other = NewRerun { model: Some("model-a".into()), ..new };
+    assert_eq!(conflict(start_graft(&house, &path, other).await), "idempotency_mismatch");
+    house.wait_until_settled(begun[0].graft.id).await;
+    assert_eq!(house.service.reruns(house.owner, path[0].chat.id).await.unwrap().len(), 1);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_graft_that_was_begun_is_found_by_its_request_when_its_path_is_deleted() {
-    let house = House::new(saying(&["a", "b", "x", "y"])).await;
-    let path = talked(&house, 2).await;
+async fn graft_is_found_by_idempotency_key_after_path_is_deleted() {
+    let house = TestServer::new(scripted_replies(&["a", "b", "x", "y"])).await;
+    let path = start_path(&house, 2).await;
     let (chat, leaf) = (path[0].chat.id, path[1].user_turn.id);
-    let new = NewGraft { client_request_id: Some("k".into()), ..again(&path, Some(path[0].assistant_turn.id)) };
-    let begun = house.service.start_graft(house.owner, chat, new.clone()).await.unwrap();
-    house.settled(begun.it.graft.id).await;
+    let new = NewRerun { client_request_id: Some("k".into()), ..new_graft(&path, Some(path[0].assistant_turn.id)) };
+    let begun = house.service.start_rerun(house.owner, chat, new.clone()).await.unwrap();
+    house.wait_until_settled(begun.value.graft.id).await;
     house.service.delete_turn(house.owner, leaf).await.unwrap();
-    let again = house.service.start_graft(house.owner, chat, new.clone()).await.unwrap();
-    assert_eq!((again.is_new, again.it.graft.id), (false, begun.it.graft.id));
-    let other = NewGraft { model: Some("model-a".into()), ..new };
-    assert_eq!(conflict(begin(&house, &path, other).await), "idempotency_mismatch");
-    house.check().await;
+    let again = house.service.start_rerun(house.owner, chat, new.clone()).await.unwrap();
+    assert_eq!((again.is_new, again.value.graft.id), (false, begun.value.graft.id));
+    let other = NewRerun { model: Some("model-a".into()), ..new };
+    assert_eq!(conflict(start_graft(&house, &path, other).await), "idempotency_mismatch");
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn many_resumes_at_once_ask_once() {
-    let script = [answer([text("a")]), refuse(), answer([text("x")])];
-    let provider = Scripted::new("scripted", script);
+async fn concurrent_resumes_send_one_request() {
+    let script = [streamed_answer([text_step("a")]), refusal_reply(), streamed_answer([text_step("x")])];
+    let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let path = talked(&house, 1).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    house.settled(begun.graft.id).await;
-    let calls = (0..8).map(|_| house.service.resume_graft(house.owner, begun.graft.id));
+    let house = TestServer::new(provider).await;
+    let path = start_path(&house, 1).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    house.wait_until_settled(begun.graft.id).await;
+    let calls = (0..8).map(|_| house.service.resume_rerun(house.owner, begun.graft.id));
     let resumed = futures::future::join_all(calls).await;
     assert_eq!(resumed.iter().filter(|resumed| resumed.is_ok()).count(), 1, "{resumed:?}");
-    assert_eq!(house.settled(begun.graft.id).await.graft.status, GraftStatus::Done);
+    assert_eq!(house.wait_until_settled(begun.graft.id).await.graft.status, RerunStatus::Done);
     assert_eq!(log.requests().len(), 3);
-    house.check().await;
+    house.check_invariants().await;
 }
 
-async fn sql(house: &House, text: &'static str) {
+async fn sql(house: &TestServer, text: &'static str) {
     let Db::Sqlite { writer, .. } = &house.db else { panic!("a file") };
     sqlx::raw_sql(text).execute(writer).await.unwrap();
 }
@@ -309,203 +318,223 @@ async fn sql(house: &House, text: &'static str) {
 /// Ends the process between two moments of a graft: nothing of it goes on, and the database is opened by another one.
 /// A database that closes is something the graft's task can still write down, and a process that dies writes nothing:
 /// the row is that of one which was being driven.
-async fn killed(house: House, provider: Scripted) -> House {
-    let House { dir, db, service, .. } = house;
+async fn restart_after_kill(house: TestServer, provider: ScriptedProvider) -> TestServer {
+    let TestServer { dir, db, service, .. } = house;
     drop(service);
     db.close().await;
-    let house = House::open(dir, provider).await;
+    let house = TestServer::open(dir, provider).await;
     sql(&house, "UPDATE grafts SET status = 'running', reason = NULL, detail = NULL").await;
     house.service.supervisor().sweep().await.unwrap();
     house
 }
 
 #[tokio::test]
-async fn a_process_that_dies_while_a_reply_is_written_leaves_a_graft_that_waits() {
-    let script = [answer([text("a")]), answer([text("b")]), Answer::Stream(vec![text("half"), Step::Hang])];
-    let provider = Scripted::new("scripted", script);
+async fn crash_during_reply_leaves_paused_graft() {
+    let script = [
+        streamed_answer([text_step("a")]),
+        streamed_answer([text_step("b")]),
+        ScriptedAnswer::Stream(vec![text_step("half"), ScriptedStep::Hang]),
+    ];
+    let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let path = talked(&house, 2).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    log.until_requests(3).await;
-    let provider = saying(&["x", "y"]);
+    let house = TestServer::new(provider).await;
+    let path = start_path(&house, 2).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    log.wait_for_requests(3).await;
+    let provider = scripted_replies(&["x", "y"]);
     let log = provider.log();
-    let house = killed(house, provider).await;
-    assert_eq!(house.service.settle_grafts().await.unwrap(), 1);
-    assert_eq!(house.service.settle_grafts().await.unwrap(), 0, "it is settled");
-    let paused = house.service.graft(house.owner, begun.graft.id).await.unwrap();
-    assert_eq!((paused.graft.status, paused.graft.reason), (GraftStatus::Paused, Some(PauseReason::ServerRestarted)));
+    let house = restart_after_kill(house, provider).await;
+    assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 1);
+    assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 0, "it is settled");
+    let paused = house.service.rerun(house.owner, begun.graft.id).await.unwrap();
+    assert_eq!(
+        (paused.graft.status, paused.graft.reason),
+        (RerunStatus::Paused, Some(RerunPauseReason::ServerRestarted))
+    );
     assert_eq!(paused.reply.unwrap().status, TurnStatus::Error);
     assert_eq!(log.requests().len(), 0, "nothing is asked by itself");
 
-    house.service.resume_graft(house.owner, begun.graft.id).await.unwrap();
-    let done = house.settled(begun.graft.id).await;
-    assert_eq!((done.graft.status, done.graft.asked), (GraftStatus::Done, 2));
-    assert_eq!(house.said(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
-    house.check().await;
+    house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
+    let done = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!((done.graft.status, done.graft.asked), (RerunStatus::Done, 2));
+    assert_eq!(house.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_process_that_dies_between_two_steps_asks_nothing_twice() {
+async fn crash_between_steps_sends_nothing_twice() {
     let gate = Arc::new(Notify::new());
-    let held = Answer::Stream([text("x"), Step::Until(gate.clone())].into_iter().chain(finish("stop")).collect());
-    let provider = Scripted::new("scripted", [answer([text("a")]), answer([text("b")]), held]);
+    let held = ScriptedAnswer::Stream(
+        [text_step("x"), ScriptedStep::WaitForSignal(gate.clone())].into_iter().chain(finish_steps("stop")).collect(),
+    );
+    let provider =
+        ScriptedProvider::new("scripted", [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), held]);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let path = talked(&house, 2).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    log.until_requests(3).await;
+    let house = TestServer::new(provider).await;
+    let path = start_path(&house, 2).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    log.wait_for_requests(3).await;
     // Its task finds that it is not to go on, and ends.
     sql(&house, "UPDATE grafts SET status = 'paused', reason = 'busy'").await;
     gate.notify_one();
-    house.ended(begun.reply.unwrap().id).await;
+    house.wait_until_ended(begun.reply.unwrap().id).await;
 
-    let provider = saying(&["y"]);
+    let provider = scripted_replies(&["y"]);
     let log = provider.log();
-    let house = killed(house, provider).await;
-    assert_eq!(house.service.settle_grafts().await.unwrap(), 1);
-    let paused = house.service.graft(house.owner, begun.graft.id).await.unwrap();
-    assert_eq!((paused.graft.reason, paused.graft.asked), (Some(PauseReason::ServerRestarted), 1));
+    let house = restart_after_kill(house, provider).await;
+    assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 1);
+    let paused = house.service.rerun(house.owner, begun.graft.id).await.unwrap();
+    assert_eq!((paused.graft.reason, paused.graft.asked), (Some(RerunPauseReason::ServerRestarted), 1));
     assert_eq!(paused.reply.unwrap().status, TurnStatus::Complete);
-    house.service.resume_graft(house.owner, begun.graft.id).await.unwrap();
-    let done = house.settled(begun.graft.id).await;
-    assert_eq!(done.graft.status, GraftStatus::Done);
+    house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
+    let done = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!(done.graft.status, RerunStatus::Done);
     assert_eq!(log.requests().len(), 1, "the first message has its reply");
-    assert_eq!(house.said(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
-    house.check().await;
+    assert_eq!(house.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_chat_that_is_full_stops_a_graft_and_says_so() {
+async fn full_chat_stops_graft_with_reason() {
     let gate = Arc::new(Notify::new());
-    let held = Answer::Stream([text("x"), Step::Until(gate.clone())].into_iter().chain(finish("stop")).collect());
-    let provider = Scripted::new("scripted", [answer([text("a")]), answer([text("b")]), held]);
+    let held = ScriptedAnswer::Stream(
+        [text_step("x"), ScriptedStep::WaitForSignal(gate.clone())].into_iter().chain(finish_steps("stop")).collect(),
+    );
+    let provider =
+        ScriptedProvider::new("scripted", [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), held]);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let path = talked(&house, 2).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    log.until_requests(3).await;
+    let house = TestServer::new(provider).await;
+    let path = start_path(&house, 2).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    log.wait_for_requests(3).await;
     sql(&house, "UPDATE chats SET next_ord = 50001").await;
     gate.notify_one();
-    let paused = house.settled(begun.graft.id).await;
-    assert_eq!((paused.graft.reason, paused.graft.asked), (Some(PauseReason::LimitReached), 1));
+    let paused = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!((paused.graft.reason, paused.graft.asked), (Some(RerunPauseReason::LimitReached), 1));
     assert!(paused.graft.detail.unwrap().contains("50000"));
-    assert_eq!(conflict(house.service.resume_graft(house.owner, begun.graft.id).await), "too_many_turns");
-    assert_eq!(conflict(begin(&house, &path, again(&path, None)).await), "too_many_turns");
-    house.check().await;
+    assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "too_many_turns");
+    assert_eq!(conflict(start_graft(&house, &path, new_graft(&path, None)).await), "too_many_turns");
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_graft_that_was_finished_but_not_marked_is_done_after_a_restart() {
-    let house = House::new(saying(&["a", "x"])).await;
-    let path = talked(&house, 1).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    house.settled(begun.graft.id).await;
-    let house = killed(house, saying(&[])).await;
-    assert_eq!(house.service.settle_grafts().await.unwrap(), 0);
-    let done = house.service.graft(house.owner, begun.graft.id).await.unwrap();
-    assert_eq!(done.graft.status, GraftStatus::Done);
+async fn finished_but_unmarked_graft_is_completed_after_restart() {
+    let house = TestServer::new(scripted_replies(&["a", "x"])).await;
+    let path = start_path(&house, 1).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    house.wait_until_settled(begun.graft.id).await;
+    let house = restart_after_kill(house, scripted_replies(&[])).await;
+    assert_eq!(house.service.pause_interrupted_reruns().await.unwrap(), 0);
+    let done = house.service.rerun(house.owner, begun.graft.id).await.unwrap();
+    assert_eq!(done.graft.status, RerunStatus::Done);
 }
 
 #[tokio::test]
-async fn somebody_who_goes_on_from_the_graft_meanwhile_gets_a_branch_and_so_does_the_graft() {
+async fn concurrent_message_after_graft_and_graft_get_separate_branches() {
     let script = [
-        answer([text("a")]),
-        answer([text("b")]),
-        refuse(),
-        answer([text("mine")]),
-        answer([text("x")]),
-        answer([text("y")]),
+        streamed_answer([text_step("a")]),
+        streamed_answer([text_step("b")]),
+        refusal_reply(),
+        streamed_answer([text_step("mine")]),
+        streamed_answer([text_step("x")]),
+        streamed_answer([text_step("y")]),
     ];
-    let house = House::new(Scripted::new("scripted", script)).await;
-    let path = talked(&house, 2).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    let paused = house.settled(begun.graft.id).await;
-    let place = Wanted { prev_turn_id: paused.reply.map(|reply| reply.id), ..Wanted::default() };
-    let mine = StartTurn { chat_id: Some(path[0].chat.id), place, ..message("something else") };
+    let house = TestServer::new(ScriptedProvider::new("scripted", script)).await;
+    let path = start_path(&house, 2).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let paused = house.wait_until_settled(begun.graft.id).await;
+    let place = PlacementRequest { prev_turn_id: paused.reply.map(|reply| reply.id), ..PlacementRequest::default() };
+    let mine = TurnRequest { chat_id: Some(path[0].chat.id), place, ..message_to_send("something else") };
     let mine = house.service.start_turn(house.owner, mine).await.unwrap();
-    house.ended(mine.assistant_turn.id).await;
-    house.service.resume_graft(house.owner, begun.graft.id).await.unwrap();
-    let done = house.settled(begun.graft.id).await;
-    assert_eq!(done.graft.status, GraftStatus::Done);
-    assert_eq!(house.said(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
-    assert_eq!(house.said(mine.assistant_turn.id).await[2..], ["something else", "mine"]);
-    house.check().await;
+    house.wait_until_ended(mine.assistant_turn.id).await;
+    house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();
+    let done = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!(done.graft.status, RerunStatus::Done);
+    assert_eq!(house.path_texts(done.reply.unwrap().id).await, ["m0", "x", "m1", "y"]);
+    assert_eq!(house.path_texts(mine.assistant_turn.id).await[2..], ["something else", "mine"]);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_message_that_is_gone_a_model_that_is_gone_and_a_deleted_chat_are_named() {
-    let hang = Answer::Stream(vec![text("half"), Step::Hang]);
-    let script = [answer([text("a")]), answer([text("b")]), hang];
-    let provider = Scripted::new("scripted", script);
+async fn missing_message_missing_model_and_deleted_chat_are_named() {
+    let hang = ScriptedAnswer::Stream(vec![text_step("half"), ScriptedStep::Hang]);
+    let script = [streamed_answer([text_step("a")]), streamed_answer([text_step("b")]), hang];
+    let provider = ScriptedProvider::new("scripted", script);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let path = talked(&house, 2).await;
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    log.until_requests(3).await;
+    let house = TestServer::new(provider).await;
+    let path = start_path(&house, 2).await;
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    log.wait_for_requests(3).await;
     // The chat is deleted while the first reply is written: its reply is stopped first.
     house.service.delete_chat(house.owner, path[0].chat.id).await.unwrap();
-    assert!(matches!(house.service.graft(house.owner, begun.graft.id).await, Err(ServiceError::NotFound)));
+    assert!(matches!(house.service.rerun(house.owner, begun.graft.id).await, Err(ServiceError::NotFound)));
     house.service.restore_chat(house.owner, path[0].chat.id).await.unwrap();
-    let paused = house.settled(begun.graft.id).await;
-    assert!(matches!(paused.graft.reason, Some(PauseReason::ReplyStopped | PauseReason::Gone)), "{:?}", paused.graft);
+    let paused = house.wait_until_settled(begun.graft.id).await;
+    assert!(
+        matches!(paused.graft.reason, Some(RerunPauseReason::ReplyStopped | RerunPauseReason::Gone)),
+        "{:?}",
+        paused.graft
+    );
     // Another process does not know the provider.
-    let House { dir, db, service, .. } = house;
+    let TestServer { dir, db, service, .. } = house;
     drop(service);
     db.close().await;
-    let registry = Registry::of_providers(vec![(Arc::new(Scripted::new("other", [])), vec!["model-z".into()])]);
-    let house = House::over(dir, registry).await;
-    assert_eq!(conflict(house.service.resume_graft(house.owner, begun.graft.id).await), "model_unavailable");
-    let still = house.service.graft(house.owner, begun.graft.id).await.unwrap();
-    assert_eq!(still.graft.status, GraftStatus::Paused);
-    house.check().await;
+    let registry =
+        ProviderRegistry::from_providers(vec![(Arc::new(ScriptedProvider::new("other", [])), vec!["model-z".into()])]);
+    let house = TestServer::with_registry(dir, registry).await;
+    assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "model_unavailable");
+    let still = house.service.rerun(house.owner, begun.graft.id).await.unwrap();
+    assert_eq!(still.graft.status, RerunStatus::Paused);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_again_is_refused_and_leaves_nothing_behind() {
-    let house = House::new(saying(&["a", "b", "other"])).await;
-    let path = talked(&house, 2).await;
+async fn invalid_graft_is_refused_and_leaves_nothing_behind() {
+    let house = TestServer::new(scripted_replies(&["a", "b", "other"])).await;
+    let path = start_path(&house, 2).await;
     let other = house.send("elsewhere").await;
-    house.ended(other.assistant_turn.id).await;
+    house.wait_until_ended(other.assistant_turn.id).await;
     let chat = path[0].chat.id;
     let before = house.service.branches(house.owner, chat).await.unwrap().len();
     let leaf = path[1].assistant_turn.id;
-    let new = again(&path, None);
-    let elsewhere = NewGraft { leaf_turn_id: other.assistant_turn.id, ..new.clone() };
-    assert_eq!(invalid(begin(&house, &path, elsewhere).await), "leaf_turn_id");
-    let off = NewGraft { from_turn_id: Some(other.user_turn.id), ..new.clone() };
-    assert_eq!(invalid(begin(&house, &path, off).await), "from_turn_id");
+    let new = new_graft(&path, None);
+    let elsewhere = NewRerun { leaf_turn_id: other.assistant_turn.id, ..new.clone() };
+    assert_eq!(invalid(start_graft(&house, &path, elsewhere).await), "leaf_turn_id");
+    let off = NewRerun { from_turn_id: Some(other.user_turn.id), ..new.clone() };
+    assert_eq!(invalid(start_graft(&house, &path, off).await), "from_turn_id");
     let below =
-        NewGraft { from_turn_id: Some(path[1].user_turn.id), leaf_turn_id: path[0].assistant_turn.id, ..new.clone() };
-    assert_eq!(invalid(begin(&house, &path, below).await), "from_turn_id");
-    let nothing = NewGraft { from_turn_id: Some(leaf), ..new.clone() };
-    assert_eq!(invalid(begin(&house, &path, nothing).await), "leaf_turn_id");
-    let gone = NewGraft { provider: "nobody".into(), ..new.clone() };
-    assert_eq!(conflict(begin(&house, &path, gone).await), "model_unavailable");
-    let never = NewGraft { provider: "No Provider".into(), ..new.clone() };
-    assert_eq!(invalid(begin(&house, &path, never).await), "provider");
-    let hot = NewGraft { params: Params { temperature: Some(9.0), ..Params::default() }, ..new.clone() };
-    assert_eq!(invalid(begin(&house, &path, hot).await), "params.temperature");
-    let random = NewGraft { leaf_turn_id: ids::mint(), ..new.clone() };
-    assert!(matches!(begin(&house, &path, random).await, Err(ServiceError::NotFound)));
-    let stranger = house.service.start_graft(ids::mint(), chat, new).await;
+        NewRerun { from_turn_id: Some(path[1].user_turn.id), leaf_turn_id: path[0].assistant_turn.id, ..new.clone() };
+    assert_eq!(invalid(start_graft(&house, &path, below).await), "from_turn_id");
+    let nothing = NewRerun { from_turn_id: Some(leaf), ..new.clone() };
+    assert_eq!(invalid(start_graft(&house, &path, nothing).await), "leaf_turn_id");
+    let gone = NewRerun { provider: "nobody".into(), ..new.clone() };
+    assert_eq!(conflict(start_graft(&house, &path, gone).await), "model_unavailable");
+    let never = NewRerun { provider: "No Provider".into(), ..new.clone() };
+    assert_eq!(invalid(start_graft(&house, &path, never).await), "provider");
+    let hot = NewRerun { params: ModelParams { temperature: Some(9.0), ..ModelParams::default() }, ..new.clone() };
+    assert_eq!(invalid(start_graft(&house, &path, hot).await), "params.temperature");
+    let random = NewRerun { leaf_turn_id: ids::mint(), ..new.clone() };
+    assert!(matches!(start_graft(&house, &path, random).await, Err(ServiceError::NotFound)));
+    let stranger = house.service.start_rerun(ids::mint(), chat, new).await;
     assert!(matches!(stranger, Err(ServiceError::NotFound)));
     assert_eq!(house.service.branches(house.owner, chat).await.unwrap().len(), before);
-    assert!(house.service.grafts(house.owner, chat).await.unwrap().is_empty());
-    house.check().await;
+    assert!(house.service.reruns(house.owner, chat).await.unwrap().is_empty());
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_parameter_that_the_model_does_not_take_stays_behind_and_a_named_one_is_refused() {
-    let capabilities = Capabilities::default().thinking(Reasoning::Optional, &Thinking::LEVELS);
-    let house = House::new(saying(&["a", "x"]).with_capabilities(capabilities)).await;
-    let path = talked(&house, 1).await;
-    let change =
-        ChatChange { params: Some(Params { temperature: Some(0.3), ..Params::default() }), ..ChatChange::default() };
+async fn unsupported_inherited_parameter_is_dropped_and_explicit_one_is_refused() {
+    let capabilities = Capabilities::default().with_thinking(ReasoningSupport::Optional, &Thinking::LEVELS);
+    let house = TestServer::new(scripted_replies(&["a", "x"]).with_capabilities(capabilities)).await;
+    let path = start_path(&house, 1).await;
+    let change = ChatChange {
+        params: Some(ModelParams { temperature: Some(0.3), ..ModelParams::default() }),
+        ..ChatChange::default()
+    };
     house.service.change_chat(house.owner, path[0].chat.id, change).await.unwrap();
-    let begun = begin(&house, &path, again(&path, None)).await.unwrap();
-    let done = house.settled(begun.graft.id).await;
-    assert_eq!(done.graft.status, GraftStatus::Done);
+    let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
+    let done = house.wait_until_settled(begun.graft.id).await;
+    assert_eq!(done.graft.status, RerunStatus::Done);
     let exchange = exchanges::find(&house.db, house.owner, done.reply.unwrap().exchange_id).await.unwrap().unwrap();
     assert_eq!(exchange.params.temperature, Some(0.3));
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::house::{House, answer, delta, text, thinking};
+use crate::test_server::{TestServer, delta_step, streamed_answer, text_step, thinking_step};
 use axum::Router;
 use axum::body::Body;
 use http::{Request, Response, StatusCode};
@@ -14,43 +14,44 @@ use tower::ServiceExt;
 use turnleaf::server::app::App;
 use turnleaf::server::http::health::Readiness;
 use turnleaf::server::http::layers::HttpConfig;
-use turnleaf::server::http::request::host::AllowedHosts;
-use turnleaf::server::http::response::headers::Transport;
+use turnleaf::server::http::request::allowed_hosts::AllowedHosts;
+use turnleaf::server::http::response::headers::TransportSecurity;
 use turnleaf::server::http::router::router;
 use turnleaf::server::http::site::assets::Site;
 use turnleaf_platform::config::environment::Environment;
-use turnleaf_platform::config::{Config, Flags};
-use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_platform::config::{CliFlags, Config};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 
-pub struct Api {
+pub struct TestApi {
     pub router: Router,
     /// Cancelled when open streams must end.
     pub closing: CancellationToken,
-    pub house: House,
+    pub house: TestServer,
 }
 
-impl Api {
-    pub async fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::of(Scripted::new("scripted", answers)).await
+impl TestApi {
+    pub async fn new(answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
+        Self::with_provider(ScriptedProvider::new("scripted", answers)).await
     }
 
-    pub async fn of(provider: Scripted) -> Self {
-        Self::over(House::new(provider).await)
+    pub async fn with_provider(provider: ScriptedProvider) -> Self {
+        Self::with_server(TestServer::new(provider).await)
     }
 
     /// The API of a server that is there already.
-    pub fn over(house: House) -> Self {
-        Self::within(house, HttpConfig::default())
+    pub fn with_server(house: TestServer) -> Self {
+        Self::with_config(house, HttpConfig::default())
     }
 
     /// The same with these bounds and rules; the names it answers to are those of this machine.
-    pub fn within(house: House, config: HttpConfig) -> Self {
+    pub fn with_config(house: TestServer, config: HttpConfig) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
         let closing = token.clone();
-        let app = App::new(house.service.clone(), options, Transport::default(), token.clone(), closing.clone());
+        let app =
+            App::new(house.service.clone(), options, TransportSecurity::default(), token.clone(), closing.clone());
         let readiness = Readiness::new(token, Arc::new(|| Box::pin(async { Ok(()) })));
-        let security = Config::load(&Flags::default(), &Environment::default()).unwrap().security;
+        let security = Config::load(&CliFlags::default(), &Environment::default()).unwrap().security;
         let hosts = AllowedHosts::new(&security, [[127, 0, 0, 1].into()]);
         let router = router(&app, &Arc::new(Site::open(None)), readiness, &HttpConfig { hosts, ..config });
         Self { router, closing, house }
@@ -72,14 +73,14 @@ impl Api {
         (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
     }
 
-    pub async fn chat(&self) -> String {
+    pub async fn create_chat(&self) -> String {
         let (status, chat) = self.call("POST", "/api/chats", Some(json!({}))).await;
         assert_eq!(status, StatusCode::CREATED);
         chat["id"].as_str().unwrap().to_owned()
     }
 
     /// The whole event stream of a turn, to its end.
-    pub async fn events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
+    pub async fn read_events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
         let mut request = Request::builder().uri(format!("/api/turns/{turn}/events")).header("host", "127.0.0.1:3000");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -97,27 +98,27 @@ fn ids(stream: &str) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_script_can_hold_a_conversation() {
-    let api = Api::new([answer([thinking("hm"), text("Hel"), text("lo")])]).await;
-    let chat = api.chat().await;
+async fn script_can_hold_conversation() {
+    let api = TestApi::new([streamed_answer([thinking_step("hm"), text_step("Hel"), text_step("lo")])]).await;
+    let chat = api.create_chat().await;
     let key = json!({ "text": "hi", "client_request_id": "k1" });
     let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(key.clone())).await;
     assert_eq!(status, StatusCode::CREATED);
     let turn = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
     assert_eq!(started["branch"]["model"], "model-a");
 
-    let (status, stream) = api.events(&turn, &[]).await;
+    let (status, stream) = api.read_events(&turn, &[]).await;
     assert_eq!(status, StatusCode::OK);
     let numbers = ids(&stream);
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     assert!(stream.ends_with("\n\n") && stream.contains("event: turn_end\n"));
 
     let last = format!("{turn}:{}", numbers.len());
-    assert_eq!(api.events(&turn, &[("last-event-id", &last)]).await.0, StatusCode::NO_CONTENT);
-    let (_, rest) = api.events(&turn, &[("last-event-id", &format!("{turn}:2"))]).await;
+    assert_eq!(api.read_events(&turn, &[("last-event-id", &last)]).await.0, StatusCode::NO_CONTENT);
+    let (_, rest) = api.read_events(&turn, &[("last-event-id", &format!("{turn}:2"))]).await;
     assert_eq!(ids(&rest), numbers[2..]);
 
-    let (_, lines) = api.events(&turn, &[("accept", "application/x-ndjson")]).await;
+    let (_, lines) = api.read_events(&turn, &[("accept", "application/x-ndjson")]).await;
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let said: String = lines.iter().filter(|l| l["type"] == "text").map(|l| l["content"].as_str().unwrap()).collect();
     assert_eq!(lines[0], json!({ "type": "thinking", "content": "hm" }));
@@ -133,31 +134,37 @@ async fn a_script_can_hold_a_conversation() {
     let raw = Request::builder().uri(format!("/api/generations/{generation}/raw")).header("host", "localhost");
     let raw = api.send(raw.body(Body::empty()).unwrap()).await;
     assert_eq!(raw.headers()["content-security-policy"], "default-src 'none'; sandbox");
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 /// Seed 004's lines: what the model says, nothing else; reasoning in pieces, each but the first of a block with `append`.
 #[tokio::test]
-async fn lines_of_json_are_those_of_the_provider_design() {
-    let call =
-        delta(json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }));
-    let asks = [vec![thinking("first"), text("I look."), call], crate::house::finish("tool_calls")].concat();
-    let provider = Scripted::new("scripted", [Answer::Stream(asks), answer([thinking("second"), text("Seen.")])])
-        .with_tools(
-            vec![turnleaf::domain::tool::ToolSpec {
-                name: "look".into(),
-                description: String::new(),
-                parameters: json!({}),
-            }],
-            |_, _| Some(turnleaf_providers::provider::ToolOutcome { result: json!("x"), is_error: false }),
-        );
-    let api = Api::of(provider).await;
-    let chat = api.chat().await;
+async fn ndjson_events_match_documented_format() {
+    let call = delta_step(
+        json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }),
+    );
+    let asks =
+        [vec![thinking_step("first"), text_step("I look."), call], crate::test_server::finish_steps("tool_calls")]
+            .concat();
+    let provider = ScriptedProvider::new(
+        "scripted",
+        [ScriptedAnswer::Stream(asks), streamed_answer([thinking_step("second"), text_step("Seen.")])],
+    )
+    .with_tools(
+        vec![turnleaf::domain::tool::ToolSpec {
+            name: "look".into(),
+            description: String::new(),
+            parameters: json!({}),
+        }],
+        |_, _| Some(turnleaf_providers::provider::ToolOutcome { result: json!("x"), is_error: false }),
+    );
+    let api = TestApi::with_provider(provider).await;
+    let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn = started["assistant_turn"]["id"].as_str().unwrap();
-    let (_, sse) = api.events(turn, &[("accept", "text/event-stream, application/x-ndjson;q=0.1")]).await;
+    let (_, sse) = api.read_events(turn, &[("accept", "text/event-stream, application/x-ndjson;q=0.1")]).await;
     assert!(sse.starts_with("retry: "), "{sse}");
-    let (_, lines) = api.events(turn, &[("accept", "application/x-ndjson, text/event-stream;q=0.1")]).await;
+    let (_, lines) = api.read_events(turn, &[("accept", "application/x-ndjson, text/event-stream;q=0.1")]).await;
     assert!(lines.ends_with('\n'));
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut told: Vec<(String, String)> = Vec::new();
@@ -181,10 +188,11 @@ async fn lines_of_json_are_those_of_the_provider_design() {
     assert_eq!(told, [("thinking", "first"), ("text", "I look."), ("thinking", "second"), ("text", "Seen.")]);
 
     // Behind the start of a block there is only growth.
-    let (_, events) = api.events(turn, &[]).await;
+    let (_, events) = api.read_events(turn, &[]).await;
     let begun = events.split("\n\n").position(|event| event.contains("\"type\":\"block_start\"")).unwrap();
-    let (_, rest) =
-        api.events(turn, &[("accept", "application/x-ndjson"), ("last-event-id", &format!("{turn}:{begun}"))]).await;
+    let (_, rest) = api
+        .read_events(turn, &[("accept", "application/x-ndjson"), ("last-event-id", &format!("{turn}:{begun}"))])
+        .await;
     assert_eq!(
         serde_json::from_str::<Value>(rest.lines().next().unwrap()).unwrap(),
         json!({ "type": "thinking", "content": "first", "append": true })
@@ -192,15 +200,15 @@ async fn lines_of_json_are_those_of_the_provider_design() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_is_none_gets_a_snapshot_and_no_error() {
-    let api = Api::new([answer([text("x")])]).await;
-    let chat = api.chat().await;
+async fn invalid_cursor_gets_snapshot_and_no_error() {
+    let api = TestApi::new([streamed_answer([text_step("x")])]).await;
+    let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn = started["assistant_turn"]["id"].as_str().unwrap();
-    api.events(turn, &[]).await;
+    api.read_events(turn, &[]).await;
     let of_another = "0190b5b4-7c1e-7abc-8def-0123456789ab:1";
     for cursor in ["99999999999999999999", "-1", "abc", of_another, "+3"] {
-        let (status, stream) = api.events(turn, &[("last-event-id", cursor)]).await;
+        let (status, stream) = api.read_events(turn, &[("last-event-id", cursor)]).await;
         assert_eq!(status, StatusCode::OK, "{cursor}");
         assert!(
             stream.contains("event: snapshot\n") && stream.contains("\"status\":\"complete\""),
@@ -210,9 +218,9 @@ async fn a_cursor_that_is_none_gets_a_snapshot_and_no_error() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_refused_by_name() {
-    let api = Api::new([]).await;
-    let chat = api.chat().await;
+async fn invalid_requests_are_refused_by_field() {
+    let api = TestApi::new([]).await;
+    let chat = api.create_chat().await;
     let path = format!("/api/chats/{chat}/turns");
     let strange = "0190b5b4-7c1e-7abc-8def-0123456789ab";
     for (body, status, code, field) in [
@@ -242,28 +250,28 @@ async fn what_cannot_be_is_refused_by_name() {
     for id in ["1", "../../etc/passwd", strange, &strange.to_uppercase()] {
         assert_eq!(api.call("GET", &format!("/api/turns/{id}"), None).await.0, StatusCode::NOT_FOUND, "{id}");
     }
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_deleted_chat_comes_back_as_it_was() {
-    let api = Api::new([answer([text("x")])]).await;
-    let chat = api.chat().await;
+async fn deleted_chat_is_restored_unchanged() {
+    let api = TestApi::new([streamed_answer([text_step("x")])]).await;
+    let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn = started["assistant_turn"]["id"].as_str().unwrap();
-    api.events(turn, &[]).await;
+    api.read_events(turn, &[]).await;
     let path = format!("/api/chats/{chat}");
     assert_eq!(api.call("DELETE", &path, None).await.0, StatusCode::NO_CONTENT);
     assert_eq!(api.call("GET", &path, None).await.0, StatusCode::NOT_FOUND);
     assert_eq!(api.call("GET", &format!("/api/turns/{turn}"), None).await.0, StatusCode::NOT_FOUND);
     assert_eq!(api.call("POST", &format!("{path}/restore"), None).await.0, StatusCode::OK);
     assert_eq!(api.call("GET", &format!("/api/turns/{turn}"), None).await.0, StatusCode::OK);
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
 async fn forms_work_without_script() {
-    let api = Api::new([answer([text("from a form")])]).await;
+    let api = TestApi::new([streamed_answer([text_step("from a form")])]).await;
     let form = |path: &str, body: &str| {
         Request::builder()
             .method("POST")
@@ -280,7 +288,7 @@ async fn forms_work_without_script() {
     let again = api.send(form("/forms/send", "text=hi+there&client_request_id=f1&thinking=off")).await;
     assert_eq!(again.headers()["location"].to_str().unwrap(), to, "a second click sends nothing twice");
     let turn = to.split("at=").nth(1).unwrap().trim_end_matches("#latest").to_owned();
-    api.events(&turn, &[]).await;
+    api.read_events(&turn, &[]).await;
     let page = Request::builder().uri(to.trim_end_matches("#latest")).header("host", "127.0.0.1:3000");
     let page = api.send(page.body(Body::empty()).unwrap()).await;
     let html = axum::body::to_bytes(page.into_body(), usize::MAX).await.unwrap();
@@ -294,21 +302,21 @@ async fn forms_work_without_script() {
 }
 
 #[tokio::test]
-async fn what_proves_a_models_reasoning_reaches_no_client() {
+async fn reasoning_signatures_are_not_sent_to_clients() {
     const PROOF: &str = "EqQBCkYIBxgCKkD";
-    let detail = |part: Value| delta(json!({ "reasoning_details": [part] }));
-    let api = Api::new([answer([
+    let detail = |part: Value| delta_step(json!({ "reasoning_details": [part] }));
+    let api = TestApi::new([streamed_answer([
         detail(json!({ "type": "reasoning.text", "text": "hm", "index": 0 })),
         detail(json!({ "type": "reasoning.text", "signature": PROOF, "index": 0 })),
-        text("So."),
+        text_step("So."),
     ])])
     .await;
-    let chat = api.chat().await;
+    let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
-    let (_, stream) = api.events(&turn, &[]).await;
-    let (_, lines) = api.events(&turn, &[("accept", "application/x-ndjson")]).await;
-    let (_, snapshot) = api.events(&turn, &[("last-event-id", "nonsense")]).await;
+    let (_, stream) = api.read_events(&turn, &[]).await;
+    let (_, lines) = api.read_events(&turn, &[("accept", "application/x-ndjson")]).await;
+    let (_, snapshot) = api.read_events(&turn, &[("last-event-id", "nonsense")]).await;
     let (_, whole) = api.call("GET", &format!("/api/turns/{turn}"), None).await;
     let kinds: Vec<&str> =
         whole["blocks"].as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
@@ -321,5 +329,5 @@ async fn what_proves_a_models_reasoning_reaches_no_client() {
     let stored = turnleaf_store::turns::find(&api.house.db, api.house.owner, turn.parse().unwrap());
     let stored = serde_json::to_string(&stored.await.unwrap().unwrap()).unwrap();
     assert!(stored.contains(PROOF), "what goes back to the provider is kept: {stored}");
-    api.house.check().await;
+    api.house.check_invariants().await;
 }

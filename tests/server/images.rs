@@ -5,15 +5,15 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 use turnleaf::domain::{Content, Turn, TurnStatus};
-use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::base64;
 use turnleaf_providers::gemini::endpoint::GeminiEndpoint;
 use turnleaf_providers::http_client::HttpClient;
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_store::Db;
 
-use crate::house::{House, answer, delta, text};
-use crate::repair::{endpoint, next};
+use crate::repair::{endpoint, send_next};
+use crate::test_server::{TestServer, delta_step, streamed_answer, text_step};
 
 /// Large enough that nobody could overlook it in a row.
 fn picture() -> Vec<u8> {
@@ -30,7 +30,7 @@ fn image_of(turn: &Turn) -> (String, String, String) {
 }
 
 /// The texts of every row and of every event, in which nothing of the picture may stand.
-async fn rows(house: &House) -> Vec<String> {
+async fn rows(house: &TestServer) -> Vec<String> {
     let mut all = Vec::new();
     for sql in ["SELECT CAST(content AS TEXT) FROM turn_blocks", "SELECT CAST(event AS TEXT) FROM turn_events"] {
         let rows: Vec<String> = match &house.db {
@@ -58,7 +58,7 @@ async fn rows(house: &House) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_image_of_a_reply_is_a_blob_and_goes_back_as_it_came() {
+async fn reply_image_is_stored_as_blob_and_resent_unchanged() {
     let picture = picture();
     let data = base64::encode(&picture);
     let parts = json!([
@@ -66,17 +66,17 @@ async fn an_image_of_a_reply_is_a_blob_and_goes_back_as_it_came() {
     ]);
     let stream = |parts: &Value| {
         let chunk = json!({"modelVersion": "m", "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]});
-        Answer::Stream(vec![Step::Bytes(format!("data: {chunk}\r\n\r\n").into())])
+        ScriptedAnswer::Stream(vec![ScriptedStep::Bytes(format!("data: {chunk}\r\n\r\n").into())])
     };
     let provider = || {
-        Scripted::new(
+        ScriptedProvider::new(
             "scripted",
             [stream(&parts), stream(&json!([{"text": "Gladly."}])), stream(&json!([{"text": "Yes."}]))],
         )
-        .like(GeminiEndpoint::new(&endpoint(Api::Gemini), HttpClient::default()))
+        .with_protocol_of(GeminiEndpoint::new(&endpoint(ProviderApi::Gemini), HttpClient::default()))
     };
     let logs = RefCell::new(Vec::new());
-    let houses = House::everywhere(|| {
+    let houses = TestServer::on_every_database(|| {
         let provider = provider();
         logs.borrow_mut().push(provider.log());
         provider
@@ -84,7 +84,7 @@ async fn an_image_of_a_reply_is_a_blob_and_goes_back_as_it_came() {
     .await;
     for (house, log) in houses.into_iter().zip(logs.into_inner()) {
         let first = house.send("Draw a leaf").await;
-        let turn = house.ended(first.assistant_turn.id).await;
+        let turn = house.wait_until_ended(first.assistant_turn.id).await;
         assert_eq!(turn.status, TurnStatus::Complete, "{turn:#?}");
         let (blob, mime, alt) = image_of(&turn);
         assert_eq!((mime.as_str(), alt.as_str()), ("image/png", "Generated image (3 × 2 pixels)"));
@@ -94,8 +94,8 @@ async fn an_image_of_a_reply_is_a_blob_and_goes_back_as_it_came() {
         let stored = house.service.blob(house.owner, &blob).await.unwrap();
         assert_eq!((stored.mime.as_str(), stored.bytes.as_ref()), ("image/png", picture.as_slice()));
 
-        let second = next(&house, &first, "Another").await;
-        assert_eq!(house.ended(second.assistant_turn.id).await.status, TurnStatus::Complete);
+        let second = send_next(&house, &first, "Another").await;
+        assert_eq!(house.wait_until_ended(second.assistant_turn.id).await.status, TurnStatus::Complete);
         let sent: Value = serde_json::from_slice(&log.requests()[1]).unwrap();
         assert_eq!(sent["contents"][1]["parts"], parts, "as it came");
         for row in rows(&house).await {
@@ -108,36 +108,39 @@ async fn an_image_of_a_reply_is_a_blob_and_goes_back_as_it_came() {
             .retry_turn(house.owner, second.assistant_turn.id, Default::default(), Default::default(), None)
             .await
             .unwrap();
-        house.ended(again.assistant_turn.id).await;
+        house.wait_until_ended(again.assistant_turn.id).await;
         assert_eq!(log.requests()[2], log.requests()[1]);
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn an_image_that_comes_twice_is_one_and_one_that_broke_off_is_none() {
+async fn duplicate_image_is_stored_once_and_interrupted_image_is_dropped() {
     let url = format!("data:image/png;base64,{}", base64::encode(&picture()));
-    let image = || delta(json!({"images": [{"type": "image_url", "image_url": {"url": url}}]}));
-    let cut = Step::Bytes(
+    let image = || delta_step(json!({"images": [{"type": "image_url", "image_url": {"url": url}}]}));
+    let cut = ScriptedStep::Bytes(
         format!(
             "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"images\":[{{\"image_url\":{{\"url\":\"{}",
             &url[..500]
         )
         .into(),
     );
-    let provider = Scripted::new(
+    let provider = ScriptedProvider::new(
         "scripted",
-        [answer([text("a"), image(), image(), text("b")]), Answer::Stream(vec![text("half"), cut])],
+        [
+            streamed_answer([text_step("a"), image(), image(), text_step("b")]),
+            ScriptedAnswer::Stream(vec![text_step("half"), cut]),
+        ],
     );
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("Draw").await;
-    let turn = house.ended(first.assistant_turn.id).await;
+    let turn = house.wait_until_ended(first.assistant_turn.id).await;
     let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
     assert_eq!(kinds, ["text", "image", "text"]);
-    let second = next(&house, &first, "Again").await;
-    let turn = house.ended(second.assistant_turn.id).await;
+    let second = send_next(&house, &first, "Again").await;
+    let turn = house.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Error);
     assert!(!turn.blocks.iter().any(|block| block.is_image()), "{turn:#?}");
-    house.check().await;
+    house.check_invariants().await;
 }

@@ -6,30 +6,32 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use turnleaf::domain::export::Parts;
+use turnleaf::domain::export::ExportOptions;
 use turnleaf::domain::tool::ToolChoice;
-use turnleaf::domain::{ChatId, DifferenceKind, TurnId};
-use turnleaf_interchange::archive::Bytes;
+use turnleaf::domain::{ChatId, ImportDifferenceKind, TurnId};
+use turnleaf_interchange::archive::ArchivedBytes;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids;
-use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::transfer::exports::Which;
-use turnleaf_service::transfer::imports::{Import, ImportJobs, ImportReport, Outcome};
-use turnleaf_service::turns::StartTurn;
-use turnleaf_service::turns::placement::Wanted;
+use turnleaf_providers::scripted::ScriptedProvider;
+use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::transfer::imports::{ImportJobs, ImportOutcome, ImportReport, ImportRequest};
+use turnleaf_service::turns::TurnRequest;
+use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_store::chat_tools;
 use turnleaf_store::tool_servers::{self, StoredToolServer};
 
-use crate::house::{House, answer, message, text, thinking};
+use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step, thinking_step};
 
-pub fn replies(count: usize) -> Scripted {
-    Scripted::new(
+pub fn replies(count: usize) -> ScriptedProvider {
+    ScriptedProvider::new(
         "scripted",
-        (0..count).map(|n| answer([thinking("hm"), text(&format!("reply {n}"))])).collect::<Vec<_>>(),
+        (0..count)
+            .map(|n| streamed_answer([thinking_step("hm"), text_step(&format!("reply {n}"))]))
+            .collect::<Vec<_>>(),
     )
 }
 
-pub async fn exported(house: &House, which: Which) -> Vec<u8> {
+pub async fn export_archive(house: &TestServer, which: ExportScope) -> Vec<u8> {
     let (send, mut receive) = mpsc::channel(4);
     let read = async {
         house.service.export_archive(house.owner, which, &send).await.unwrap();
@@ -45,20 +47,20 @@ pub async fn exported(house: &House, which: Which) -> Vec<u8> {
     tokio::join!(read, gather).1
 }
 
-pub async fn imported(house: &House, name: &str, bytes: &[u8], dry_run: bool) -> ImportReport {
+pub async fn import_file(house: &TestServer, name: &str, bytes: &[u8], dry_run: bool) -> ImportReport {
     let file: PathBuf = house.dir.path().join(format!("import-{name}"));
     std::fs::write(&file, bytes).unwrap();
-    let import = Import { owner: house.owner, file, name: name.to_owned(), format: None, dry_run };
+    let import = ImportRequest { owner: house.owner, file, name: name.to_owned(), format: None, dry_run };
     house.service.import(import, &mut |_| true).await.unwrap()
 }
 
 /// The calls of a chat as they were made, one by one, by what `docs/ARCHIVE.md` says of those that are written after another.
-pub fn whole_calls(generations: Value) -> impl Iterator<Item = Value> {
+pub fn complete_calls(generations: Value) -> impl Iterator<Item = Value> {
     fn between(base: &[u8], alike: &Value, own: &[u8]) -> Vec<u8> {
         let [head, tail] = ["head", "tail"].map(|end| usize::try_from(alike[end].as_u64().unwrap()).unwrap());
         [&base[..head], own, &base[base.len() - tail..]].concat()
     }
-    let bytes = |value: &Value| serde_json::from_value::<Bytes>(value.clone()).unwrap().0;
+    let bytes = |value: &Value| serde_json::from_value::<ArchivedBytes>(value.clone()).unwrap().0;
     let mut whole: HashMap<String, (Vec<u8>, Value)> = HashMap::new();
     let Value::Array(calls) = generations else { panic!("it is no list") };
     calls.into_iter().map(move |mut call| {
@@ -68,7 +70,7 @@ pub fn whole_calls(generations: Value) -> impl Iterator<Item = Value> {
             return call;
         };
         let (request, turns) = &whole[after["generation"].as_str().unwrap()];
-        call["request"] = json!(Bytes(between(request, &after["request"], &bytes(&call["request"]))));
+        call["request"] = json!(ArchivedBytes(between(request, &after["request"], &bytes(&call["request"]))));
         if let Some(count @ 1..) = after["turns"].as_u64() {
             let first = turns.as_array().unwrap()[..count as usize].to_vec();
             let own = call["request_manifest"]["turns"].as_array_mut().unwrap();
@@ -80,10 +82,10 @@ pub fn whole_calls(generations: Value) -> impl Iterator<Item = Value> {
 
 /// Names ids in the order in which they appear, so that what differs in nothing else is equal.
 #[derive(Default)]
-pub struct Naming(HashMap<String, String>);
+pub struct IdNormalizer(HashMap<String, String>);
 
-impl Naming {
-    pub fn named(&mut self, mut value: Value) -> Value {
+impl IdNormalizer {
+    pub fn normalize(&mut self, mut value: Value) -> Value {
         self.walk(&mut value);
         value
     }
@@ -105,66 +107,66 @@ impl Naming {
 pub fn without_ids(archive: &[u8]) -> Value {
     let mut value: Value = serde_json::from_slice(archive).unwrap();
     for chat in value["chats"].as_array_mut().unwrap() {
-        chat["generations"] = whole_calls(chat["generations"].take()).collect();
+        chat["generations"] = complete_calls(chat["generations"].take()).collect();
     }
     value["exported_at"] = Value::Null;
     // They stand by their ids, which say nothing.
     let by_title = |document: &Value| (document["created_at"].to_string(), document["title"].to_string());
     value["documents"].as_array_mut().unwrap().sort_by_key(by_title);
-    Naming::default().named(value)
+    IdNormalizer::default().normalize(value)
 }
 
 /// A chat with versions, another model and a document-free past: its id.
-pub async fn grown(house: &House) -> ChatId {
+pub async fn varied_chat(house: &TestServer) -> ChatId {
     let first = house.send("Hello").await;
-    house.ended(first.assistant_turn.id).await;
+    house.wait_until_ended(first.assistant_turn.id).await;
     let chat = first.chat.id;
-    let say = async |after: TurnId, words: &str, place: Wanted| {
-        let place = Wanted { prev_turn_id: Some(after), ..place };
-        let turn = StartTurn { chat_id: Some(chat), place, ..message(words) };
+    let say = async |after: TurnId, words: &str, place: PlacementRequest| {
+        let place = PlacementRequest { prev_turn_id: Some(after), ..place };
+        let turn = TurnRequest { chat_id: Some(chat), place, ..message_to_send(words) };
         let started = house.service.start_turn(house.owner, turn).await.unwrap();
-        house.ended(started.assistant_turn.id).await;
+        house.wait_until_ended(started.assistant_turn.id).await;
         started.assistant_turn.id
     };
-    let second = say(first.assistant_turn.id, "Go on", Wanted::default()).await;
-    say(first.assistant_turn.id, "Or else", Wanted::default()).await;
-    let other = Wanted {
+    let second = say(first.assistant_turn.id, "Go on", PlacementRequest::default()).await;
+    say(first.assistant_turn.id, "Or else", PlacementRequest::default()).await;
+    let other = PlacementRequest {
         provider: Some("scripted".into()),
         model: Some("model-b".into()),
         may_branch: true,
-        ..Wanted::default()
+        ..PlacementRequest::default()
     };
     say(second, "With another model", other).await;
     chat
 }
 
 #[tokio::test]
-async fn what_is_exported_comes_in_as_an_equal_chat_on_either_database_and_only_once() {
-    let sources = House::everywhere(|| replies(8)).await;
+async fn export_is_imported_as_equal_chat_on_either_database_only_once() {
+    let sources = TestServer::on_every_database(|| replies(8)).await;
     for source in sources {
-        grown(&source).await;
-        let archive = exported(&source, Which::Everything).await;
-        for target in House::everywhere(|| replies(1)).await {
-            let looked = imported(&target, "look.json", &archive, true).await;
+        varied_chat(&source).await;
+        let archive = export_archive(&source, ExportScope::Everything).await;
+        for target in TestServer::on_every_database(|| replies(1)).await {
+            let looked = import_file(&target, "look.json", &archive, true).await;
             assert_eq!((looked.imported, looked.format, looked.stopped), (1, Some("turnleaf"), None));
             assert_eq!(
-                without_ids(&exported(&target, Which::Everything).await)["chats"],
+                without_ids(&export_archive(&target, ExportScope::Everything).await)["chats"],
                 json!([]),
                 "a look stores nothing"
             );
-            let report = imported(&target, "all.json", &archive, false).await;
+            let report = import_file(&target, "all.json", &archive, false).await;
             assert_eq!(
                 (report.imported, report.turns, report.branches, report.findings.as_slice()),
                 (1, 8, 3, [].as_slice())
             );
-            let again = exported(&target, Which::Everything).await;
+            let again = export_archive(&target, ExportScope::Everything).await;
             assert_eq!(without_ids(&again), without_ids(&archive));
             assert_ne!(again, archive, "with ids of its own");
-            let twice = imported(&target, "all.json", &archive, false).await;
+            let twice = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((twice.imported, twice.known), (0, 1));
             // Where it comes from it is already.
-            assert_eq!(imported(&source, "all.json", &archive, false).await.known, 1);
-            target.check().await;
+            assert_eq!(import_file(&source, "all.json", &archive, false).await.known, 1);
+            target.check_invariants().await;
             target.close().await;
         }
         source.close().await;
@@ -172,28 +174,28 @@ async fn what_is_exported_comes_in_as_an_equal_chat_on_either_database_and_only_
 }
 
 #[tokio::test]
-async fn a_chat_that_came_in_goes_on_from_the_bytes_that_came_along() {
-    let source = House::new(replies(2)).await;
+async fn imported_chat_continues_from_imported_bytes() {
+    let source = TestServer::new(replies(2)).await;
     let first = source.send("Hello").await;
-    source.ended(first.assistant_turn.id).await;
-    let archive = exported(&source, Which::Chat(first.chat.id)).await;
+    source.wait_until_ended(first.assistant_turn.id).await;
+    let archive = export_archive(&source, ExportScope::Chat(first.chat.id)).await;
     let provider = replies(1);
     let log = provider.log();
-    let target = House::new(provider).await;
-    let report = imported(&target, "one.json", &archive, false).await;
+    let target = TestServer::new(provider).await;
+    let report = import_file(&target, "one.json", &archive, false).await;
     let chat = report.chats[0].id.unwrap();
     let path = target.service.path(target.owner, chat, None, 10).await.unwrap();
-    let place = Wanted { prev_turn_id: path.turns.last().map(|turn| turn.id), ..Wanted::default() };
-    let next = StartTurn { chat_id: Some(chat), place, ..message("And?") };
+    let place = PlacementRequest { prev_turn_id: path.turns.last().map(|turn| turn.id), ..PlacementRequest::default() };
+    let next = TurnRequest { chat_id: Some(chat), place, ..message_to_send("And?") };
     let started = target.service.start_turn(target.owner, next).await.unwrap();
-    target.ended(started.assistant_turn.id).await;
+    target.wait_until_ended(started.assistant_turn.id).await;
     let request = String::from_utf8_lossy(&log.requests()[0]).into_owned();
     assert!(request.contains("reply 0") && request.contains("And?"), "{request}");
-    target.check().await;
+    target.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_foreign_tree_comes_in_with_its_versions_and_is_shown_where_it_was_left() {
+async fn foreign_tree_is_imported_with_versions_and_last_position() {
     let node = |id: &str, parent: Value, children: Value, role: &str, text: &str, time: f64| {
         json!({
             "id": id, "parent": parent, "children": children,
@@ -211,9 +213,9 @@ async fn a_foreign_tree_comes_in_with_its_versions_and_is_shown_where_it_was_lef
             "a2": node("a2", json!("u1"), json!([]), "assistant", "Good day", 1_700_000_003.0),
         },
     }]);
-    for house in House::everywhere(|| replies(1)).await {
+    for house in TestServer::on_every_database(|| replies(1)).await {
         let bytes = serde_json::to_vec(&conversation).unwrap();
-        let report = imported(&house, "conversations.json", &bytes, false).await;
+        let report = import_file(&house, "conversations.json", &bytes, false).await;
         assert_eq!((report.format, report.imported, report.turns, report.branches), (Some("chatgpt"), 1, 3, 2));
         let chat = report.chats[0].id.unwrap();
         let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
@@ -225,21 +227,21 @@ async fn a_foreign_tree_comes_in_with_its_versions_and_is_shown_where_it_was_lef
         let reply = path.turns.last().unwrap();
         assert_eq!((reply.provider_used.as_deref(), reply.model_used.as_deref()), (Some("openai"), Some("gpt-4o")));
         assert_eq!(path.siblings[&reply.id].len(), 2);
-        let again = imported(&house, "conversations.json", &bytes, false).await;
+        let again = import_file(&house, "conversations.json", &bytes, false).await;
         assert_eq!((again.imported, again.known), (0, 1));
         house.service.delete_chat(house.owner, chat).await.unwrap();
-        let trashed = imported(&house, "conversations.json", &bytes, false).await;
-        assert_eq!(trashed.chats[0].outcome, Outcome::InTrash);
-        house.check().await;
+        let trashed = import_file(&house, "conversations.json", &bytes, false).await;
+        assert_eq!(trashed.chats[0].outcome, ImportOutcome::InTrash);
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn broken_files_are_told_and_what_is_well_comes_in() {
-    let house = House::new(replies(4)).await;
-    grown(&house).await;
-    let archive = exported(&house, Which::Everything).await;
+async fn broken_files_are_reported_and_valid_ones_imported() {
+    let house = TestServer::new(replies(4)).await;
+    varied_chat(&house).await;
+    let archive = export_archive(&house, ExportScope::Everything).await;
     let mut value: Value = serde_json::from_slice(&archive).unwrap();
     // A second chat whose first turn hangs on itself.
     let mut broken = value["chats"][0].clone();
@@ -247,29 +249,29 @@ async fn broken_files_are_told_and_what_is_well_comes_in() {
     let mut running = value["chats"][0].clone();
     running["turns"][1]["status"] = json!("streaming");
     value["chats"].as_array_mut().unwrap().extend([broken, running, json!(7)]);
-    let target = House::new(replies(1)).await;
-    let report = imported(&target, "some.json", &serde_json::to_vec(&value).unwrap(), false).await;
+    let target = TestServer::new(replies(1)).await;
+    let report = import_file(&target, "some.json", &serde_json::to_vec(&value).unwrap(), false).await;
     assert_eq!((report.imported, report.left_out, report.conversations), (1, 3, 4));
     assert!(
         report
             .findings
             .iter()
-            .all(|finding| finding.kind == DifferenceKind::LeftOut && finding.place.contains("chats")),
+            .all(|finding| finding.kind == ImportDifferenceKind::LeftOut && finding.place.contains("chats")),
         "{report:?}"
     );
     for nonsense in [&b""[..], b"hello", b"{}", b"[]", b"PK\x03\x04", &archive[..archive.len() / 2]] {
-        let report = imported(&target, "x.json", nonsense, false).await;
+        let report = import_file(&target, "x.json", nonsense, false).await;
         assert_eq!(report.imported, 0, "{report:?}");
         assert!(report.stopped.is_some() || report.left_out > 0 || report.conversations == 0, "{report:?}");
     }
-    target.check().await;
+    target.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_path_is_markdown_that_says_what_was_said() {
-    let house = House::new(replies(8)).await;
-    let chat = grown(&house).await;
-    let text = house.service.export_markdown(house.owner, chat, None, Parts::default()).await.unwrap();
+async fn path_is_exported_as_markdown_with_its_text() {
+    let house = TestServer::new(replies(8)).await;
+    let chat = varied_chat(&house).await;
+    let text = house.service.export_markdown(house.owner, chat, None, ExportOptions::default()).await.unwrap();
     let text = String::from_utf8(text).unwrap();
     for words in ["# Hello", "Go on", "With another model", "reply 0", "<summary>"] {
         assert!(text.contains(words), "{words}: {text}");
@@ -278,14 +280,15 @@ async fn a_path_is_markdown_that_says_what_was_said() {
 }
 
 #[tokio::test]
-async fn a_chat_whose_old_version_was_deleted_comes_in_and_what_it_shows_may_be_gone() {
-    for house in House::everywhere(|| replies(4)).await {
+async fn chat_with_deleted_version_is_imported_and_shown_turn_may_be_missing() {
+    for house in TestServer::on_every_database(|| replies(4)).await {
         let first = house.send("Hello").await;
-        house.ended(first.assistant_turn.id).await;
-        let edited = house.service.edit_turn(house.owner, first.user_turn.id, message("Good day")).await.unwrap();
-        house.ended(edited.assistant_turn.id).await;
+        house.wait_until_ended(first.assistant_turn.id).await;
+        let edited =
+            house.service.edit_turn(house.owner, first.user_turn.id, message_to_send("Good day")).await.unwrap();
+        house.wait_until_ended(edited.assistant_turn.id).await;
         house.service.delete_turn(house.owner, first.user_turn.id).await.unwrap();
-        let archive = exported(&house, Which::Everything).await;
+        let archive = export_archive(&house, ExportScope::Everything).await;
         let mut value: Value = serde_json::from_slice(&archive).unwrap();
         // As it was written before: the branch that it left is named, and so is what was shown.
         let gone = json!("018f0000-0000-7000-8000-000000000001");
@@ -294,12 +297,12 @@ async fn a_chat_whose_old_version_was_deleted_comes_in_and_what_it_shows_may_be_
         value["chats"][0]["chat"]["default_branch_id"] = gone;
         let older = serde_json::to_vec(&value).unwrap();
         for archive in [archive, older] {
-            for target in House::everywhere(|| replies(1)).await {
-                let report = imported(&target, "edited.json", &archive, false).await;
+            for target in TestServer::on_every_database(|| replies(1)).await {
+                let report = import_file(&target, "edited.json", &archive, false).await;
                 assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()), "{report:?}");
                 let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
                 assert_eq!((path.turns.len(), path.turns[0].content_text()), (2, "Good day".to_owned()));
-                target.check().await;
+                target.check_invariants().await;
                 target.close().await;
             }
         }
@@ -308,10 +311,10 @@ async fn a_chat_whose_old_version_was_deleted_comes_in_and_what_it_shows_may_be_
 }
 
 #[tokio::test]
-async fn branches_come_in_in_any_order_and_a_clock_that_was_set_back_is_no_matter() {
-    let source = House::new(replies(8)).await;
-    grown(&source).await;
-    let archive = exported(&source, Which::Everything).await;
+async fn branches_are_imported_in_any_order_despite_clock_set_back() {
+    let source = TestServer::new(replies(8)).await;
+    varied_chat(&source).await;
+    let archive = export_archive(&source, ExportScope::Everything).await;
     let mut value: Value = serde_json::from_slice(&archive).unwrap();
     let chat = &mut value["chats"][0];
     chat["branches"].as_array_mut().unwrap().reverse();
@@ -319,108 +322,108 @@ async fn branches_come_in_in_any_order_and_a_clock_that_was_set_back_is_no_matte
     let before = turns[0]["created_at"].as_str().unwrap().replace("20", "19");
     turns.last_mut().unwrap()["created_at"] = json!(before);
     let bytes = serde_json::to_vec(&value).unwrap();
-    for target in House::everywhere(|| replies(1)).await {
-        let report = imported(&target, "turned.json", &bytes, false).await;
+    for target in TestServer::on_every_database(|| replies(1)).await {
+        let report = import_file(&target, "turned.json", &bytes, false).await;
         assert_eq!((report.imported, report.branches), (1, 3), "{report:?}");
-        target.check().await;
+        target.check_invariants().await;
         target.close().await;
     }
     // Branches that leave each other are no tree.
     let branches = value["chats"][0]["branches"].as_array_mut().unwrap();
     let (one, other) = (branches[0]["id"].clone(), branches[1]["id"].clone());
     (branches[0]["parent_branch_id"], branches[1]["parent_branch_id"]) = (other, one);
-    let target = House::new(replies(1)).await;
-    let report = imported(&target, "circle.json", &serde_json::to_vec(&value).unwrap(), false).await;
+    let target = TestServer::new(replies(1)).await;
+    let report = import_file(&target, "circle.json", &serde_json::to_vec(&value).unwrap(), false).await;
     assert_eq!((report.imported, report.left_out), (0, 1), "{report:?}");
     assert!(report.findings[0].text.contains("not before it"), "{report:?}");
 }
 
 #[tokio::test]
-async fn messages_that_came_later_are_told_where_the_chat_is_here_already() {
-    let source = House::new(replies(8)).await;
+async fn later_messages_are_reported_for_existing_chat() {
+    let source = TestServer::new(replies(8)).await;
     let first = source.send("Hello").await;
-    source.ended(first.assistant_turn.id).await;
-    let early = exported(&source, Which::Everything).await;
-    let place = Wanted { prev_turn_id: Some(first.assistant_turn.id), ..Wanted::default() };
-    let next = StartTurn { chat_id: Some(first.chat.id), place, ..message("And?") };
+    source.wait_until_ended(first.assistant_turn.id).await;
+    let early = export_archive(&source, ExportScope::Everything).await;
+    let place = PlacementRequest { prev_turn_id: Some(first.assistant_turn.id), ..PlacementRequest::default() };
+    let next = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("And?") };
     let started = source.service.start_turn(source.owner, next).await.unwrap();
-    source.ended(started.assistant_turn.id).await;
-    let late = exported(&source, Which::Everything).await;
-    let target = House::new(replies(1)).await;
-    imported(&target, "early.json", &early, false).await;
-    let again = imported(&target, "early.json", &early, false).await;
+    source.wait_until_ended(started.assistant_turn.id).await;
+    let late = export_archive(&source, ExportScope::Everything).await;
+    let target = TestServer::new(replies(1)).await;
+    import_file(&target, "early.json", &early, false).await;
+    let again = import_file(&target, "early.json", &early, false).await;
     assert_eq!((again.known, again.findings.as_slice()), (1, [].as_slice()));
-    let report = imported(&target, "late.json", &late, false).await;
+    let report = import_file(&target, "late.json", &late, false).await;
     assert_eq!((report.known, report.left_out, report.findings.len()), (1, 0, 1), "{report:?}");
     assert!(report.findings[0].text.contains("2 messages"), "{report:?}");
     // Where they come from they are, also in Trash.
     source.service.delete_turn(source.owner, started.user_turn.id).await.unwrap();
-    assert_eq!(imported(&source, "late.json", &late, false).await.findings, []);
+    assert_eq!(import_file(&source, "late.json", &late, false).await.findings, []);
 }
 
 /// An archive that is read slowly while its chat goes on.
 #[tokio::test]
-async fn a_chat_that_goes_on_while_it_is_written_is_whole_in_the_archive() {
-    let source = House::new(replies(8)).await;
+async fn chat_continued_during_export_is_consistent_in_archive() {
+    let source = TestServer::new(replies(8)).await;
     let first = source.send(&"long ".repeat(40_000)).await;
-    source.ended(first.assistant_turn.id).await;
+    source.wait_until_ended(first.assistant_turn.id).await;
     let (send, mut receive) = mpsc::channel(1);
     let read = async {
-        source.service.export_archive(source.owner, Which::Everything, &send).await.unwrap();
+        source.service.export_archive(source.owner, ExportScope::Everything, &send).await.unwrap();
         drop(send);
     };
     let gather = async {
         // The first turn is in the first piece: what comes now was not there when it was read.
         let mut all = receive.recv().await.unwrap().to_vec();
-        let edited = source.service.edit_turn(source.owner, first.user_turn.id, message("Or")).await.unwrap();
-        source.ended(edited.assistant_turn.id).await;
+        let edited = source.service.edit_turn(source.owner, first.user_turn.id, message_to_send("Or")).await.unwrap();
+        source.wait_until_ended(edited.assistant_turn.id).await;
         while let Some(piece) = receive.recv().await {
             all.extend_from_slice(&piece);
         }
         all
     };
     let (_, archive) = tokio::join!(read, gather);
-    let target = House::new(replies(1)).await;
-    let report = imported(&target, "slow.json", &archive, false).await;
+    let target = TestServer::new(replies(1)).await;
+    let report = import_file(&target, "slow.json", &archive, false).await;
     assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()), "{report:?}");
-    target.check().await;
+    target.check_invariants().await;
 }
 
 #[tokio::test]
-async fn the_tools_that_a_chat_offers_come_along_as_far_as_they_are_there() {
+async fn offered_tools_are_imported_as_far_as_available() {
     let client = json!({"name": "look", "description": "Looks at \u{7f} it.", "parameters": {"type": "object", "z": 1, "a": 1.0}});
     let on = ["calculator", "files/read", "files/*", "provider/web_search"];
     let choice: ToolChoice = serde_json::from_value(json!({"on": on, "client": [client]})).unwrap();
-    for source in House::everywhere(|| replies(2)).await {
+    for source in TestServer::on_every_database(|| replies(2)).await {
         let first = source.send("Hello").await;
-        source.ended(first.assistant_turn.id).await;
+        source.wait_until_ended(first.assistant_turn.id).await;
         let (chat, owner) = (first.chat.id, source.owner);
         let mut tx = source.db.begin().await.unwrap();
         chat_tools::put(&mut tx, owner, chat, &choice).await.unwrap();
         tx.commit().await.unwrap();
-        let archive = exported(&source, Which::Chat(chat)).await;
+        let archive = export_archive(&source, ExportScope::Chat(chat)).await;
         let written: Value = serde_json::from_slice(&archive).unwrap();
         assert_eq!(written["chats"][0]["tools"], json!(choice));
-        for target in House::everywhere(|| replies(1)).await {
+        for target in TestServer::on_every_database(|| replies(1)).await {
             // There is a server of that name, though it is off, and another one in another house.
             with_server(&target, "files", false).await;
-            let looked = imported(&target, "look.json", &archive, true).await;
-            let report = imported(&target, "all.json", &archive, false).await;
+            let looked = import_file(&target, "look.json", &archive, true).await;
+            let report = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
             assert_eq!(looked.findings, []);
             let there = report.chats[0].id.unwrap();
             assert_eq!(chat_tools::find(&target.db, target.owner, there).await.unwrap(), Some(choice.clone()));
-            assert_eq!(without_ids(&exported(&target, Which::Chat(there)).await), without_ids(&archive));
-            target.check().await;
+            assert_eq!(without_ids(&export_archive(&target, ExportScope::Chat(there)).await), without_ids(&archive));
+            target.check_invariants().await;
             target.close().await;
         }
-        for target in House::everywhere(|| replies(1)).await {
+        for target in TestServer::on_every_database(|| replies(1)).await {
             with_server(&target, "other", true).await;
             let mut value = written.clone();
             value["chats"][0]["tools"]["on"].as_array_mut().unwrap().push(json!("a tool of tomorrow"));
             let bytes = serde_json::to_vec(&value).unwrap();
-            let looked = imported(&target, "gone.json", &bytes, true).await;
-            let report = imported(&target, "gone.json", &bytes, false).await;
+            let looked = import_file(&target, "gone.json", &bytes, true).await;
+            let report = import_file(&target, "gone.json", &bytes, false).await;
             assert_eq!((report.imported, report.lost, &looked.findings), (1, 3, &report.findings));
             for name in ["files/read", "files/*", "a tool of tomorrow"] {
                 assert!(report.findings.iter().any(|one| one.text.contains(&format!("`{name}`"))), "{report:#?}");
@@ -431,20 +434,20 @@ async fn the_tools_that_a_chat_offers_come_along_as_far_as_they_are_there() {
             // It is a difference of the chat to where it comes from.
             let source = target.service.imported_from(target.owner, there).await.unwrap().unwrap();
             assert_eq!(source.differences, report.findings);
-            target.check().await;
+            target.check_invariants().await;
             target.close().await;
         }
         // An archive from before has no choice, and one that is none costs no chat.
-        let target = House::new(replies(1)).await;
+        let target = TestServer::new(replies(1)).await;
         for (tools, lost) in [(json!(7), 1), (json!({"on": ["a", "a"]}), 1), (Value::Null, 0)] {
             let mut value = written.clone();
             value["chats"][0]["tools"] = tools;
-            let report = imported(&target, "odd.json", &serde_json::to_vec(&value).unwrap(), true).await;
+            let report = import_file(&target, "odd.json", &serde_json::to_vec(&value).unwrap(), true).await;
             assert_eq!((report.imported, report.lost), (1, lost), "{report:#?}");
         }
         let mut value = written.clone();
         value["chats"][0].as_object_mut().unwrap().remove("tools");
-        let report = imported(&target, "before.json", &serde_json::to_vec(&value).unwrap(), false).await;
+        let report = import_file(&target, "before.json", &serde_json::to_vec(&value).unwrap(), false).await;
         assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
         let there = report.chats[0].id.unwrap();
         assert_eq!(chat_tools::find(&target.db, target.owner, there).await.unwrap(), None);
@@ -453,7 +456,7 @@ async fn the_tools_that_a_chat_offers_come_along_as_far_as_they_are_there() {
     }
 }
 
-async fn with_server(house: &House, slug: &str, is_enabled: bool) {
+async fn with_server(house: &TestServer, slug: &str, is_enabled: bool) {
     let now = SystemClock.now();
     let row = StoredToolServer {
         id: ids::mint(),
@@ -474,22 +477,22 @@ async fn with_server(house: &House, slug: &str, is_enabled: bool) {
 
 /// The blocks of a reply name its generations, which are stored behind it: a slow database ended a transaction in between.
 #[tokio::test]
-async fn chat_whose_pieces_end_as_soon_as_they_may_comes_in_whole() {
-    for mut target in House::everywhere(|| replies(0)).await {
+async fn chat_with_smallest_chunks_is_imported_completely() {
+    for mut target in TestServer::on_every_database(|| replies(0)).await {
         let jobs = ImportJobs::in_folder(&target.dir.path().join("imports")).unwrap();
         target.service = target.service.clone().with_imports(jobs.with_piece_time(Duration::ZERO));
-        let source = House::new(replies(3)).await;
+        let source = TestServer::new(replies(3)).await;
         let chat = source.send("one").await;
-        source.ended(chat.assistant_turn.id).await;
+        source.wait_until_ended(chat.assistant_turn.id).await;
         for words in ["two", "three"] {
             let next = source.send_to(chat.user_turn.chat_id, words).await;
-            source.ended(next.assistant_turn.id).await;
+            source.wait_until_ended(next.assistant_turn.id).await;
         }
-        let archive = exported(&source, Which::Everything).await;
-        let report = imported(&target, "pieces.json", &archive, false).await;
+        let archive = export_archive(&source, ExportScope::Everything).await;
+        let report = import_file(&target, "pieces.json", &archive, false).await;
         assert_eq!((report.imported, &report.findings, &report.stopped), (report.conversations, &Vec::new(), &None));
-        assert_eq!(without_ids(&exported(&target, Which::Everything).await), without_ids(&archive));
-        target.check().await;
+        assert_eq!(without_ids(&export_archive(&target, ExportScope::Everything).await), without_ids(&archive));
+        target.check_invariants().await;
         target.close().await;
         source.close().await;
     }

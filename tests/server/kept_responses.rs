@@ -3,24 +3,25 @@
 
 use serde_json::{Value, json};
 use turnleaf::domain::repair::KeptResponse;
-use turnleaf::domain::{Lock, Turn, TurnId, TurnStatus};
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf::domain::{ModelLock, Turn, TurnId, TurnStatus};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::openai_responses::ResponsesEndpoint;
-use turnleaf_providers::scripted::{Answer, Log, Scripted, Step};
-use turnleaf_service::turns::placement::Wanted;
-use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedProvider, ScriptedStep};
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 use turnleaf_store::{branches, generations};
 
-use crate::house::{House, message};
-use crate::repair::{endpoint, event, next, notices, refused, with_tool};
+use crate::repair::{endpoint, event_step, notices, refused_answer, send_next, with_tool};
+use crate::test_server::{TestServer, message_to_send};
 
 const UNKNOWN: &str = "Previous response with id 'resp_1' not found.";
 
 /// A provider that keeps responses and says these things.
-fn keeping(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-    let endpoint = Endpoint { keeps_responses: true, ..endpoint(Api::OpenaiResponses) };
-    Scripted::new("scripted", answers).like(ResponsesEndpoint::new(&endpoint, HttpClient::default()))
+fn response_keeping_provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
+    let endpoint = ProviderEndpoint { keeps_responses: true, ..endpoint(ProviderApi::OpenaiResponses) };
+    ScriptedProvider::new("scripted", answers)
+        .with_protocol_of(ResponsesEndpoint::new(&endpoint, HttpClient::default()))
 }
 
 fn said(text: &str) -> Value {
@@ -40,43 +41,43 @@ fn user(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
 
-fn ending(id: &str, status: &str, output: &[Value]) -> Step {
+fn ending(id: &str, status: &str, output: &[Value]) -> ScriptedStep {
     let response = json!({"id": id, "status": status, "output": output});
-    event(json!({"type": format!("response.{status}"), "response": response}))
+    event_step(json!({"type": format!("response.{status}"), "response": response}))
 }
 
-fn response(id: &str, output: &[Value]) -> Answer {
-    Answer::Stream(vec![ending(id, "completed", output)])
+fn response(id: &str, output: &[Value]) -> ScriptedAnswer {
+    ScriptedAnswer::Stream(vec![ending(id, "completed", output)])
 }
 
 /// What the `at`th request went on from, and its input.
-fn asked(log: &Log, at: usize) -> (Option<String>, Value) {
+fn request_at(log: &RequestLog, at: usize) -> (Option<String>, Value) {
     let body: Value = serde_json::from_slice(&log.requests()[at]).unwrap();
     assert_eq!(body["store"], true);
     (body.get("previous_response_id").map(|id| id.as_str().unwrap().to_owned()), body["input"].clone())
 }
 
-fn behind(id: &str, input: Value) -> (Option<String>, Value) {
+fn continuation_request(id: &str, input: Value) -> (Option<String>, Value) {
     (Some(id.to_owned()), input)
 }
 
 /// What the branch keeps.
-async fn kept(house: &House, started: &Started) -> Option<KeptResponse> {
+async fn kept_response(house: &TestServer, started: &AcceptedExchange) -> Option<KeptResponse> {
     branches::provider_state(&house.db, started.branch.id).await.unwrap().previous_response
 }
 
-fn of(turn_id: TurnId, response_id: &str) -> Option<KeptResponse> {
+fn expected_response(turn_id: TurnId, response_id: &str) -> Option<KeptResponse> {
     Some(KeptResponse { turn_id, response_id: response_id.into() })
 }
 
-async fn complete(house: &House, started: &Started) -> Turn {
-    let turn = house.ended(started.assistant_turn.id).await;
+async fn wait_until_complete(house: &TestServer, started: &AcceptedExchange) -> Turn {
+    let turn = house.wait_until_ended(started.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete, "{:?}", turn.error);
     turn
 }
 
 /// Mode and reason of each turn in the manifest of a turn's `at`th generation, and what that went on from.
-async fn manifest(house: &House, turn: &Turn, at: usize) -> (Value, Vec<(Value, Value)>) {
+async fn manifest(house: &TestServer, turn: &Turn, at: usize) -> (Value, Vec<(Value, Value)>) {
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     let manifest = &made[at].request_manifest;
     let entries = manifest["turns"].as_array().unwrap().iter();
@@ -89,8 +90,8 @@ fn words(entries: &[(&str, &str)]) -> Vec<(Value, Value)> {
 }
 
 #[tokio::test]
-async fn a_branch_goes_on_from_its_last_reply_and_no_item_is_sent_twice() {
-    let provider = with_tool(keeping([
+async fn branch_continues_from_last_response_and_no_item_is_sent_twice() {
+    let provider = with_tool(response_keeping_provider([
         response("resp_1", &[said("A1")]),
         response("resp_2", &[call("a")]),
         response("resp_3", &[call("b"), call("c")]),
@@ -98,19 +99,19 @@ async fn a_branch_goes_on_from_its_last_reply_and_no_item_is_sent_twice() {
         response("resp_5", &[said("A3")]),
     ]));
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    let turn = complete(&house, &first).await;
-    assert_eq!(asked(&log, 0), (None, json!([user("U1")])));
+    let turn = wait_until_complete(&house, &first).await;
+    assert_eq!(request_at(&log, 0), (None, json!([user("U1")])));
     assert_eq!(manifest(&house, &turn, 0).await, (Value::Null, words(&[("canonical", "from_blocks")])));
-    assert_eq!(kept(&house, &first).await, of(turn.id, "resp_1"));
+    assert_eq!(kept_response(&house, &first).await, expected_response(turn.id, "resp_1"));
 
-    let second = next(&house, &first, "U2").await;
-    let turn = complete(&house, &second).await;
-    assert_eq!(asked(&log, 1), behind("resp_1", json!([user("U2")])));
-    assert_eq!(asked(&log, 2), behind("resp_2", json!([output("a")])));
-    assert_eq!(asked(&log, 3), behind("resp_3", json!([output("b"), output("c")])));
-    assert_eq!(kept(&house, &second).await, of(turn.id, "resp_4"));
+    let second = send_next(&house, &first, "U2").await;
+    let turn = wait_until_complete(&house, &second).await;
+    assert_eq!(request_at(&log, 1), continuation_request("resp_1", json!([user("U2")])));
+    assert_eq!(request_at(&log, 2), continuation_request("resp_2", json!([output("a")])));
+    assert_eq!(request_at(&log, 3), continuation_request("resp_3", json!([output("b"), output("c")])));
+    assert_eq!(kept_response(&house, &second).await, expected_response(turn.id, "resp_4"));
     const KEPT: (&str, &str) = ("omitted", "kept_by_provider");
     let expected = (json!("resp_1"), words(&[KEPT, KEPT, ("canonical", "from_blocks")]));
     assert_eq!(manifest(&house, &turn, 0).await, expected);
@@ -119,15 +120,15 @@ async fn a_branch_goes_on_from_its_last_reply_and_no_item_is_sent_twice() {
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     assert_eq!(made[2].request_manifest["turns"][3]["blocks_sent"], 2, "what the last step's calls gave");
 
-    let third = next(&house, &second, "U3").await;
-    complete(&house, &third).await;
-    assert_eq!(asked(&log, 4), behind("resp_4", json!([user("U3")])));
-    house.check().await;
+    let third = send_next(&house, &second, "U3").await;
+    wait_until_complete(&house, &third).await;
+    assert_eq!(request_at(&log, 4), continuation_request("resp_4", json!([user("U3")])));
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_new_branch_and_another_model_begin_with_the_whole_path() {
-    let provider = keeping([
+async fn new_branch_and_other_model_start_with_complete_path() {
+    let provider = response_keeping_provider([
         response("resp_1", &[said("A1")]),
         response("resp_2", &[said("A2")]),
         response("resp_3", &[said("again")]),
@@ -136,100 +137,109 @@ async fn a_new_branch_and_another_model_begin_with_the_whole_path() {
         response("resp_6", &[said("A3")]),
     ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    complete(&house, &first).await;
-    let second = next(&house, &first, "U2").await;
-    complete(&house, &second).await;
+    wait_until_complete(&house, &first).await;
+    let second = send_next(&house, &first, "U2").await;
+    wait_until_complete(&house, &second).await;
 
-    let retry =
-        house.service.retry_turn(house.owner, second.assistant_turn.id, Wanted::default(), Default::default(), None);
+    let retry = house.service.retry_turn(
+        house.owner,
+        second.assistant_turn.id,
+        PlacementRequest::default(),
+        Default::default(),
+        None,
+    );
     let again = retry.await.unwrap();
-    complete(&house, &again).await;
-    assert_eq!(asked(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])), "Try again");
-    assert_eq!(kept(&house, &again).await, of(again.assistant_turn.id, "resp_3"));
-    assert_eq!(kept(&house, &second).await, of(second.assistant_turn.id, "resp_2"), "each branch has its own");
+    wait_until_complete(&house, &again).await;
+    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])), "Try again");
+    assert_eq!(kept_response(&house, &again).await, expected_response(again.assistant_turn.id, "resp_3"));
+    assert_eq!(
+        kept_response(&house, &second).await,
+        expected_response(second.assistant_turn.id, "resp_2"),
+        "each branch has its own"
+    );
 
-    let edit = StartTurn { chat_id: Some(first.chat.id), ..message("U2, better") };
+    let edit = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("U2, better") };
     let edited = house.service.edit_turn(house.owner, second.user_turn.id, edit).await.unwrap();
-    complete(&house, &edited).await;
-    assert_eq!(asked(&log, 3), (None, json!([user("U1"), said("A1"), user("U2, better")])), "edited");
+    wait_until_complete(&house, &edited).await;
+    assert_eq!(request_at(&log, 3), (None, json!([user("U1"), said("A1"), user("U2, better")])), "edited");
 
-    let place = Wanted {
+    let place = PlacementRequest {
         prev_turn_id: Some(second.assistant_turn.id),
         provider: Some("scripted".into()),
         model: Some("model-b".into()),
         may_branch: true,
-        ..Wanted::default()
+        ..PlacementRequest::default()
     };
-    let request = StartTurn { chat_id: Some(first.chat.id), place, ..message("U3") };
+    let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U3") };
     let other = house.service.start_turn(house.owner, request).await.unwrap();
-    complete(&house, &other).await;
-    assert_eq!(other.branch.lock, Lock::new("scripted", "model-b"));
+    wait_until_complete(&house, &other).await;
+    assert_eq!(other.branch.lock, ModelLock::new("scripted", "model-b"));
     let reply = |text: &str| json!({"role": "assistant", "content": text});
     let expected = json!([user("U1"), reply("A1"), user("U2"), reply("A2"), user("U3")]);
-    assert_eq!(asked(&log, 4), (None, expected), "another model");
+    assert_eq!(request_at(&log, 4), (None, expected), "another model");
 
     // Back on the first branch its own reply is the last one still.
-    let place = Wanted { prev_turn_id: Some(second.assistant_turn.id), ..Wanted::default() };
-    let request = StartTurn { chat_id: Some(first.chat.id), place, ..message("U3") };
+    let place = PlacementRequest { prev_turn_id: Some(second.assistant_turn.id), ..PlacementRequest::default() };
+    let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U3") };
     let back = house.service.start_turn(house.owner, request).await.unwrap();
-    complete(&house, &back).await;
+    wait_until_complete(&house, &back).await;
     assert_eq!(back.branch.id, first.branch.id);
-    assert_eq!(asked(&log, 5), behind("resp_2", json!([user("U3")])));
-    house.check().await;
+    assert_eq!(request_at(&log, 5), continuation_request("resp_2", json!([user("U3")])));
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn behind_a_model_break_nothing_is_gone_on_from() {
-    let provider = keeping([
+async fn no_response_is_continued_after_model_break() {
+    let provider = response_keeping_provider([
         response("resp_1", &[said("A1")]),
         response("resp_2", &[said("other")]),
         response("resp_3", &[said("another")]),
     ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    complete(&house, &first).await;
-    let place = Wanted {
+    wait_until_complete(&house, &first).await;
+    let place = PlacementRequest {
         prev_turn_id: Some(first.assistant_turn.id),
         provider: Some("scripted".into()),
         model: Some("model-b".into()),
         may_branch: true,
-        ..Wanted::default()
+        ..PlacementRequest::default()
     };
-    let request = StartTurn { chat_id: Some(first.chat.id), place, ..message("U2") };
+    let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U2") };
     let other = house.service.start_turn(house.owner, request).await.unwrap();
-    complete(&house, &other).await;
-    let place = Wanted { prev_turn_id: Some(other.assistant_turn.id), ..Wanted::default() };
-    let request = StartTurn { chat_id: Some(first.chat.id), place, ..message("U3") };
+    wait_until_complete(&house, &other).await;
+    let place = PlacementRequest { prev_turn_id: Some(other.assistant_turn.id), ..PlacementRequest::default() };
+    let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U3") };
     let last = house.service.start_turn(house.owner, request).await.unwrap();
-    complete(&house, &last).await;
+    wait_until_complete(&house, &last).await;
     assert_eq!(last.branch.id, other.branch.id);
-    let (id, input) = asked(&log, 2);
+    let (id, input) = request_at(&log, 2);
     assert_eq!((id, input.as_array().unwrap().len()), (None, 5));
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn an_unknown_response_is_repaired_once_and_cleared() {
-    let provider = keeping([
+async fn unknown_response_is_repaired_once_and_cleared() {
+    let provider = response_keeping_provider([
         response("resp_1", &[said("A1")]),
-        refused(UNKNOWN),
+        refused_answer(UNKNOWN),
         response("resp_2", &[said("A2")]),
         response("resp_3", &[said("A3")]),
         response("resp_4", &[said("A4")]),
     ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    complete(&house, &first).await;
-    let second = next(&house, &first, "U2").await;
-    let turn = complete(&house, &second).await;
+    wait_until_complete(&house, &first).await;
+    let second = send_next(&house, &first, "U2").await;
+    let turn = wait_until_complete(&house, &second).await;
     assert_eq!((turn.content_text().as_str(), notices(&turn)), ("A2", vec![(0, "sent_whole")]));
-    assert_eq!(asked(&log, 1), behind("resp_1", json!([user("U2")])));
-    assert_eq!(asked(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])));
-    assert_eq!(kept(&house, &second).await, None);
+    assert_eq!(request_at(&log, 1), continuation_request("resp_1", json!([user("U2")])));
+    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])));
+    assert_eq!(kept_response(&house, &second).await, None);
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     let repairs = |at: usize| made[at].request_manifest.get("repair").cloned();
     assert_eq!((repairs(0), repairs(1)), (None, Some(json!("sent_whole"))));
@@ -237,114 +247,127 @@ async fn an_unknown_response_is_repaired_once_and_cleared() {
     assert_eq!(manifest(&house, &turn, 1).await, (Value::Null, expected));
 
     // The next request has the whole path, and with the one after it the branch goes on.
-    let third = next(&house, &second, "U3").await;
-    let turn = complete(&house, &third).await;
+    let third = send_next(&house, &second, "U3").await;
+    let turn = wait_until_complete(&house, &third).await;
     let whole = json!([user("U1"), said("A1"), user("U2"), said("A2"), user("U3")]);
-    assert_eq!((asked(&log, 3), notices(&turn)), ((None, whole), vec![]));
-    complete(&house, &next(&house, &third, "U4").await).await;
-    assert_eq!(asked(&log, 4), behind("resp_3", json!([user("U4")])));
-    house.check().await;
+    assert_eq!((request_at(&log, 3), notices(&turn)), ((None, whole), vec![]));
+    wait_until_complete(&house, &send_next(&house, &third, "U4").await).await;
+    assert_eq!(request_at(&log, 4), continuation_request("resp_3", json!([user("U4")])));
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_response_that_is_lost_in_a_tool_loop_is_repaired_too() {
-    let provider = with_tool(keeping([
+async fn lost_response_in_tool_loop_is_repaired() {
+    let provider = with_tool(response_keeping_provider([
         response("resp_1", &[call("a")]),
-        refused(UNKNOWN),
+        refused_answer(UNKNOWN),
         response("resp_2", &[call("b")]),
         response("resp_3", &[said("A1")]),
     ]));
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    let turn = complete(&house, &first).await;
+    let turn = wait_until_complete(&house, &first).await;
     assert_eq!(notices(&turn).len(), 1);
-    assert_eq!(asked(&log, 1), behind("resp_1", json!([output("a")])));
-    assert_eq!(asked(&log, 2), (None, json!([user("U1"), call("a"), output("a")])));
+    assert_eq!(request_at(&log, 1), continuation_request("resp_1", json!([output("a")])));
+    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), call("a"), output("a")])));
     let whole = json!([user("U1"), call("a"), output("a"), call("b"), output("b")]);
-    assert_eq!(asked(&log, 3), (None, whole), "a repaired turn keeps its form");
-    assert_eq!(kept(&house, &first).await, None);
-    house.check().await;
+    assert_eq!(request_at(&log, 3), (None, whole), "a repaired turn keeps its form");
+    assert_eq!(kept_response(&house, &first).await, None);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_is_refused_in_both_forms_fails_after_two_requests() {
-    let provider = keeping([response("resp_1", &[said("A1")]), refused(UNKNOWN), refused(UNKNOWN)]);
+async fn request_refused_in_both_forms_fails_after_two_attempts() {
+    let provider = response_keeping_provider([
+        response("resp_1", &[said("A1")]),
+        refused_answer(UNKNOWN),
+        refused_answer(UNKNOWN),
+    ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    complete(&house, &first).await;
-    let turn = house.ended(next(&house, &first, "U2").await.assistant_turn.id).await;
+    wait_until_complete(&house, &first).await;
+    let turn = house.wait_until_ended(send_next(&house, &first, "U2").await.assistant_turn.id).await;
     assert_eq!((turn.status, log.requests().len()), (TurnStatus::Error, 3));
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_reply_that_is_not_whole_is_not_gone_on_from() {
-    let begun = || event(json!({"type": "response.output_text.delta", "item_id": "m", "delta": "So"}));
+async fn incomplete_reply_is_not_continued() {
+    let begun = || event_step(json!({"type": "response.output_text.delta", "item_id": "m", "delta": "So"}));
     let broken = vec![begun()];
     let limited = vec![begun(), ending("resp_2", "incomplete", &[])];
-    let unkept = vec![event(json!({"type": "response.completed",
+    let unkept = vec![event_step(json!({"type": "response.completed",
         "response": {"id": "resp_2", "status": "completed", "store": false, "output": [said("So")]}}))];
     for (what, steps, status) in [
         ("broken", broken, TurnStatus::Error),
         ("at its limit", limited, TurnStatus::Complete),
         ("not kept", unkept, TurnStatus::Complete),
     ] {
-        let provider =
-            keeping([response("resp_1", &[said("A1")]), Answer::Stream(steps), response("resp_3", &[said("A3")])]);
+        let provider = response_keeping_provider([
+            response("resp_1", &[said("A1")]),
+            ScriptedAnswer::Stream(steps),
+            response("resp_3", &[said("A3")]),
+        ]);
         let log = provider.log();
-        let house = House::new(provider).await;
+        let house = TestServer::new(provider).await;
         let first = house.send("U1").await;
-        complete(&house, &first).await;
-        let second = next(&house, &first, "U2").await;
-        let turn = house.ended(second.assistant_turn.id).await;
+        wait_until_complete(&house, &first).await;
+        let second = send_next(&house, &first, "U2").await;
+        let turn = house.wait_until_ended(second.assistant_turn.id).await;
         assert_eq!(turn.status, status, "{what}: {:?}", turn.error);
-        complete(&house, &next(&house, &second, "U3").await).await;
-        let (id, input) = asked(&log, 2);
+        wait_until_complete(&house, &send_next(&house, &second, "U3").await).await;
+        let (id, input) = request_at(&log, 2);
         assert_eq!((id, &input[0]), (None, &user("U1")), "{what}");
-        house.check().await;
+        house.check_invariants().await;
     }
 }
 
 #[tokio::test]
-async fn a_stopped_reply_is_not_gone_on_from() {
-    let begun = event(json!({"type": "response.output_text.delta", "item_id": "m", "delta": "So"}));
-    let created = event(json!({"type": "response.created", "response": {"id": "resp_2", "status": "in_progress"}}));
-    let provider = keeping([
+async fn stopped_reply_is_not_continued() {
+    let begun = event_step(json!({"type": "response.output_text.delta", "item_id": "m", "delta": "So"}));
+    let created =
+        event_step(json!({"type": "response.created", "response": {"id": "resp_2", "status": "in_progress"}}));
+    let provider = response_keeping_provider([
         response("resp_1", &[said("A1")]),
-        Answer::Stream(vec![created, begun, Step::Hang]),
+        ScriptedAnswer::Stream(vec![created, begun, ScriptedStep::Hang]),
         response("resp_3", &[said("A3")]),
     ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    complete(&house, &first).await;
-    let second = next(&house, &first, "U2").await;
-    log.until_requests(2).await;
+    wait_until_complete(&house, &first).await;
+    let second = send_next(&house, &first, "U2").await;
+    log.wait_for_requests(2).await;
     let stopped = house.service.stop_turn(house.owner, second.assistant_turn.id).await.unwrap();
     assert_eq!(stopped.status, TurnStatus::Cancelled);
-    assert_eq!(kept(&house, &second).await, of(first.assistant_turn.id, "resp_1"), "of the reply before it");
-    complete(&house, &next(&house, &second, "U3").await).await;
-    let (id, input) = asked(&log, 2);
+    assert_eq!(
+        kept_response(&house, &second).await,
+        expected_response(first.assistant_turn.id, "resp_1"),
+        "of the reply before it"
+    );
+    wait_until_complete(&house, &send_next(&house, &second, "U3").await).await;
+    let (id, input) = request_at(&log, 2);
     assert_eq!((id, &input[0]), (None, &user("U1")));
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn where_it_is_switched_off_nothing_is_kept_nor_named() {
-    let provider = Scripted::new("scripted", [response("resp_1", &[said("A1")]), response("resp_2", &[said("A2")])])
-        .like(ResponsesEndpoint::new(&endpoint(Api::OpenaiResponses), HttpClient::default()));
+async fn disabled_storage_keeps_and_names_no_response() {
+    let provider =
+        ScriptedProvider::new("scripted", [response("resp_1", &[said("A1")]), response("resp_2", &[said("A2")])])
+            .with_protocol_of(ResponsesEndpoint::new(&endpoint(ProviderApi::OpenaiResponses), HttpClient::default()));
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    complete(&house, &first).await;
-    assert_eq!(kept(&house, &first).await, None);
-    complete(&house, &next(&house, &first, "U2").await).await;
+    wait_until_complete(&house, &first).await;
+    assert_eq!(kept_response(&house, &first).await, None);
+    wait_until_complete(&house, &send_next(&house, &first, "U2").await).await;
     for body in log.requests() {
         let body: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!((body.get("previous_response_id"), &body["store"]), (None, &json!(false)));
         assert_eq!(body["input"][0], user("U1"));
     }
-    house.check().await;
+    house.check_invariants().await;
 }

@@ -5,18 +5,18 @@ use axum::body::Body;
 use http::header::{CONTENT_LANGUAGE, LOCATION, SET_COOKIE};
 use http::{Request, StatusCode};
 use serde_json::json;
-use turnleaf_providers::scripted::Scripted;
+use turnleaf_providers::scripted::ScriptedProvider;
 
-use crate::house::{answer, text};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{streamed_answer, text_step};
 
-async fn api() -> Api {
-    let reply = text("Run this:\n\n```rust\nfn main() {}\n```\n");
-    Api::of(Scripted::new("scripted", [answer([reply])])).await
+async fn api() -> TestApi {
+    let reply = text_step("Run this:\n\n```rust\nfn main() {}\n```\n");
+    TestApi::with_provider(ScriptedProvider::new("scripted", [streamed_answer([reply])])).await
 }
 
 /// A page with these headers: its status, the language that it says it has, and its text.
-async fn get(api: &Api, path: &str, headers: &[(&str, &str)]) -> (StatusCode, String, String) {
+async fn get(api: &TestApi, path: &str, headers: &[(&str, &str)]) -> (StatusCode, String, String) {
     let mut request = Request::builder().uri(path).header("host", "127.0.0.1:3000");
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -29,7 +29,7 @@ async fn get(api: &Api, path: &str, headers: &[(&str, &str)]) -> (StatusCode, St
 }
 
 #[tokio::test]
-async fn a_page_is_in_the_language_of_its_reader() {
+async fn page_is_in_language_of_its_reader() {
     let api = api().await;
     for (headers, lang, word) in [
         (&[][..], "en", "Skip to the message box"),
@@ -52,11 +52,11 @@ async fn a_page_is_in_the_language_of_its_reader() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_of_a_text_is_remembered_for_each_language() {
+async fn text_cache_is_per_language() {
     let api = api().await;
-    let chat = api.chat().await;
+    let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
-    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     let path = format!("/c/{chat}");
     for _ in 0..2 {
         let (_, _, english) = get(&api, &path, &[]).await;
@@ -94,7 +94,7 @@ async fn requests_in_two_languages_do_not_mix() {
 }
 
 #[tokio::test]
-async fn a_choice_is_kept_in_this_browser() {
+async fn language_choice_is_stored_in_browser() {
     let api = api().await;
     let choose = async |fields: &str| {
         let request = Request::builder().method("POST").uri("/forms/preferences").header("host", "127.0.0.1:3000");
@@ -132,7 +132,7 @@ async fn a_choice_is_kept_in_this_browser() {
 }
 
 #[tokio::test]
-async fn the_pages_of_the_settings_are_there() {
+async fn pages_of_settings_are_there() {
     let api = api().await;
     for (path, word) in [
         ("/settings/general", "Ctrl+Enter always sends"),
@@ -149,13 +149,13 @@ async fn the_pages_of_the_settings_are_there() {
 }
 
 #[tokio::test]
-async fn keys_that_nobody_typed_are_no_change() {
+async fn unchanged_shortcut_field_is_no_change() {
     let api = api().await;
-    let (status, to) = api.form("/forms/keys", &[("command", "search"), ("keys", " ")]).await;
+    let (status, to) = api.post_form("/forms/keys", &[("command", "search"), ("keys", " ")]).await;
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/shortcuts"));
-    let (status, page) = api.form("/forms/keys", &[("command", "search"), ("keys", "nonsense")]).await;
+    let (status, page) = api.post_form("/forms/keys", &[("command", "search"), ("keys", "nonsense")]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
-    let (status, to) = api.form("/forms/keys", &[("command", "search"), ("none", "1")]).await;
+    let (status, to) = api.post_form("/forms/keys", &[("command", "search"), ("none", "1")]).await;
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/shortcuts?saved=1"));
     api.house.close().await;
 }

@@ -7,24 +7,24 @@ use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use turnleaf::domain::UserId;
 use turnleaf_platform::config::database::DatabaseUrl;
-use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::transfer::imports::legacy::{LegacySchema, LegacySource};
-use turnleaf_service::transfer::imports::{ImportReport, LegacyImport, Outcome};
+use turnleaf_service::transfer::imports::{ImportOutcome, ImportReport, LegacyImport};
 use turnleaf_store::Db;
 
-use crate::databases::{self, Fresh};
-use crate::house::House;
-use crate::interchange::{exported, imported, replies};
-use crate::legacy_samples::{POSTGRES, SQLITE, Types, actions, messages};
+use crate::databases::{self, TestDatabase};
+use crate::interchange::{export_archive, import_file, replies};
+use crate::legacy_samples::{POSTGRES, SQLITE, SqlTypes, action_statements, message_statements};
+use crate::test_server::TestServer;
 
 /// A database to take in.
-struct Sample {
+struct LegacySample {
     source: LegacySource,
-    fresh: Fresh,
+    fresh: TestDatabase,
 }
 
 /// The statements in a database of every kind there is here.
-async fn samples(statements: impl Fn(&Types) -> Vec<String>) -> Vec<Sample> {
+async fn samples(statements: impl Fn(&SqlTypes) -> Vec<String>) -> Vec<LegacySample> {
     let sqlite = databases::empty_sqlite().await;
     let file = sqlite.db.path().unwrap().to_owned();
     let mut samples = vec![(LegacySource::File(file), sqlite, &SQLITE)];
@@ -34,7 +34,7 @@ async fn samples(statements: impl Fn(&Types) -> Vec<String>) -> Vec<Sample> {
     let mut made = Vec::new();
     for (source, fresh, types) in samples {
         run(&fresh.db, statements(types)).await;
-        made.push(Sample { source, fresh });
+        made.push(LegacySample { source, fresh });
     }
     made
 }
@@ -52,13 +52,13 @@ fn import(owner: UserId, source: &LegacySource, schema: LegacySchema, dry_run: b
     LegacyImport { owner, source: source.clone(), schema, name: "old".to_owned(), dry_run }
 }
 
-async fn taken_in(house: &House, source: &LegacySource, schema: LegacySchema, dry_run: bool) -> ImportReport {
+async fn import_legacy(house: &TestServer, source: &LegacySource, schema: LegacySchema, dry_run: bool) -> ImportReport {
     house.service.import_legacy(import(house.owner, source, schema, dry_run), &mut |_| true).await.unwrap()
 }
 
 /// All chats by title, their turns as lines: the role, whether the exchange thinks, how it ended, its blocks.
-async fn outline(house: &House) -> Vec<String> {
-    let archive: Value = serde_json::from_slice(&exported(house, Which::Everything).await).unwrap();
+async fn outline(house: &TestServer) -> Vec<String> {
+    let archive: Value = serde_json::from_slice(&export_archive(house, ExportScope::Everything).await).unwrap();
     let mut chats: Vec<&Value> = archive["chats"].as_array().unwrap().iter().collect();
     chats.sort_by_key(|chat| chat["chat"]["title"].as_str());
     let mut lines = Vec::new();
@@ -93,7 +93,7 @@ fn line(block: &Value, turn: &Value) -> String {
 }
 
 /// Everything that a report says, but where the chats are.
-fn numbers(report: &ImportReport) -> ImportReport {
+fn counts_only(report: &ImportReport) -> ImportReport {
     let mut report = report.clone();
     report.dry_run = false;
     report.chats.iter_mut().for_each(|chat| chat.id = None);
@@ -101,21 +101,25 @@ fn numbers(report: &ImportReport) -> ImportReport {
 }
 
 /// Looks, takes in, takes in again; what then is there.
-async fn all_of(house: &House, source: &LegacySource, schema: LegacySchema) -> (ImportReport, Vec<String>) {
+async fn import_and_outline(
+    house: &TestServer,
+    source: &LegacySource,
+    schema: LegacySchema,
+) -> (ImportReport, Vec<String>) {
     let before = outline(house).await;
-    let looked = taken_in(house, source, schema, true).await;
+    let looked = import_legacy(house, source, schema, true).await;
     assert_eq!(outline(house).await, before, "a look stores nothing");
-    let report = taken_in(house, source, schema, false).await;
-    assert_eq!(numbers(&looked), numbers(&report));
+    let report = import_legacy(house, source, schema, false).await;
+    assert_eq!(counts_only(&looked), counts_only(&report));
     let there = outline(house).await;
-    let again = taken_in(house, source, schema, false).await;
+    let again = import_legacy(house, source, schema, false).await;
     assert_eq!((again.imported, again.known, again.left_out), (0, report.imported, report.left_out));
     assert_eq!(outline(house).await, there, "the same taken in again adds nothing");
     for report in [&report, &again] {
         assert_eq!(report.conversations, report.imported + report.known + report.left_out);
         assert_eq!(report.stopped, None);
     }
-    house.check().await;
+    house.check_invariants().await;
     (report, there)
 }
 
@@ -123,7 +127,7 @@ fn tables(report: &ImportReport) -> Vec<(&str, u64, u64)> {
     report.tables.iter().map(|table| (table.name.as_str(), table.rows, table.left_out)).collect()
 }
 
-fn told(report: &ImportReport) -> Vec<String> {
+fn issue_lines(report: &ImportReport) -> Vec<String> {
     report
         .findings
         .iter()
@@ -158,12 +162,12 @@ fn expected(modes: [bool; 3]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn four_tables_with_turns_come_in_with_the_mode_that_was_stored() {
-    let samples = samples(|types| messages(types, true)).await;
-    for house in House::everywhere(|| replies(1)).await {
-        for (number, Sample { source, .. }) in samples.iter().enumerate() {
+async fn four_tables_with_turns_are_imported_with_stored_mode() {
+    let samples = samples(|types| message_statements(types, true)).await;
+    for house in TestServer::on_every_database(|| replies(1)).await {
+        for (number, LegacySample { source, .. }) in samples.iter().enumerate() {
             if number == 0 {
-                let (report, there) = all_of(&house, source, LegacySchema::Messages).await;
+                let (report, there) = import_and_outline(&house, source, LegacySchema::Messages).await;
                 assert_eq!(there, expected([true, false, true]));
                 assert_eq!((report.conversations, report.imported, report.left_out), (4, 3, 1));
                 assert_eq!((report.turns, report.branches, report.lost), (10, 3, 1));
@@ -177,7 +181,7 @@ async fn four_tables_with_turns_come_in_with_the_mode_that_was_stored() {
                         ("ThinkBlocks", 3, 0)
                     ]
                 );
-                let told = told(&report).join("\n");
+                let told = issue_lines(&report).join("\n");
                 for words in [
                     "lost Conversations: what stands in UserName has no place here",
                     "its conversation is not there",
@@ -188,15 +192,18 @@ async fn four_tables_with_turns_come_in_with_the_mode_that_was_stored() {
                 }
             } else {
                 // A conversation is the same one, whichever database it lies in.
-                let report = taken_in(&house, source, LegacySchema::Messages, false).await;
+                let report = import_legacy(&house, source, LegacySchema::Messages, false).await;
                 assert_eq!((report.imported, report.known, report.stopped), (0, 3, None));
             }
         }
         house.close().await;
     }
-    for house in House::everywhere(|| replies(1)).await {
-        if let Some(Sample { source, .. }) = samples.get(1) {
-            assert_eq!(all_of(&house, source, LegacySchema::Messages).await.1, expected([true, false, true]));
+    for house in TestServer::on_every_database(|| replies(1)).await {
+        if let Some(LegacySample { source, .. }) = samples.get(1) {
+            assert_eq!(
+                import_and_outline(&house, source, LegacySchema::Messages).await.1,
+                expected([true, false, true])
+            );
         }
         house.close().await;
     }
@@ -206,10 +213,10 @@ async fn four_tables_with_turns_come_in_with_the_mode_that_was_stored() {
 }
 
 #[tokio::test]
-async fn four_tables_without_turns_come_in_with_a_mode_that_is_inferred() {
-    for Sample { source, fresh } in samples(|types| messages(types, false)).await {
-        for house in House::everywhere(|| replies(1)).await {
-            let (report, there) = all_of(&house, &source, LegacySchema::Messages).await;
+async fn four_tables_without_turns_are_imported_with_inferred_mode() {
+    for LegacySample { source, fresh } in samples(|types| message_statements(types, false)).await {
+        for house in TestServer::on_every_database(|| replies(1)).await {
+            let (report, there) = import_and_outline(&house, &source, LegacySchema::Messages).await;
             assert_eq!(there, expected([true, true, false]));
             assert_eq!(tables(&report)[1], ("ChatMessage", 12, 1));
             house.close().await;
@@ -219,10 +226,10 @@ async fn four_tables_without_turns_come_in_with_a_mode_that_is_inferred() {
 }
 
 #[tokio::test]
-async fn sessions_come_in_with_what_tools_did_by_its_time() {
-    for Sample { source, fresh } in samples(actions).await {
-        for house in House::everywhere(|| replies(1)).await {
-            let (report, there) = all_of(&house, &source, LegacySchema::Actions).await;
+async fn sessions_are_imported_with_tool_actions_by_time() {
+    for LegacySample { source, fresh } in samples(action_statements).await {
+        for house in TestServer::on_every_database(|| replies(1)).await {
+            let (report, there) = import_and_outline(&house, &source, LegacySchema::Actions).await;
             assert_eq!(
                 there,
                 [
@@ -245,7 +252,7 @@ async fn sessions_come_in_with_what_tools_did_by_its_time() {
             );
             assert_eq!(tables(&report), [("chat_sessions", 2, 0), ("messages", 8, 1), ("agent_actions", 4, 1)]);
             assert_eq!(
-                told(&report),
+                issue_lines(&report),
                 [
                     "lost chat_sessions: what stands in project_id has no place here",
                     "left_out tool call a4: its conversation is not there",
@@ -260,10 +267,10 @@ async fn sessions_come_in_with_what_tools_did_by_its_time() {
 }
 
 #[tokio::test]
-async fn what_a_source_says_since_then_is_added() {
-    for Sample { source, fresh } in samples(|types| messages(types, true)).await {
-        for house in House::everywhere(|| replies(1)).await {
-            taken_in(&house, &source, LegacySchema::Messages, false).await;
+async fn new_source_messages_are_added_on_reimport() {
+    for LegacySample { source, fresh } in samples(|types| message_statements(types, true)).await {
+        for house in TestServer::on_every_database(|| replies(1)).await {
+            import_legacy(&house, &source, LegacySchema::Messages, false).await;
             let before = outline(&house).await;
             let copy = "INSERT INTO \"ChatMessages\" SELECT {id}, \"ConversationId\", NULL, 'user', 'And now?', {time} \
                 FROM \"ChatMessages\" WHERE \"Content\" = 'One file.'";
@@ -272,15 +279,15 @@ async fn what_a_source_says_since_then_is_added() {
                 Db::Postgres { .. } => ("gen_random_uuid()", "'2026-02-14 10:00:00Z'"),
             };
             run(&fresh.db, vec![copy.replace("{id}", id).replace("{time}", time)]).await;
-            let looked = taken_in(&house, &source, LegacySchema::Messages, true).await;
+            let looked = import_legacy(&house, &source, LegacySchema::Messages, true).await;
             assert_eq!(outline(&house).await, before);
-            let again = taken_in(&house, &source, LegacySchema::Messages, false).await;
+            let again = import_legacy(&house, &source, LegacySchema::Messages, false).await;
             assert_eq!((again.imported, again.known, again.turns), (0, 3, 1));
-            assert_eq!(numbers(&looked), numbers(&again));
+            assert_eq!(counts_only(&looked), counts_only(&again));
             let grown: Vec<&str> = again
                 .chats
                 .iter()
-                .filter(|chat| chat.outcome == Outcome::Grown)
+                .filter(|chat| chat.outcome == ImportOutcome::Grown)
                 .map(|chat| chat.title.as_str())
                 .collect();
             assert_eq!(grown, ["Plain"]);
@@ -288,9 +295,9 @@ async fn what_a_source_says_since_then_is_added() {
             let at = after.iter().position(|line| line == "# Tides (\"\")").unwrap();
             after.insert(at, "user complete: \"And now?\"".to_owned());
             assert_eq!(outline(&house).await, after);
-            let third = taken_in(&house, &source, LegacySchema::Messages, false).await;
+            let third = import_legacy(&house, &source, LegacySchema::Messages, false).await;
             assert_eq!((third.known, third.turns), (3, 0));
-            house.check().await;
+            house.check_invariants().await;
             run(&fresh.db, vec!["DELETE FROM \"ChatMessages\" WHERE \"Content\" = 'And now?'".to_owned()]).await;
             house.close().await;
         }
@@ -299,9 +306,9 @@ async fn what_a_source_says_since_then_is_added() {
 }
 
 #[tokio::test]
-async fn a_source_is_only_read() {
+async fn source_database_is_only_read() {
     let sqlite = databases::empty_sqlite().await;
-    run(&sqlite.db, messages(&SQLITE, true)).await;
+    run(&sqlite.db, message_statements(&SQLITE, true)).await;
     let (dir, file) = (sqlite.dir, sqlite.db.path().unwrap().to_owned());
     sqlite.db.close().await;
     let seen = || {
@@ -312,8 +319,8 @@ async fn a_source_is_only_read() {
     };
     let before = seen();
     assert_eq!(before.1[18], 2, "it has a write-ahead log, which is not there now");
-    let house = House::new(replies(1)).await;
-    let report = taken_in(&house, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
+    let house = TestServer::new(replies(1)).await;
+    let report = import_legacy(&house, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
     assert_eq!(report.imported, 3);
     assert!(before == seen(), "not a byte is another one, and no file was added");
     // While its program runs, what that wrote last is in the log.
@@ -322,16 +329,16 @@ async fn a_source_is_only_read() {
         .execute(&mut program)
         .await
         .unwrap();
-    let other = House::new(replies(1)).await;
-    taken_in(&other, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
+    let other = TestServer::new(replies(1)).await;
+    import_legacy(&other, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
     assert!(outline(&other).await.iter().any(|line| line.contains("in the log")));
     program.close().await.unwrap();
 }
 
 #[tokio::test]
-async fn what_is_no_such_database_is_said_and_stores_nothing() {
-    let house = House::new(replies(1)).await;
-    let sample = samples(actions).await.remove(0);
+async fn invalid_source_database_is_reported_and_stores_nothing() {
+    let house = TestServer::new(replies(1)).await;
+    let sample = samples(action_statements).await.remove(0);
     let text = house.dir.path().join("words.txt");
     std::fs::write(&text, "hello").unwrap();
     let cut = house.dir.path().join("cut.db");
@@ -348,23 +355,23 @@ async fn what_is_no_such_database_is_said_and_stores_nothing() {
         (LegacySource::Server(nowhere), "cannot be opened"),
     ];
     for (source, words) in table {
-        let report = taken_in(&house, &source, LegacySchema::Messages, false).await;
+        let report = import_legacy(&house, &source, LegacySchema::Messages, false).await;
         let stopped = report.stopped.unwrap();
         assert!(stopped.contains(words) && !stopped.contains("a-secret"), "{stopped}");
         assert_eq!(report.conversations, 0);
     }
     // As a file that somebody uploads it is refused, with the command that takes it in.
     let LegacySource::File(file) = &sample.source else { panic!("a file") };
-    let report = imported(&house, "old.db", &std::fs::read(file).unwrap(), false).await;
+    let report = import_file(&house, "old.db", &std::fs::read(file).unwrap(), false).await;
     assert!(report.stopped.unwrap().contains("turnleaf import --from legacy-messages"));
     assert_eq!(outline(&house).await, [""; 0]);
     sample.fresh.close().await;
 }
 
 #[tokio::test]
-async fn all_of_it_comes_in_or_nothing_and_a_chat_that_is_refused_is_left_out() {
-    let sample = samples(|types| messages(types, true)).await.remove(0);
-    for house in House::everywhere(|| replies(1)).await {
+async fn import_is_atomic_per_chat_and_refused_chat_is_skipped() {
+    let sample = samples(|types| message_statements(types, true)).await.remove(0);
+    for house in TestServer::on_every_database(|| replies(1)).await {
         // Somebody stops it behind the second conversation.
         let mut seen = 0;
         let mut stop = |report: &ImportReport| {
@@ -375,7 +382,7 @@ async fn all_of_it_comes_in_or_nothing_and_a_chat_that_is_refused_is_left_out() 
         let report = house.service.import_legacy(wanted, &mut stop).await.unwrap();
         assert_eq!((seen, report.imported, report.left_out, report.turns), (2, 0, 2, 0));
         assert_eq!(report.stopped.as_deref(), Some("it was stopped; nothing was stored"));
-        assert!(report.chats.iter().all(|chat| chat.id.is_none() && chat.outcome == Outcome::LeftOut));
+        assert!(report.chats.iter().all(|chat| chat.id.is_none() && chat.outcome == ImportOutcome::LeftOut));
         assert_eq!(outline(&house).await, [""; 0]);
         // The database fails in the middle of the third.
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
@@ -384,12 +391,12 @@ async fn all_of_it_comes_in_or_nothing_and_a_chat_that_is_refused_is_left_out() 
         assert_eq!(outline(&house).await, [""; 0]);
         // It refuses something of the third, and only of it.
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
-        let report = taken_in(&house, &sample.source, LegacySchema::Messages, false).await;
+        let report = import_legacy(&house, &sample.source, LegacySchema::Messages, false).await;
         assert_eq!((report.conversations, report.imported, report.left_out), (4, 2, 2));
         let there: Vec<String> =
             expected([true, false, true]).into_iter().filter(|line| !PLAIN.contains(&line.as_str())).collect();
         assert_eq!(outline(&house).await, there);
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
     sample.fresh.close().await;
@@ -413,10 +420,10 @@ const POSTGRES_REFUSES: &str = "CREATE OR REPLACE FUNCTION fails() RETURNS trigg
     END IF; RETURN NEW; END $$";
 
 #[tokio::test]
-async fn values_that_a_file_may_hold_come_in_or_are_told() {
+async fn unusual_file_values_are_imported_or_reported() {
     let sqlite = databases::empty_sqlite().await;
     let mut statements: Vec<String> =
-        messages(&SQLITE, false).into_iter().filter(|text| text.starts_with("CREATE")).collect();
+        message_statements(&SQLITE, false).into_iter().filter(|text| text.starts_with("CREATE")).collect();
     let insert = |table: &str, values: &str| format!("INSERT INTO \"{table}\" VALUES ({values})");
     let bytes = "x'0e7c79bf571045308000000000000001'";
     statements.extend([
@@ -437,8 +444,8 @@ async fn values_that_a_file_may_hold_come_in_or_are_told() {
     ]);
     run(&sqlite.db, statements).await;
     let source = LegacySource::File(sqlite.db.path().unwrap().to_owned());
-    for house in House::everywhere(|| replies(1)).await {
-        let (report, there) = all_of(&house, &source, LegacySchema::Messages).await;
+    for house in TestServer::on_every_database(|| replies(1)).await {
+        let (report, there) = import_and_outline(&house, &source, LegacySchema::Messages).await;
         assert_eq!(report.imported, 1, "{report:?}");
         assert_eq!(
             there,

@@ -7,25 +7,27 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 use turnleaf::domain::{TurnId, TurnStatus};
-use turnleaf_providers::scripted::{Scripted, Step};
-use turnleaf_run::Pace;
+use turnleaf_providers::scripted::{ScriptedProvider, ScriptedStep};
+use turnleaf_run::RunTimeouts;
 use turnleaf_store::Db;
 
-use crate::house::{House, answer, text};
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
 /// Far more than a reply takes, and far less than one attempt of the journal may.
 const SOON: Duration = Duration::from_secs(12);
 
 #[tokio::test]
-async fn locked_turn_holds_up_nobody_and_is_stored_whole_once_it_is_free() {
+async fn locked_turn_blocks_no_other_and_is_stored_completely_once_unlocked() {
     let gates: [Arc<Notify>; 3] = Default::default();
     let of_provider = gates.clone();
     let provider = move || {
-        let reply = |gate: &Arc<Notify>| answer([text("first "), Step::Until(gate.clone()), text("second")]);
-        Scripted::new("scripted", of_provider.each_ref().map(reply))
+        let reply = |gate: &Arc<Notify>| {
+            streamed_answer([text_step("first "), ScriptedStep::WaitForSignal(gate.clone()), text_step("second")])
+        };
+        ScriptedProvider::new("scripted", of_provider.each_ref().map(reply))
     };
-    let pace = Pace { database: Duration::from_secs(1), ..Pace::default() };
-    for house in House::everywhere_at(pace, provider).await {
+    let pace = RunTimeouts { database: Duration::from_secs(1), ..RunTimeouts::default() };
+    for house in TestServer::on_every_database_with_pace(pace, provider).await {
         let Db::Postgres { writer, .. } = &house.db else {
             // A file has no rows that can be held.
             house.close().await;
@@ -34,16 +36,16 @@ async fn locked_turn_holds_up_nobody_and_is_stored_whole_once_it_is_free() {
         let mut replies: Vec<TurnId> = Vec::new();
         for _ in &gates {
             let id = house.send("?").await.assistant_turn.id;
-            house.until(id, |turn| turn.content_text() == "first ").await;
+            house.wait_until(id, |turn| turn.content_text() == "first ").await;
             replies.push(id);
         }
         let mut holder = writer.begin().await.unwrap();
         let hold = sqlx::query("SELECT id FROM turns WHERE id = $1 FOR UPDATE").bind(replies[0].uuid());
         hold.execute(&mut *holder).await.unwrap();
-        let live = house.service.supervisor().live(replies[0]).unwrap();
+        let live = house.service.supervisor().live_turn(replies[0]).unwrap();
         gates.iter().for_each(|gate| gate.notify_one());
         for id in &replies[1..] {
-            let turn = timeout(SOON, house.ended(*id)).await.expect("others are not held up");
+            let turn = timeout(SOON, house.wait_until_ended(*id)).await.expect("others are not held up");
             assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "first second"));
         }
         // Its run gives up on the database, and is shown to have ended.
@@ -55,10 +57,10 @@ async fn locked_turn_holds_up_nobody_and_is_stored_whole_once_it_is_free() {
         timeout(SOON, is_given_up).await.expect("a reply does not wait for ever");
         assert_eq!(live.turn().content_text(), "first second");
         holder.rollback().await.unwrap();
-        timeout(SOON, live.ended()).await.expect("it is stored once it is free");
+        timeout(SOON, live.wait_until_ended()).await.expect("it is stored once it is free");
         let turn = house.service.turn(house.owner, replies[0]).await.unwrap();
         assert_eq!((turn.status, turn.content_text()), (live.turn().status, "first second".to_owned()));
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }

@@ -5,51 +5,52 @@
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use turnleaf::domain::context::{ManifestEntry, Mode, Reason, RequestManifest};
+use turnleaf::domain::context::{ManifestEntry, ReplayMode, ReplayReason, RequestManifest};
 use turnleaf::domain::*;
-use turnleaf_interchange::archive::{ArchivedGeneration, Bytes};
+use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_run::purge::purge_doomed;
-use turnleaf_service::transfer::exports::Which;
-use turnleaf_service::transfer::imports::Import;
+use turnleaf_run::purge::purge_scheduled;
+use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::transfer::imports::ImportRequest;
 use turnleaf_store::deletions::purge;
 use turnleaf_store::uploads::{self, NewUpload, UploadKind};
 use turnleaf_store::{Db, StoreError, Tx, archive, blobs, branches, chats, deletions, exchanges, turns};
 use uuid::Uuid;
 
-use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
-use crate::files::PNG;
-use crate::house::House;
-use crate::interchange::{Naming, exported, imported, replies, whole_calls};
+use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
+use crate::fake_file_reader::PNG;
+use crate::interchange::{IdNormalizer, complete_calls, export_archive, import_file, replies};
+use crate::test_server::TestServer;
 
 /// Each request names all turns before it: two million values stand in the manifests of 540 replies. 1,500 come back as
 /// well, and take this build more than two and a half minutes.
 const REPLIES: usize = 560;
 
 /// A chat on one branch that is being planted.
-struct Path {
+struct PathPlanter {
     owner: UserId,
     tx: Tx,
     branch: Branch,
     turns: Vec<Turn>,
 }
 
-impl Path {
-    async fn begin(house: &House) -> Self {
+impl PathPlanter {
+    async fn start_chat(house: &TestServer) -> Self {
         let mut tx = house.db.begin().await.unwrap();
         let of = chat(house.owner);
         chats::insert(&mut tx, &of).await.unwrap();
         let branch = branch(of.id);
-        branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+        branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
         chats::set_default_branch(&mut tx, of.id, branch.id).await.unwrap();
         Self { owner: house.owner, tx, branch, turns: Vec::new() }
     }
 
     /// Adds a turn with one block.
-    async fn add(&mut self, role: Role, content: Content) -> Turn {
-        let ord = chats::take_ord(&mut self.tx, self.owner, self.branch.chat_id, now()).await.unwrap().unwrap();
+    async fn add_turn(&mut self, role: Role, content: Content) -> Turn {
+        let ord =
+            chats::allocate_ord(&mut self.tx, self.owner, self.branch.chat_id, next_time()).await.unwrap().unwrap();
         let last = self.turns.last();
-        let mut grown = turn(&self.branch, id(), last, ord, role);
+        let mut grown = turn(&self.branch, next_id(), last, ord, role);
         grown.exchange_id = match last.filter(|_| role == Role::Assistant) {
             Some(question) => question.exchange_id,
             None => {
@@ -60,7 +61,8 @@ impl Path {
         };
         let author = if role == Role::Assistant { Author::Assistant } else { Author::User };
         if role == Role::Assistant {
-            (grown.status, grown.started_at, grown.completed_at) = (TurnStatus::Complete, Some(now()), Some(now()));
+            (grown.status, grown.started_at, grown.completed_at) =
+                (TurnStatus::Complete, Some(next_time()), Some(next_time()));
         }
         grown.blocks = vec![block(&grown, 0, author, BlockState::Done, content)];
         turns::insert(&mut self.tx, &grown).await.unwrap();
@@ -72,12 +74,12 @@ impl Path {
     }
 
     /// Adds a message and a reply that was made by one call, which was asked with all that stood before.
-    async fn talk(&mut self, number: usize, raw: Vec<u8>) {
-        self.add(Role::User, Content::text(format!("Question {number}"))).await;
+    async fn add_exchange(&mut self, number: usize, raw: Vec<u8>) {
+        self.add_turn(Role::User, Content::text(format!("Question {number}"))).await;
         let entry = |(at, turn): (usize, &Turn)| ManifestEntry {
             turn_id: turn.id,
-            mode: if at % 2 == 0 { Mode::Canonical } else { Mode::Raw },
-            reason: if at % 2 == 0 { Reason::FromBlocks } else { Reason::SameLock },
+            mode: if at % 2 == 0 { ReplayMode::Canonical } else { ReplayMode::Raw },
+            reason: if at % 2 == 0 { ReplayReason::FromBlocks } else { ReplayReason::SameLock },
             blocks_sent: 1,
             blocks_omitted: 0,
             approx_tokens: 9,
@@ -86,20 +88,20 @@ impl Path {
         };
         let manifest =
             RequestManifest { turns: self.turns.iter().enumerate().map(entry).collect(), ..Default::default() };
-        let reply = self.add(Role::Assistant, Content::text(format!("Answer {number}"))).await;
+        let reply = self.add_turn(Role::Assistant, Content::text(format!("Answer {number}"))).await;
         let call = ArchivedGeneration {
-            id: id(),
+            id: next_id(),
             turn_id: reply.id,
             step: 0,
             provider: "demo".into(),
             api: Some("openai_chat".into()),
             model_requested: "scripted".into(),
             model_returned: None,
-            request: Bytes(format!("{{\"n\":{number}}}").into_bytes()),
+            request: ArchivedBytes(format!("{{\"n\":{number}}}").into_bytes()),
             request_manifest: serde_json::to_value(manifest).unwrap(),
             raw_kind: "sse_events".into(),
             raw_complete: true,
-            raw: Some(Bytes(raw)),
+            raw: Some(ArchivedBytes(raw)),
             status: "complete".into(),
             stop_reason: None,
             usage: Usage::default(),
@@ -108,8 +110,8 @@ impl Path {
             price_version: None,
             error: None,
             first_token_at: None,
-            started_at: now(),
-            ended_at: Some(now()),
+            started_at: next_time(),
+            ended_at: Some(next_time()),
         };
         archive::insert_generation(&mut self.tx, &call).await.unwrap();
     }
@@ -117,11 +119,11 @@ impl Path {
     async fn image(&mut self, bytes: &[u8]) -> Content {
         let bytes = [PNG, bytes].concat();
         let blob = sha256(&bytes);
-        blobs::store(&mut self.tx, &blob, "image/png", &bytes, now()).await.unwrap();
+        blobs::insert_unreferenced(&mut self.tx, &blob, "image/png", &bytes, next_time()).await.unwrap();
         let kind = UploadKind::Image;
         let upload =
-            NewUpload { id: id(), owner_id: self.owner, sha256: &blob, name: "a.png", kind, size: Some((1, 1)) };
-        uploads::put(&mut self.tx, &upload, now()).await.unwrap();
+            NewUpload { id: next_id(), owner_id: self.owner, sha256: &blob, name: "a.png", kind, size: Some((1, 1)) };
+        uploads::put(&mut self.tx, &upload, next_time()).await.unwrap();
         Content::Image { blob, mime: "image/png".into(), alt: String::new() }
     }
 }
@@ -136,9 +138,9 @@ fn assert_same(one: &[u8], other: &[u8]) {
     let read = |archive: &[u8]| {
         let mut chat = serde_json::from_slice::<Value>(archive).unwrap()["chats"][0].take();
         let calls = chat["generations"].take();
-        let mut naming = Naming::default();
-        let chat = naming.named(chat);
-        (chat, whole_calls(calls).map(move |call| naming.named(call)))
+        let mut naming = IdNormalizer::default();
+        let chat = naming.normalize(chat);
+        (chat, complete_calls(calls).map(move |call| naming.normalize(call)))
     };
     let ((one, its_calls), (other, other_calls)) = (read(one), read(other));
     assert!(one == other, "it is not the same chat");
@@ -146,49 +148,49 @@ fn assert_same(one: &[u8], other: &[u8]) {
 }
 
 /// Takes a chat out and in again, and out of there. Gives how long its archive is.
-async fn comes_back(house: House, chat: ChatId, replies: u64) -> usize {
-    let archive = exported(&house, Which::Chat(chat)).await;
+async fn assert_round_trip(house: TestServer, chat: ChatId, replies: u64) -> usize {
+    let archive = export_archive(&house, ExportScope::Chat(chat)).await;
     house.close().await;
-    let target = House::new(crate::interchange::replies(1)).await;
-    let report = imported(&target, "long.json", &archive, false).await;
+    let target = TestServer::new(crate::interchange::replies(1)).await;
+    let report = import_file(&target, "long.json", &archive, false).await;
     assert_eq!((report.imported, report.turns, report.stopped), (1, 2 * replies, None), "{:?}", report.findings);
     assert_eq!(report.findings, []);
-    let again = exported(&target, Which::Chat(report.chats[0].id.unwrap())).await;
+    let again = export_archive(&target, ExportScope::Chat(report.chats[0].id.unwrap())).await;
     assert_same(&again, &archive);
-    target.check().await;
+    target.check_invariants().await;
     target.close().await;
     archive.len()
 }
 
 #[tokio::test]
-async fn a_chat_of_very_many_replies_comes_back_with_all_of_its_manifests() {
-    let house = House::new(replies(1)).await;
-    let mut path = Path::begin(&house).await;
+async fn chat_with_very_many_replies_round_trips_with_all_manifests() {
+    let house = TestServer::new(replies(1)).await;
+    let mut path = PathPlanter::start_chat(&house).await;
     for number in 0..REPLIES {
-        path.talk(number, format!("data: {number}\n\n").into_bytes()).await;
+        path.add_exchange(number, format!("data: {number}\n\n").into_bytes()).await;
     }
     let chat = path.branch.chat_id;
     path.tx.commit().await.unwrap();
-    let length = comes_back(house, chat, REPLIES as u64).await;
+    let length = assert_round_trip(house, chat, REPLIES as u64).await;
     // Whole, each names 550 turns on average, in 170 bytes each.
     assert!(length < 20_480 * REPLIES, "{} bytes for each reply", length / REPLIES);
 }
 
 #[tokio::test]
-async fn a_chat_with_very_long_responses_comes_back() {
-    let house = House::new(replies(1)).await;
-    let mut path = Path::begin(&house).await;
+async fn chat_with_very_long_responses_round_trips() {
+    let house = TestServer::new(replies(1)).await;
+    let mut path = PathPlanter::start_chat(&house).await;
     // No text: JSON makes a third more of it.
     let raw = [0xff, 0, 1, b'"'].repeat((50 << 20) / 4);
     for number in 0..2 {
-        path.talk(number, raw.clone()).await;
+        path.add_exchange(number, raw.clone()).await;
     }
     let chat = path.branch.chat_id;
     path.tx.commit().await.unwrap();
-    let archive = exported(&house, Which::Chat(chat)).await;
+    let archive = export_archive(&house, ExportScope::Chat(chat)).await;
     house.close().await;
-    let target = House::new(replies(1)).await;
-    let report = imported(&target, "long.json", &archive, false).await;
+    let target = TestServer::new(replies(1)).await;
+    let report = import_file(&target, "long.json", &archive, false).await;
     drop(archive);
     assert_eq!((report.imported, report.turns, report.stopped), (1, 4, None), "{:?}", report.findings);
     let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
@@ -196,31 +198,31 @@ async fn a_chat_with_very_long_responses_comes_back() {
         let mut damages = Vec::new();
         let calls = archive::generations(&target.db, target.owner, reply.id, &mut damages).await.unwrap();
         assert_eq!(calls.len(), 1);
-        let there = archive::raw(&target.db, target.owner, calls[0].id, &mut damages).await.unwrap().unwrap();
+        let there = archive::raw_response(&target.db, target.owner, calls[0].id, &mut damages).await.unwrap().unwrap();
         assert!(there.0 == raw, "{} bytes are not those that came", there.0.len());
     }
-    target.check().await;
+    target.check_invariants().await;
     target.close().await;
 }
 
 #[tokio::test]
-async fn a_chat_that_goes_on_while_it_is_written_is_written_as_it_was() {
-    for house in House::everywhere(|| replies(1)).await {
-        let mut path = Path::begin(&house).await;
+async fn chat_continued_during_export_is_exported_as_it_was() {
+    for house in TestServer::on_every_database(|| replies(1)).await {
+        let mut path = PathPlanter::start_chat(&house).await;
         for number in 0..3_u8 {
             // Long enough that a writer whom nobody reads waits among them.
             let image = path.image(&vec![number; 600_000]).await;
-            path.add(Role::User, image).await;
-            path.add(Role::Assistant, Content::text("I see")).await;
+            path.add_turn(Role::User, image).await;
+            path.add_turn(Role::Assistant, Content::text("I see")).await;
         }
         path.tx.commit().await.unwrap();
         let (send, mut receive) = mpsc::channel(1);
         let (service, owner, chat) = (house.service.clone(), house.owner, path.branch.chat_id);
-        let writing = tokio::spawn(async move { service.export_archive(owner, Which::Chat(chat), &send).await });
+        let writing = tokio::spawn(async move { service.export_archive(owner, ExportScope::Chat(chat), &send).await });
         let mut archive = receive.recv().await.unwrap().to_vec();
         path.tx = house.db.begin().await.unwrap();
         let late = path.image(b"late").await;
-        let late = path.add(Role::User, late).await;
+        let late = path.add_turn(Role::User, late).await;
         path.tx.commit().await.unwrap();
         while let Some(piece) = receive.recv().await {
             archive.extend_from_slice(&piece);
@@ -237,14 +239,14 @@ async fn a_chat_that_goes_on_while_it_is_written_is_written_as_it_was() {
             assert!(block["type"] != "image" || names.contains(&block["blob"].as_str().unwrap()), "{block}");
         }
         // Next time it is among them.
-        let next: Value = serde_json::from_slice(&exported(&house, Which::Chat(chat)).await).unwrap();
+        let next: Value = serde_json::from_slice(&export_archive(&house, ExportScope::Chat(chat)).await).unwrap();
         assert_eq!(next["chats"][0]["turns"].as_array().map(Vec::len), Some(7));
         house.close().await;
     }
 }
 
 /// How many rows a table has.
-async fn count(house: &House, table: &str) -> i64 {
+async fn count(house: &TestServer, table: &str) -> i64 {
     let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
     match &house.db {
         Db::Sqlite { readers, .. } => sqlx::query_scalar(sql).fetch_one(readers).await.unwrap(),
@@ -253,12 +255,12 @@ async fn count(house: &House, table: &str) -> i64 {
 }
 
 /// Nobody sees anything of a chat.
-async fn sees_nothing(house: &House) {
-    let all: Value = serde_json::from_slice(&exported(house, Which::Everything).await).unwrap();
+async fn assert_empty(house: &TestServer) {
+    let all: Value = serde_json::from_slice(&export_archive(house, ExportScope::Everything).await).unwrap();
     assert_eq!(all["chats"], json!([]));
     assert_eq!(chats::list(&house.db, house.owner, 9).await.unwrap(), []);
     assert_eq!(deletions::list(&house.db, house.owner, None, 9).await.unwrap(), []);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 const SQLITE_REFUSES: &str = "CREATE TRIGGER refuses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
@@ -278,23 +280,24 @@ const POSTGRES_LAPSES: &str = "CREATE FUNCTION lapses() RETURNS trigger LANGUAGE
 const POSTGRES_LASTS: &str = "DROP TRIGGER lapses ON turns";
 
 #[tokio::test]
-async fn a_chat_that_comes_in_piece_by_piece_is_seen_whole_or_not_at_all() {
+async fn chunked_import_is_visible_completely_or_not_at_all() {
     const REPLIES: usize = 300;
-    let source = House::new(replies(1)).await;
-    let mut path = Path::begin(&source).await;
+    let source = TestServer::new(replies(1)).await;
+    let mut path = PathPlanter::start_chat(&source).await;
     for number in 0..REPLIES {
-        path.talk(number, b"data: 1\n\n".to_vec()).await;
+        path.add_exchange(number, b"data: 1\n\n".to_vec()).await;
     }
     let chat = path.branch.chat_id;
     path.tx.commit().await.unwrap();
-    let archive = exported(&source, Which::Chat(chat)).await;
+    let archive = export_archive(&source, ExportScope::Chat(chat)).await;
     source.close().await;
-    for house in House::everywhere(|| replies(1)).await {
+    for house in TestServer::on_every_database(|| replies(1)).await {
         let is_sqlite = matches!(house.db, Db::Sqlite { .. });
         // It ends in the middle, as where the server is killed.
         let file = house.dir.path().join("killed.json");
         std::fs::write(&file, &archive).unwrap();
-        let import = Import { owner: house.owner, file, name: "killed.json".into(), format: None, dry_run: false };
+        let import =
+            ImportRequest { owner: house.owner, file, name: "killed.json".into(), format: None, dry_run: false };
         let begun = async {
             while count(&house, "turns").await < 400 {
                 tokio::task::yield_now().await;
@@ -307,26 +310,26 @@ async fn a_chat_that_comes_in_piece_by_piece_is_seen_whole_or_not_at_all() {
             over = house.service.import(import, &mut progress) => panic!("it was not stopped: {over:?}"),
         }
         assert_eq!(count(&house, "chats").await, 1);
-        sees_nothing(&house).await;
+        assert_empty(&house).await;
         // It may be another process that goes on with it.
-        let report = imported(&house, "again.json", &archive, false).await;
+        let report = import_file(&house, "again.json", &archive, false).await;
         assert_eq!((report.conversations, report.imported, report.left_out), (1, 0, 1));
         assert!(report.findings[0].text.contains("another import of it is under way"), "{report:#?}");
-        purge_doomed(&house.db, SystemClock.now()).await.unwrap();
+        purge_scheduled(&house.db, SystemClock.now()).await.unwrap();
         assert!(count(&house, "turns").await >= 400, "it is spared for a while");
-        purge_doomed(&house.db, SystemClock.now() + TimeDelta::minutes(3)).await.unwrap();
+        purge_scheduled(&house.db, SystemClock.now() + TimeDelta::minutes(3)).await.unwrap();
         for table in ["chats", "turns", "turn_blocks", "branches", "exchanges", "generations", "deletions"] {
             assert_eq!(count(&house, table).await, 0, "{table}");
         }
         // Something that comes in with a later piece is refused.
         house.sql(if is_sqlite { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
-        let report = imported(&house, "refused.json", &archive, false).await;
+        let report = import_file(&house, "refused.json", &archive, false).await;
         assert_eq!((report.imported, report.left_out, count(&house, "chats").await), (0, 1, 0), "{report:#?}");
         assert_eq!((count(&house, "turns").await, count(&house, "deletions").await), (0, 0));
         house.sql(if is_sqlite { SQLITE_TAKES } else { POSTGRES_TAKES }).await;
         // It is not spared any more.
         house.sql(if is_sqlite { SQLITE_LAPSES } else { POSTGRES_LAPSES }).await;
-        let report = imported(&house, "stalled.json", &archive, false).await;
+        let report = import_file(&house, "stalled.json", &archive, false).await;
         assert_eq!((report.imported, report.left_out, report.stopped.as_ref()), (0, 1, None), "{report:#?}");
         assert!(report.findings[0].text.contains("interrupted for too long"), "{report:#?}");
         for table in ["chats", "turns", "deletions"] {
@@ -334,14 +337,14 @@ async fn a_chat_that_comes_in_piece_by_piece_is_seen_whole_or_not_at_all() {
         }
         house.sql(if is_sqlite { SQLITE_LASTS } else { POSTGRES_LASTS }).await;
         // And whole.
-        let report = imported(&house, "whole.json", &archive, false).await;
+        let report = import_file(&house, "whole.json", &archive, false).await;
         assert_eq!((report.imported, report.turns, report.findings.as_slice()), (1, 2 * REPLIES as u64, [].as_slice()));
-        let again = exported(&house, Which::Chat(report.chats[0].id.unwrap())).await;
+        let again = export_archive(&house, ExportScope::Chat(report.chats[0].id.unwrap())).await;
         // As values: PostgreSQL has an order of its own in JSON.
         let values = crate::interchange::without_ids;
         assert!(values(&again) == values(&archive), "it is not the same chat");
         assert_eq!(count(&house, "deletions").await, 0);
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
@@ -355,51 +358,51 @@ const POSTGRES_KEEPS: &str = "CREATE FUNCTION keeps() RETURNS trigger LANGUAGE p
 const POSTGRES_GIVES: &str = "DROP TRIGGER keeps ON deletions";
 
 #[tokio::test]
-async fn a_long_chat_that_broke_off_goes_for_ever_though_something_before_it_does_not() {
-    for house in House::everywhere(|| replies(1)).await {
+async fn interrupted_long_chat_is_purged_despite_earlier_failure() {
+    for house in TestServer::on_every_database(|| replies(1)).await {
         let is_sqlite = matches!(house.db, Db::Sqlite { .. });
-        let mut kept = Path::begin(&house).await;
-        kept.add(Role::User, Content::text("Words")).await;
+        let mut kept = PathPlanter::start_chat(&house).await;
+        kept.add_turn(Role::User, Content::text("Words")).await;
         kept.tx.commit().await.unwrap();
         house.service.delete_chat(house.owner, kept.branch.chat_id).await.unwrap();
         // Deeper than SQLite lets one deletion go on to the next.
-        let mut path = Path::begin(&house).await;
+        let mut path = PathPlanter::start_chat(&house).await;
         for _ in 0..600 {
-            path.add(Role::User, Content::text("Question")).await;
-            path.add(Role::Assistant, Content::text("Answer")).await;
+            path.add_turn(Role::User, Content::text("Question")).await;
+            path.add_turn(Role::Assistant, Content::text("Answer")).await;
         }
         let (chat, deletion) = (path.branch.chat_id, DeletionId::from(Uuid::max()));
         let begun = SystemClock.now();
         let from = begun + TimeDelta::minutes(2);
-        purge::hide(&mut path.tx, house.owner, chat, deletion, (begun, from)).await.unwrap();
+        purge::hide_incoming(&mut path.tx, house.owner, chat, deletion, (begun, from)).await.unwrap();
         path.tx.commit().await.unwrap();
-        let is_over = |spared: Result<(), StoreError>| matches!(spared, Err(StoreError::Gone(purge::COMING_IN)));
+        let is_over = |spared: Result<(), StoreError>| matches!(spared, Err(StoreError::Gone(purge::INCOMING_CHAT)));
         let mut tx = house.db.begin().await.unwrap();
         let later = from + TimeDelta::minutes(2);
-        assert!(is_over(purge::spare(&mut tx, deletion, (from, later)).await));
-        assert!(is_over(purge::show(&mut tx, chat, deletion, from).await));
-        assert_eq!(purge::doom_all(&mut tx, house.owner, SystemClock.now()).await.unwrap(), 1);
+        assert!(is_over(purge::renew_lease(&mut tx, deletion, (from, later)).await));
+        assert!(is_over(purge::reveal_incoming(&mut tx, chat, deletion, from).await));
+        assert_eq!(purge::schedule_purge_of_trash(&mut tx, house.owner, SystemClock.now()).await.unwrap(), 1);
         tx.commit().await.unwrap();
-        let doomed = purge::doomed(&house.db, from).await.unwrap();
+        let doomed = purge::list_due(&house.db, from).await.unwrap();
         assert_eq!(doomed.iter().map(|of| of.chat_id).collect::<Vec<_>>(), [kept.branch.chat_id, chat]);
         // Once a purge has begun with it, not even by a clock that is behind.
         let mut tx = house.db.begin().await.unwrap();
-        purge::spare(&mut tx, deletion, (begun, from)).await.unwrap();
-        assert!(!purge::take_up(&mut tx, doomed[1], begun).await.unwrap());
-        assert!(purge::take_up(&mut tx, doomed[1], from).await.unwrap());
-        assert!(is_over(purge::spare(&mut tx, deletion, (begun, from)).await));
-        assert!(is_over(purge::show(&mut tx, chat, deletion, begun).await));
+        purge::renew_lease(&mut tx, deletion, (begun, from)).await.unwrap();
+        assert!(!purge::claim_purge(&mut tx, doomed[1], begun).await.unwrap());
+        assert!(purge::claim_purge(&mut tx, doomed[1], from).await.unwrap());
+        assert!(is_over(purge::renew_lease(&mut tx, deletion, (begun, from)).await));
+        assert!(is_over(purge::reveal_incoming(&mut tx, chat, deletion, begun).await));
         tx.commit().await.unwrap();
 
         house.sql(if is_sqlite { SQLITE_KEEPS } else { POSTGRES_KEEPS }).await;
-        let failed = purge_doomed(&house.db, from).await;
+        let failed = purge_scheduled(&house.db, from).await;
         assert!(failed.is_err(), "who asked for it to go is not told that it went");
         let left = [count(&house, "chats").await, count(&house, "turns").await, count(&house, "deletions").await];
         assert_eq!(left, [1, 0, 1], "{failed:?}");
         house.sql(if is_sqlite { SQLITE_GIVES } else { POSTGRES_GIVES }).await;
-        purge_doomed(&house.db, from).await.unwrap();
+        purge_scheduled(&house.db, from).await.unwrap();
         assert_eq!((count(&house, "chats").await, count(&house, "deletions").await), (0, 0));
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::http_api::Api;
+use crate::http_api::TestApi;
 
-async fn document(api: &Api) -> Value {
+async fn document(api: &TestApi) -> Value {
     let (status, document) = api.call("GET", "/api/openapi.json", None).await;
     assert_eq!(status, StatusCode::OK);
     document
@@ -36,8 +36,8 @@ fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 }
 
 #[tokio::test]
-async fn everything_in_it_leads_somewhere() {
-    let api = Api::new([]).await;
+async fn every_reference_resolves() {
+    let api = TestApi::new([]).await;
     let document = document(&api).await;
     assert_eq!(document["openapi"], "3.1.0");
     let mut all = Vec::new();
@@ -85,8 +85,8 @@ fn is_file(operation: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn its_examples_are_such_requests() {
-    let api = Api::new([]).await;
+async fn examples_match_their_schemas() {
+    let api = TestApi::new([]).await;
     for (method, path, operation) in operations(&document(&api).await) {
         let Some(body) = operation.get("requestBody").filter(|_| !is_file(&operation)) else { continue };
         let example = body["content"]["application/json"]["example"].clone();
@@ -107,8 +107,8 @@ async fn its_examples_are_such_requests() {
 }
 
 #[tokio::test]
-async fn a_page_shows_all_of_it_without_script() {
-    let api = Api::new([]).await;
+async fn api_page_shows_everything_without_script() {
+    let api = TestApi::new([]).await;
     let request = http::Request::builder().uri("/api/docs").header("host", "127.0.0.1:3000");
     let response = api.send(request.body(axum::body::Body::empty()).unwrap()).await;
     assert_eq!(response.status(), StatusCode::OK);

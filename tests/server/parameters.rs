@@ -3,57 +3,60 @@
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::capabilities::{Capabilities, Range, Takes};
-use turnleaf::domain::provider::Reasoning;
-use turnleaf::domain::{Params, Thinking};
+use turnleaf::domain::capabilities::{Capabilities, ParamSupport, ValueRange};
+use turnleaf::domain::provider::ReasoningSupport;
+use turnleaf::domain::{ModelParams, Thinking};
 use turnleaf_platform::ids;
-use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_store::{Db, exchanges};
 
-use crate::house::{answer, text};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{streamed_answer, text_step};
 
 /// Thinks when asked, and takes no temperature meanwhile.
 fn model() -> Capabilities {
     Capabilities {
-        temperature: Takes::plain(Range::new(0.0, 1.0)),
-        max_tokens: Range::new(1, 64_000),
-        thinking_budget: Some(Range::at_least(1_024)),
+        temperature: ParamSupport::only_plain(ValueRange::new(0.0, 1.0)),
+        max_tokens: ValueRange::new(1, 64_000),
+        thinking_budget: Some(ValueRange::at_least(1_024)),
         context_tokens: Some(200_000),
-        ..Capabilities::default().thinking(Reasoning::Optional, &Thinking::LEVELS)
+        ..Capabilities::default().with_thinking(ReasoningSupport::Optional, &Thinking::LEVELS)
     }
 }
 
-async fn api(answers: usize) -> (Api, std::sync::Arc<turnleaf_providers::scripted::Log>) {
-    let answers: Vec<Answer> = (0..answers).map(|_| answer([text("Yes.")])).collect();
-    let provider = Scripted::new("scripted", answers).with_capabilities(model());
+async fn api(answers: usize) -> (TestApi, std::sync::Arc<turnleaf_providers::scripted::RequestLog>) {
+    let answers: Vec<ScriptedAnswer> = (0..answers).map(|_| streamed_answer([text_step("Yes.")])).collect();
+    let provider = ScriptedProvider::new("scripted", answers).with_capabilities(model());
     let log = provider.log();
-    (Api::of(provider).await, log)
+    (TestApi::with_provider(provider).await, log)
 }
 
 /// Sends a message with these parameters and waits for the end of its reply.
-async fn turn(api: &Api, chat: &str, params: Value) -> Value {
+async fn send_turn(api: &TestApi, chat: &str, params: Value) -> Value {
     let body = json!({ "text": "hi", "params": params });
     let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(body)).await;
     assert_eq!(status, StatusCode::CREATED, "{started}");
-    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     started
 }
 
-fn sent(log: &turnleaf_providers::scripted::Log) -> Value {
+fn last_request_body(log: &turnleaf_providers::scripted::RequestLog) -> Value {
     serde_json::from_slice(log.requests().last().unwrap()).unwrap()
 }
 
 #[tokio::test]
-async fn a_chats_defaults_hold_where_the_turn_is_silent() {
+async fn chat_defaults_apply_where_turn_sets_nothing() {
     let (api, log) = api(3).await;
     let defaults = json!({ "temperature": 0.25, "max_tokens": 900, "thinking": "off" });
     let (status, chat) = api.call("POST", "/api/chats", Some(json!({ "params": defaults }))).await;
     assert_eq!((status, &chat["settings"]["params"]), (StatusCode::CREATED, &defaults));
     let chat = chat["id"].as_str().unwrap().to_owned();
 
-    let started = turn(&api, &chat, json!({ "temperature": 0.5 })).await;
-    assert_eq!((&sent(&log)["temperature"], &sent(&log)["max_tokens"]), (&json!(0.5), &json!(900)));
+    let started = send_turn(&api, &chat, json!({ "temperature": 0.5 })).await;
+    assert_eq!(
+        (&last_request_body(&log)["temperature"], &last_request_body(&log)["max_tokens"]),
+        (&json!(0.5), &json!(900))
+    );
     let params = json!({ "temperature": 0.5, "max_tokens": 900, "thinking": "off" });
     assert_eq!(started["exchange"]["params"], params);
     assert_eq!(
@@ -65,21 +68,24 @@ async fn a_chats_defaults_hold_where_the_turn_is_silent() {
     let patch = json!({ "params": { "max_tokens": 100, "top_p": 0.5 } });
     let (status, changed) = api.call("PATCH", &path, Some(patch)).await;
     assert_eq!((status, &changed["settings"]["params"]), (StatusCode::OK, &json!({ "max_tokens": 100, "top_p": 0.5 })));
-    turn(&api, &chat, json!({})).await;
-    assert_eq!((&sent(&log)["top_p"], &sent(&log)["max_tokens"]), (&json!(0.5), &json!(100)));
+    send_turn(&api, &chat, json!({})).await;
+    assert_eq!((&last_request_body(&log)["top_p"], &last_request_body(&log)["max_tokens"]), (&json!(0.5), &json!(100)));
 
     // Trying again asks the same, and what it is told to change.
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
     let body = json!({ "params": { "max_tokens": 70 } });
     let (status, again) = api.call("POST", &format!("/api/turns/{reply}/retry"), Some(body)).await;
     assert_eq!(status, StatusCode::CREATED);
-    api.events(again["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
-    assert_eq!((&sent(&log)["temperature"], &sent(&log)["max_tokens"]), (&json!(0.5), &json!(70)));
-    api.house.check().await;
+    api.read_events(again["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    assert_eq!(
+        (&last_request_body(&log)["temperature"], &last_request_body(&log)["max_tokens"]),
+        (&json!(0.5), &json!(70))
+    );
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_page_shows_the_chats_thinking_and_leaves_its_budget_alone() {
+async fn page_shows_chat_thinking_and_keeps_its_budget() {
     let (api, _) = api(2).await;
     let defaults = json!({ "thinking": { "budget": 2_000 } });
     let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "params": defaults }))).await;
@@ -102,7 +108,7 @@ async fn a_page_shows_the_chats_thinking_and_leaves_its_budget_alone() {
         let sent = api.send(form).await;
         let to = sent.headers()["location"].to_str().unwrap().to_owned();
         let reply = to.split("at=").nth(1).unwrap().trim_end_matches("#latest");
-        api.events(reply, &[]).await;
+        api.read_events(reply, &[]).await;
         let (_, reply) = api.call("GET", &format!("/api/turns/{reply}"), None).await;
         let exchange = reply["exchange_id"].as_str().unwrap().parse().unwrap();
         let exchange = exchanges::find(&api.house.db, api.house.owner, exchange).await.unwrap().unwrap();
@@ -111,11 +117,11 @@ async fn a_page_shows_the_chats_thinking_and_leaves_its_budget_alone() {
 }
 
 #[tokio::test]
-async fn what_a_model_does_not_take_is_told_and_not_sent() {
+async fn unsupported_parameters_are_reported_and_not_sent() {
     let (api, log) = api(2).await;
-    let chat = api.chat().await;
-    let started = turn(&api, &chat, json!({ "temperature": 0.5, "top_k": 7, "thinking": "high" })).await;
-    let (body, exchange) = (sent(&log), &started["exchange"]);
+    let chat = api.create_chat().await;
+    let started = send_turn(&api, &chat, json!({ "temperature": 0.5, "top_k": 7, "thinking": "high" })).await;
+    let (body, exchange) = (last_request_body(&log), &started["exchange"]);
     assert_eq!((body.get("temperature"), body.get("top_k")), (None, None));
     let not_sent = json!([
         { "param": "temperature", "reason": "this model does not take it while it thinks" },
@@ -138,13 +144,13 @@ async fn what_a_model_does_not_take_is_told_and_not_sent() {
     // Leptos marks the end of a text.
     assert_eq!(line.map(|line| line.trim_start_matches('>').trim_end_matches("<!>")), Some(said));
     assert_eq!(html.matches("class=\"not-sent\"").count(), 1, "once, under the reply");
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_a_turn_asks_outside_of_the_model_is_refused_by_name_and_leaves_nothing() {
+async fn unsupported_turn_parameters_are_refused_by_name_and_store_nothing() {
     let (api, log) = api(2).await;
-    let chat = api.chat().await;
+    let chat = api.create_chat().await;
     let path = format!("/api/chats/{chat}/turns");
     let refused = [
         (json!({ "temperature": 1.5 }), "params.temperature", "must be between 0 and 1 for this model"),
@@ -176,27 +182,27 @@ async fn what_a_turn_asks_outside_of_the_model_is_refused_by_name_and_leaves_not
         assert_eq!(status, StatusCode::OK, "{field}");
     }
     let (_, _) = api.call("PATCH", &format!("/api/chats/{chat}"), Some(json!({ "params": refused[0].0 }))).await;
-    let started = turn(&api, &chat, json!({})).await;
+    let started = send_turn(&api, &chat, json!({})).await;
     let told = json!([{ "param": "temperature", "reason": "must be between 0 and 1 for this model" }]);
-    assert_eq!((&started["exchange"]["not_sent"], sent(&log).get("temperature")), (&told, None));
+    assert_eq!((&started["exchange"]["not_sent"], last_request_body(&log).get("temperature")), (&told, None));
 
     // Neither does what the first reply had asked for, when it is tried again.
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
     let retry = format!("/api/turns/{reply}/retry");
     let (status, again) = api.call("POST", &retry, None).await;
     assert_eq!((status, &again["exchange"]["not_sent"]), (StatusCode::CREATED, &told));
-    api.events(again["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(again["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     let (status, problem) = api.call("POST", &retry, Some(json!({ "params": { "temperature": 1.5 } }))).await;
     assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!("params.temperature")));
     let (_, chat) = api.call("GET", &format!("/api/chats/{chat}"), None).await;
     assert_eq!(chat["branches"].as_array().unwrap().len(), 2, "the refused one left no branch");
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_request_that_is_repeated_tells_the_same() {
+async fn repeated_request_returns_same_parameters() {
     let (api, _) = api(1).await;
-    let chat = api.chat().await;
+    let chat = api.create_chat().await;
     let path = format!("/api/chats/{chat}/turns");
     let body = json!({ "text": "hi", "params": { "top_k": 7 }, "client_request_id": "k" });
     let (_, first) = api.call("POST", &path, Some(body.clone())).await;
@@ -206,10 +212,10 @@ async fn a_request_that_is_repeated_tells_the_same() {
 }
 
 #[tokio::test]
-async fn bodies_are_read_strictly_wherever_they_bring_parameters() {
+async fn parameters_are_validated_strictly_in_every_body() {
     let (api, _) = api(1).await;
-    let chat = api.chat().await;
-    let started = turn(&api, &chat, json!({})).await;
+    let chat = api.create_chat().await;
+    let started = send_turn(&api, &chat, json!({})).await;
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
     let places = [
         ("POST", "/api/chats".to_owned(), json!({})),
@@ -249,11 +255,11 @@ async fn bodies_are_read_strictly_wherever_they_bring_parameters() {
         let (status, problem) = api.call(method, &path, Some(json!({ "system_prompt": "x".repeat(100_001) }))).await;
         assert_eq!((status.as_u16(), &problem["field"]), (422, &json!("system_prompt")), "{method}");
     }
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn models_say_what_they_take() {
+async fn models_list_supported_parameters() {
     let (api, _) = api(0).await;
     let (status, models) = api.call("GET", "/api/models", None).await;
     assert_eq!(status, StatusCode::OK);
@@ -272,10 +278,10 @@ async fn models_say_what_they_take() {
 }
 
 #[tokio::test]
-async fn manifests_from_before_parameters_were_told_are_read_as_they_are_now() {
+async fn manifests_without_parameters_are_still_read() {
     let (api, _) = api(1).await;
-    let chat = api.chat().await;
-    let started = turn(&api, &chat, json!({})).await;
+    let chat = api.create_chat().await;
+    let started = send_turn(&api, &chat, json!({})).await;
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
     let Db::Sqlite { writer, .. } = &api.house.db else { panic!("not a file") };
     let old = "UPDATE generation_requests SET manifest = CAST('[{\"turn_id\": \"x\"}]' AS BLOB)";
@@ -284,6 +290,6 @@ async fn manifests_from_before_parameters_were_told_are_read_as_they_are_now() {
     assert_eq!(generations[0]["request_manifest"], json!({ "turns": [{ "turn_id": "x" }], "not_sent": [] }));
     let exchange: turnleaf::domain::ExchangeId = started["exchange"]["id"].as_str().unwrap().parse().unwrap();
     let stored = exchanges::find(&api.house.db, api.house.owner, exchange).await.unwrap().unwrap();
-    assert_eq!((stored.params, stored.not_sent), (Params::default(), Vec::new()));
+    assert_eq!((stored.params, stored.not_sent), (ModelParams::default(), Vec::new()));
     assert!(exchanges::find(&api.house.db, ids::mint(), exchange).await.unwrap().is_none(), "its owner's alone");
 }

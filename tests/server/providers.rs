@@ -9,34 +9,34 @@ use http::{Request, StatusCode};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use turnleaf::domain::FailureKind;
-use turnleaf::ui::start::{Call, start};
-use turnleaf_platform::endpoint::{Api as Protocol, Endpoint};
-use turnleaf_providers::demo::Demo;
-use turnleaf_providers::registry::Registry;
-use turnleaf_service::turns::StartTurn;
-use turnleaf_service::turns::placement::Wanted;
+use turnleaf::ui::startup_script::{StartupCall, startup_script};
+use turnleaf_platform::endpoint::{ProviderApi as Protocol, ProviderEndpoint};
+use turnleaf_providers::demo::DemoProvider;
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_service::turns::TurnRequest;
+use turnleaf_service::turns::placement::PlacementRequest;
 
-use crate::fakeprov::{FakeProvider, Verb};
-use crate::house::{House, message};
-use crate::http_api::Api;
+use crate::fakeprov::{FakeProvider, ServerStep};
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, message_to_send};
 
 const KEY: &str = "canary-key-0123456789abcdef4f2a";
 const HEADER: &str = "canary-header-0123456789";
 
 /// A server that lists two models to everybody, and repeats the key that it was shown.
-async fn lists_two() -> FakeProvider {
+async fn server_with_two_models() -> FakeProvider {
     let list = format!("{{\"data\": [{{\"id\": \"big\"}}, {{\"id\": \"small\"}}], \"seen\": \"{KEY}\"}}");
-    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list.into()), Verb::Fin]]).await
+    FakeProvider::start(vec![vec![ServerStep::Status(200), ServerStep::Bytes(list.into()), ServerStep::Fin]]).await
 }
 
 /// A server that refuses every key, in words that repeat it.
-async fn refuses() -> FakeProvider {
+async fn refusing_server() -> FakeProvider {
     let body = format!("{{\"error\": {{\"message\": \"wrong key {KEY}\"}}}}");
-    FakeProvider::start(vec![vec![Verb::Status(401), Verb::Bytes(body.into()), Verb::Fin]]).await
+    FakeProvider::start(vec![vec![ServerStep::Status(401), ServerStep::Bytes(body.into()), ServerStep::Fin]]).await
 }
 
-fn set_from_outside() -> Endpoint {
-    Endpoint {
+fn configured_endpoint() -> ProviderEndpoint {
+    ProviderEndpoint {
         id: "openai".into(),
         name: "OpenAI".into(),
         api: Protocol::OpenaiChat,
@@ -44,39 +44,42 @@ fn set_from_outside() -> Endpoint {
         api_key: Some("canary-of-the-environment-9876".into()),
         models: vec!["gpt".into()],
         set_by: Some("OPENAI_API_KEY".into()),
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     }
 }
 
-async fn api() -> Api {
-    let registry = Registry::new(vec![set_from_outside()], None, Vec::new(), Demo::new(0.0));
-    Api::over(House::of_registry(tempfile::tempdir().unwrap(), registry, "a key for tests").await)
+async fn api() -> TestApi {
+    let registry = ProviderRegistry::new(vec![configured_endpoint()], None, Vec::new(), DemoProvider::new(0.0));
+    TestApi::with_server(
+        TestServer::with_registry_and_key(tempfile::tempdir().unwrap(), registry, "a key for tests").await,
+    )
 }
 
 /// A page runs no script, or the one of ours that makes it better.
-pub fn only_our_own_script(policy: &str, html: &str) {
+pub fn assert_scripts_are_own(policy: &str, html: &str) {
     if policy.contains("script-src 'none'") {
         return assert!(!html.contains("<script"), "{html}");
     }
     let nonce = policy.split("script-src 'nonce-").nth(1).unwrap().split('\'').next().unwrap();
-    let script = start("/pkg", "turnleaf", Some("plain"), Call::Enhance, Some(nonce.to_owned())).to_html();
+    let script =
+        startup_script("/pkg", "turnleaf", Some("plain"), StartupCall::Enhance, Some(nonce.to_owned())).to_html();
     assert!(html.matches("<script").count() == 1 && html.contains(&script), "{policy}: {html}");
 }
 
-impl Api {
+impl TestApi {
     /// A page that the server draws alone.
-    pub async fn page(&self, path: &str) -> String {
+    pub async fn get_page(&self, path: &str) -> String {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let response = self.send(request).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
         let html = text(response).await;
-        only_our_own_script(&policy, &html);
+        assert_scripts_are_own(&policy, &html);
         html
     }
 
     /// Sends a form and gives where it leads, or the page that it comes back with.
-    pub async fn form(&self, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
+    pub async fn post_form(&self, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
         let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
         let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
         let request = Request::builder()
@@ -94,7 +97,7 @@ impl Api {
         }
     }
 
-    async fn add(&self, body: Value) -> Value {
+    async fn add_provider(&self, body: Value) -> Value {
         let (status, provider) = self.call("POST", "/api/providers", Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{provider}");
         provider
@@ -121,7 +124,7 @@ async fn text(response: http::Response<Body>) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn box_at(server: &FakeProvider) -> Value {
+fn local_provider(server: &FakeProvider) -> Value {
     json!({
         "name": "My box", "api": "openai_chat", "base_url": server.base_url(), "local_network": true, "key": KEY,
         "headers": { "X-Gateway": HEADER },
@@ -129,10 +132,10 @@ fn box_at(server: &FakeProvider) -> Value {
 }
 
 #[tokio::test]
-async fn a_provider_counts_from_adding_to_removing() {
-    let (api, server) = (api().await, lists_two().await);
+async fn provider_is_available_from_adding_to_removing() {
+    let (api, server) = (api().await, server_with_two_models().await);
     let before = api.models_rev().await;
-    let made = api.add(box_at(&server)).await;
+    let made = api.add_provider(local_provider(&server)).await;
     assert_eq!((&made["id"], &made["locked"]), (&json!("my-box"), &json!(false)));
     assert_eq!(made["key"], json!({ "set": true, "ends_in": "4f2a" }));
     assert_eq!(made["headers"], json!(["x-gateway"]));
@@ -170,19 +173,19 @@ async fn a_provider_counts_from_adding_to_removing() {
     assert_eq!(again["branches"][0]["provider"], "my-box", "a branch keeps its lock");
     let (_, other) = api.call("POST", "/api/chats", Some(json!({}))).await;
     assert_eq!(other["branches"][0]["provider"], "openai", "the default is gone with its provider");
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn another_address_clears_the_key_and_says_so() {
-    let (api, server) = (api().await, lists_two().await);
-    api.add(box_at(&server)).await;
+async fn changed_address_clears_key_and_reports_it() {
+    let (api, server) = (api().await, server_with_two_models().await);
+    api.add_provider(local_provider(&server)).await;
     // Each change is followed by a look at the models, which is to be over before the next.
-    server.until_requests(1).await;
+    server.wait_for_requests(1).await;
     let moved = format!("{}/", server.base_url());
     let (_, same) = api.call("PATCH", "/api/providers/my-box", Some(json!({ "base_url": moved }))).await;
     assert_eq!((&same["key"]["set"], &same["notices"]), (&json!(true), &json!([])), "it is the same address");
-    server.until_requests(2).await;
+    server.wait_for_requests(2).await;
     let moved = server.base_url().replace("127.0.0.1", "localhost");
     let (status, changed) = api.call("PATCH", "/api/providers/my-box", Some(json!({ "base_url": moved }))).await;
     assert_eq!(status, StatusCode::OK);
@@ -208,68 +211,73 @@ async fn another_address_clears_the_key_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_server_that_was_found_is_told_of_until_somebody_wants_to_hear_no_more() {
-    let server = lists_two().await;
-    let candidate = Endpoint {
+async fn found_local_server_is_offered_until_dismissed() {
+    let server = server_with_two_models().await;
+    let candidate = ProviderEndpoint {
         id: "ollama".into(),
         name: "Ollama".into(),
         api: Protocol::OpenaiChat,
         base_url: server.base_url(),
         local_network: true,
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     };
-    let registry = Registry::new(Vec::new(), None, vec![candidate], Demo::new(0.0));
+    let registry = ProviderRegistry::new(Vec::new(), None, vec![candidate], DemoProvider::new(0.0));
     registry.refresh().await;
-    let api = Api::over(House::of_registry(tempfile::tempdir().unwrap(), registry, "a key for tests").await);
+    let api = TestApi::with_server(
+        TestServer::with_registry_and_key(tempfile::tempdir().unwrap(), registry, "a key for tests").await,
+    );
     let (service, owner) = (&api.house.service, api.house.owner);
     let address = server.base_url();
-    assert_eq!(service.found_locally(owner).await.unwrap()[0].address, address);
-    let (status, _) = api.form("/forms/found", &[("address", "http://elsewhere.example/v1")]).await;
+    assert_eq!(service.local_servers(owner).await.unwrap()[0].address, address);
+    let (status, _) = api.post_form("/forms/found", &[("address", "http://elsewhere.example/v1")]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert_eq!(api.form("/forms/found", &[("address", &address)]).await, (StatusCode::SEE_OTHER, "/".to_owned()));
-    assert_eq!(service.found_locally(owner).await.unwrap(), []);
+    assert_eq!(api.post_form("/forms/found", &[("address", &address)]).await, (StatusCode::SEE_OTHER, "/".to_owned()));
+    assert_eq!(service.local_servers(owner).await.unwrap(), []);
     assert!(!api.models("/api/models").await.contains(&"ollama/big".to_owned()), "nobody said yes");
-    let place = Wanted { provider: Some("ollama".into()), model: Some("big".into()), ..Wanted::default() };
-    let refused = service.start_turn(owner, StartTurn { place, ..message("Hello") }).await;
+    let place =
+        PlacementRequest { provider: Some("ollama".into()), model: Some("big".into()), ..PlacementRequest::default() };
+    let refused = service.start_turn(owner, TurnRequest { place, ..message_to_send("Hello") }).await;
     assert!(refused.is_err(), "{refused:?}");
-    assert!(api.page("/settings/providers").await.contains("Found on this machine: use it?"));
+    assert!(api.get_page("/settings/providers").await.contains("Found on this machine: use it?"));
 
-    let say = async |how| api.form("/forms/found", &[("address", &address), ("how", how)]).await;
+    let say = async |how| api.post_form("/forms/found", &[("address", &address), ("how", how)]).await;
     assert_eq!(say("use").await, (StatusCode::SEE_OTHER, "/settings/providers?done=saved".to_owned()));
     assert!(api.models("/api/models").await.contains(&"ollama/big".to_owned()));
     let registry = service.supervisor().registry();
     assert_eq!(registry.default_lock().provider, "ollama");
     // What was said is stored.
-    registry.accept([]);
+    registry.set_accepted_addresses([]);
     service.load_providers(owner).await.unwrap();
     assert_eq!(registry.default_lock().provider, "ollama");
     assert_eq!(say("stop").await.0, StatusCode::SEE_OTHER);
     assert_eq!(registry.default_lock().provider, "demo");
-    let (status, _) = api.form("/forms/found", &[("address", "http://elsewhere.example/v1"), ("how", "use")]).await;
+    let (status, _) =
+        api.post_form("/forms/found", &[("address", "http://elsewhere.example/v1"), ("how", "use")]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
 /// A server that lists a model and is overloaded whenever it is asked for a reply.
-async fn overloaded() -> FakeProvider {
+async fn overloaded_server() -> FakeProvider {
     let list = b"{\"data\": [{\"id\": \"big\"}]}".to_vec();
-    let busy = vec![Verb::Status(503), Verb::Bytes(b"{}".to_vec()), Verb::Fin];
-    FakeProvider::start(vec![vec![Verb::Status(200), Verb::Bytes(list), Verb::Fin], busy]).await
+    let busy = vec![ServerStep::Status(503), ServerStep::Bytes(b"{}".to_vec()), ServerStep::Fin];
+    FakeProvider::start(vec![vec![ServerStep::Status(200), ServerStep::Bytes(list), ServerStep::Fin], busy]).await
 }
 
 #[tokio::test]
-async fn how_often_a_provider_is_asked_again_is_its_owners_choice() {
-    let (api, server) = (api().await, overloaded().await);
+async fn provider_retry_count_is_configurable() {
+    let (api, server) = (api().await, overloaded_server().await);
     let address = server.base_url();
-    let mut body = box_at(&server);
+    let mut body = local_provider(&server);
     (body["retries"], body["silence_seconds"]) = (json!(0), json!(45));
-    let made = api.add(body).await;
+    let made = api.add_provider(body).await;
     assert_eq!((&made["retries"], &made["silence_seconds"]), (&json!(0), &json!(45)));
     // Once for its models, once for the reply, and not again.
-    server.until_requests(1).await;
-    let place = Wanted { provider: Some("my-box".into()), model: Some("big".into()), ..Wanted::default() };
-    let request = StartTurn { place, ..message("Hello") };
+    server.wait_for_requests(1).await;
+    let place =
+        PlacementRequest { provider: Some("my-box".into()), model: Some("big".into()), ..PlacementRequest::default() };
+    let request = TurnRequest { place, ..message_to_send("Hello") };
     let started = api.house.service.start_turn(api.house.owner, request).await.unwrap();
-    let turn = api.house.ended(started.assistant_turn.id).await;
+    let turn = api.house.wait_until_ended(started.assistant_turn.id).await;
     assert_eq!(turn.error.map(|failure| failure.kind), Some(FailureKind::ProviderOverloaded));
     assert_eq!(server.requests().iter().filter(|request| request.method == "POST").count(), 1);
 
@@ -291,31 +299,31 @@ async fn how_often_a_provider_is_asked_again_is_its_owners_choice() {
         ]
     };
     for typed in ["6", "often", "-1"] {
-        let (status, again) = api.form("/forms/providers/change", &whole(typed)).await;
+        let (status, again) = api.post_form("/forms/providers/change", &whole(typed)).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
         assert!(again.contains("Must be between 0 and 5.") && again.contains(&format!("value=\"{typed}\"")), "{again}");
     }
-    assert_eq!(api.form("/forms/providers/change", &whole("5")).await.0, StatusCode::SEE_OTHER);
-    let page = api.page("/settings/providers").await;
+    assert_eq!(api.post_form("/forms/providers/change", &whole("5")).await.0, StatusCode::SEE_OTHER);
+    let page = api.get_page("/settings/providers").await;
     assert!(page.contains("Tried again") && page.contains("5 times"), "{page}");
     assert!(!page.contains("Silence that is waited for"), "an empty field is as usual again");
-    assert_eq!(api.form("/forms/providers/change", &whole("")).await.0, StatusCode::SEE_OTHER);
+    assert_eq!(api.post_form("/forms/providers/change", &whole("")).await.0, StatusCode::SEE_OTHER);
     let (_, all) = api.call("GET", "/api/providers", None).await;
     let own = all.as_array().unwrap().iter().find(|provider| provider["id"] == "my-box").unwrap();
     assert_eq!((&own["retries"], &own["silence_seconds"]), (&Value::Null, &Value::Null));
 }
 
 #[tokio::test]
-async fn a_connection_may_keep_responses_where_its_api_can() {
-    let (api, server) = (api().await, lists_two().await);
+async fn connection_may_keep_responses_where_api_supports_it() {
+    let (api, server) = (api().await, server_with_two_models().await);
     let address = server.base_url();
-    let mut body = box_at(&server);
+    let mut body = local_provider(&server);
     (body["api"], body["keeps_responses"]) = (json!("openai_responses"), json!(true));
-    assert_eq!(api.add(body).await["keeps_responses"], true);
+    assert_eq!(api.add_provider(body).await["keeps_responses"], true);
     let registry = api.house.service.supervisor().registry();
     let keeps = || registry.find("my-box").unwrap().keeps_responses();
     assert!(keeps());
-    assert!(api.page("/settings/providers").await.contains("The provider keeps the conversation"));
+    assert!(api.get_page("/settings/providers").await.contains("The provider keeps the conversation"));
     let other = api.call("PATCH", "/api/providers/my-box", Some(json!({ "api": "openai_chat" }))).await;
     assert_eq!((other.0, &other.1["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("keeps_responses")));
     let rename = api.call("PATCH", "/api/providers/my-box", Some(json!({ "name": "Box" }))).await;
@@ -333,17 +341,19 @@ async fn a_connection_may_keep_responses_where_its_api_can() {
         ]
     };
     let ticked = ("keeps_responses", "1");
-    let (status, again) = api.form("/forms/providers/change", &[&whole("openai_chat")[..], &[ticked]].concat()).await;
+    let (status, again) =
+        api.post_form("/forms/providers/change", &[&whole("openai_chat")[..], &[ticked]].concat()).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(again.contains("Is for the API openai_responses alone."), "{again}");
-    let (status, _) = api.form("/forms/providers/change", &[&whole("openai_responses")[..], &[ticked]].concat()).await;
+    let (status, _) =
+        api.post_form("/forms/providers/change", &[&whole("openai_responses")[..], &[ticked]].concat()).await;
     assert_eq!((status, keeps()), (StatusCode::SEE_OTHER, true));
-    assert_eq!(api.form("/forms/providers/change", &whole("openai_responses")).await.0, StatusCode::SEE_OTHER);
+    assert_eq!(api.post_form("/forms/providers/change", &whole("openai_responses")).await.0, StatusCode::SEE_OTHER);
     assert!(!keeps());
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_refused_with_its_field() {
+async fn invalid_provider_is_refused_with_its_field() {
     let api = api().await;
     let good = || json!({ "name": "N", "api": "openai_chat", "base_url": "https://a.example/v1" });
     let with = |field: &str, value: Value| {
@@ -400,16 +410,16 @@ async fn what_cannot_be_is_refused_with_its_field() {
     }
     let mut named = good();
     named["id"] = json!("n");
-    api.add(named.clone()).await;
+    api.add_provider(named.clone()).await;
     let (status, problem) = api.call("POST", "/api/providers", Some(named)).await;
     assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("id")));
-    assert_eq!(api.add(good()).await["id"], "n-2", "one of the same name gets another id");
+    assert_eq!(api.add_provider(good()).await["id"], "n-2", "one of the same name gets another id");
     let rename = api.call("PATCH", "/api/providers/n", Some(json!({ "id": "m" }))).await;
     assert_eq!((rename.0, &rename.1["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("id")));
 }
 
 #[tokio::test]
-async fn what_the_environment_sets_is_listed_and_cannot_be_changed() {
+async fn environment_providers_are_listed_and_read_only() {
     let api = api().await;
     let (_, listed) = api.call("GET", "/api/providers", None).await;
     assert_eq!((&listed[0]["id"], &listed[0]["locked"]), (&json!("openai"), &json!(true)));
@@ -423,24 +433,26 @@ async fn what_the_environment_sets_is_listed_and_cannot_be_changed() {
         let path = format!("/api/providers/{id}");
         assert_eq!(api.call("PATCH", &path, Some(json!({ "name": "x" }))).await.0, StatusCode::NOT_FOUND, "{id}");
     }
-    let page = api.page("/settings/providers").await;
+    let page = api.get_page("/settings/providers").await;
     assert!(page.contains("Set by OPENAI_API_KEY") && !page.contains("edit=openai"), "{page}");
 }
 
 #[tokio::test]
-async fn a_stored_provider_comes_back_and_one_whose_key_cannot_be_opened_says_so() {
-    let (first, server) = (api().await, lists_two().await);
-    first.add(box_at(&server)).await;
+async fn stored_provider_survives_restart_and_undecryptable_key_is_reported() {
+    let (first, server) = (api().await, server_with_two_models().await);
+    first.add_provider(local_provider(&server)).await;
     first
-        .add(json!({ "name": "Off", "api": "openai_chat", "base_url": "https://a.example", "is_enabled": false }))
+        .add_provider(
+            json!({ "name": "Off", "api": "openai_chat", "base_url": "https://a.example", "is_enabled": false }),
+        )
         .await;
     let default = json!({ "provider": "my-box", "model": "small" });
     assert_eq!(first.call("PUT", "/api/models/default", Some(default)).await.0, StatusCode::NO_CONTENT);
-    let House { dir, db, .. } = first.house;
+    let TestServer { dir, db, .. } = first.house;
     db.close().await;
 
-    let registry = || Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0));
-    let again = Api::over(House::of_registry(dir, registry(), "a key for tests").await);
+    let registry = || ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
+    let again = TestApi::with_server(TestServer::with_registry_and_key(dir, registry(), "a key for tests").await);
     let (status, tested) = again.call("POST", "/api/providers/my-box/test", None).await;
     assert_eq!((status, &tested["state"]), (StatusCode::OK, &json!("working")));
     assert_eq!(server.requests().last().unwrap().headers.iter().filter(|(_, v)| v.contains(KEY)).count(), 1);
@@ -448,10 +460,10 @@ async fn a_stored_provider_comes_back_and_one_whose_key_cannot_be_opened_says_so
     assert_eq!(chat["branches"][0]["model"], "small");
     let (status, problem) = again.call("POST", "/api/providers/off/test", None).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("provider_off")));
-    let House { dir, db, .. } = again.house;
+    let TestServer { dir, db, .. } = again.house;
     db.close().await;
 
-    let lost = Api::over(House::of_registry(dir, registry(), "another key").await);
+    let lost = TestApi::with_server(TestServer::with_registry_and_key(dir, registry(), "another key").await);
     let (_, provider) = lost.call("GET", "/api/providers", None).await;
     assert_eq!(provider[0]["status"]["state"], "key_unreadable");
     assert!(provider[0]["status"]["sentence"].as_str().unwrap().contains("TURNLEAF_SECRET_KEY"), "{provider}");
@@ -480,15 +492,15 @@ impl Write for Log {
 }
 
 #[tokio::test]
-async fn no_key_comes_out_in_answers_pages_logs_or_the_database() {
+async fn key_never_appears_in_responses_pages_logs_or_database() {
     let log = Log::default();
     let writer = log.clone();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(move || writer.clone()).finish();
     let _guard = tracing::subscriber::set_default(subscriber);
-    let (api, server) = (api().await, refuses().await);
+    let (api, server) = (api().await, refusing_server().await);
     let mut seen = Vec::new();
-    seen.push(api.add(box_at(&server)).await.to_string());
+    seen.push(api.add_provider(local_provider(&server)).await.to_string());
     for (method, path, body) in [
         ("POST", "/api/providers/my-box/test", None),
         ("GET", "/api/providers", None),
@@ -500,11 +512,11 @@ async fn no_key_comes_out_in_answers_pages_logs_or_the_database() {
         seen.push(api.call(method, path, body).await.1.to_string());
     }
     let wrong = [("name", "x"), ("api", "openai_chat"), ("base_url", "nowhere"), ("key", KEY), ("headers", HEADER)];
-    let (status, page) = api.form("/forms/providers/add", &wrong).await;
+    let (status, page) = api.post_form("/forms/providers/add", &wrong).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     seen.push(page);
     let wrong = [("id", "my-box"), ("key", "canary-key-0123456789 with a space")];
-    let (status, page) = api.form("/forms/providers/key", &wrong).await;
+    let (status, page) = api.post_form("/forms/providers/key", &wrong).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(page.contains("Must be letters, digits and signs"), "{page}");
     seen.push(page);
@@ -526,43 +538,43 @@ async fn no_key_comes_out_in_answers_pages_logs_or_the_database() {
 }
 
 #[tokio::test]
-async fn the_page_does_it_all_without_script() {
-    let (api, server) = (api().await, lists_two().await);
+async fn providers_page_works_without_script() {
+    let (api, server) = (api().await, server_with_two_models().await);
     assert_eq!(
-        api.page("/settings/providers?add=ollama").await.matches("value=\"http://127.0.0.1:11434/v1\"").count(),
+        api.get_page("/settings/providers?add=ollama").await.matches("value=\"http://127.0.0.1:11434/v1\"").count(),
         1,
         "a beginning fills the form in"
     );
     let address = server.base_url();
     let typed =
         [("name", "<b>Box"), ("api", "openai_chat"), ("base_url", address.as_str()), ("key", KEY), ("models", "")];
-    let (status, again) = api.form("/forms/providers/add", &typed).await;
+    let (status, again) = api.post_form("/forms/providers/add", &typed).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     for part in ["Must be switched on for an address", "value=\"&lt;b&gt;Box\"", &address, "Enter the key again"] {
         assert!(again.contains(part), "{part}: {again}");
     }
     assert!(!again.contains("<b>Box"));
-    let (status, to) = api.form("/forms/providers/add", &[&typed[..], &[("local_network", "1")]].concat()).await;
+    let (status, to) = api.post_form("/forms/providers/add", &[&typed[..], &[("local_network", "1")]].concat()).await;
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/providers?done=saved&id=b-box"));
-    let page = api.page(&to).await;
+    let page = api.get_page(&to).await;
     for part in ["Saved.", "Working · 2 models", "Key set · ends in 4f2a", "data-state=\"working\"", "value=\"small\""]
     {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let (_, to) = api.form("/forms/providers/test", &[("id", "b-box")]).await;
-    assert!(api.page(&to).await.contains("role=\"status\"><p class=\"said ok\">"));
+    let (_, to) = api.post_form("/forms/providers/test", &[("id", "b-box")]).await;
+    assert!(api.get_page(&to).await.contains("role=\"status\"><p class=\"said ok\">"));
 
     // Of the two listed models one stays ticked, and becomes the default.
     let rows = [("id", "b-box"), ("listed", "big"), ("listed", "small"), ("shown", "small"), ("default", "small")];
-    assert_eq!(api.form("/forms/providers/models", &rows).await.0, StatusCode::SEE_OTHER);
+    assert_eq!(api.post_form("/forms/providers/models", &rows).await.0, StatusCode::SEE_OTHER);
     assert_eq!(api.models("/api/models").await, ["openai/gpt", "b-box/small"]);
     let (_, models) = api.call("GET", "/api/models", None).await;
     assert!(models.as_array().unwrap().iter().any(|model| model["model"] == "small" && model["is_default"] == true));
     // What a search did not list stays as it was.
     let rows = [("id", "b-box"), ("q", "sma"), ("listed", "small")];
-    api.form("/forms/providers/models", &rows).await;
+    api.post_form("/forms/providers/models", &rows).await;
     assert_eq!(api.models("/api/models").await, ["openai/gpt"]);
-    let found = api.page("/settings/providers?models=b-box&q=sma").await;
+    let found = api.get_page("/settings/providers?models=b-box&q=sma").await;
     assert!(found.contains("Models (2, 2 hidden)") && !found.contains("name=\"listed\" value=\"big\""), "{found}");
 
     let whole = [
@@ -574,22 +586,22 @@ async fn the_page_does_it_all_without_script() {
         ("local_network", "1"),
         ("headers", "X-A: one\r\nX-B: two"),
     ];
-    assert_eq!(api.form("/forms/providers/change", &whole).await.0, StatusCode::SEE_OTHER);
+    assert_eq!(api.post_form("/forms/providers/change", &whole).await.0, StatusCode::SEE_OTHER);
     let (_, listed) = api.call("GET", "/api/providers", None).await;
     assert_eq!((&listed[1]["name"], &listed[1]["headers"]), (&json!("Box"), &json!(["x-a", "x-b"])));
     assert_eq!(listed[1]["key"]["set"], true, "an empty field keeps the key");
     let no_colon: Vec<_> = whole.iter().map(|(n, v)| (*n, if *n == "headers" { "X-A" } else { *v })).collect();
-    let (status, again) = api.form("/forms/providers/change", &no_colon).await;
+    let (status, again) = api.post_form("/forms/providers/change", &no_colon).await;
     assert!(status == StatusCode::UNPROCESSABLE_ENTITY && again.contains("Each line must be like"), "{again}");
 
-    let (_, to) = api.form("/forms/providers/change", &[("id", "b-box"), ("switch", "off")]).await;
-    assert!(api.page(&to).await.contains("data-state=\"off\""));
+    let (_, to) = api.post_form("/forms/providers/change", &[("id", "b-box"), ("switch", "off")]).await;
+    assert!(api.get_page(&to).await.contains("data-state=\"off\""));
     assert!(api.models("/api/models?all=1").await.iter().all(|model| !model.starts_with("b-box")));
-    api.form("/forms/providers/change", &[("id", "b-box"), ("switch", "on")]).await;
-    let (_, to) = api.form("/forms/providers/key", &[("id", "b-box"), ("remove", "1")]).await;
-    assert!(api.page(&to).await.contains("No key set"));
-    let (_, to) = api.form("/forms/providers/remove", &[("id", "b-box")]).await;
-    let gone = api.page(&to).await;
+    api.post_form("/forms/providers/change", &[("id", "b-box"), ("switch", "on")]).await;
+    let (_, to) = api.post_form("/forms/providers/key", &[("id", "b-box"), ("remove", "1")]).await;
+    assert!(api.get_page(&to).await.contains("No key set"));
+    let (_, to) = api.post_form("/forms/providers/remove", &[("id", "b-box")]).await;
+    let gone = api.get_page(&to).await;
     assert!(gone.contains("Removed.") && !gone.contains("provider-b-box"), "{gone}");
     let request = Request::builder().uri("/settings").header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
     assert_eq!(api.send(request).await.headers()["location"], "/settings/general");

@@ -4,25 +4,27 @@
 use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::{Author, Content, Failure, FailureKind, Turn, TurnStatus};
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_providers::anthropic::MessagesEndpoint;
 use turnleaf_providers::gemini::GeminiEndpoint;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::openai_responses::ResponsesEndpoint;
-use turnleaf_providers::provider::{Refused, ToolOutcome};
-use turnleaf_providers::scripted::{Answer, Log, Scripted, Step};
-use turnleaf_run::{Cursor, Followed};
-use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_providers::provider::{ProviderError, ToolOutcome};
+use turnleaf_providers::scripted::{RequestLog, ScriptedAnswer, ScriptedProvider, ScriptedStep};
+use turnleaf_run::{EventCursor, FollowerItem};
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 use turnleaf_store::branches;
 use turnleaf_store::generations::{self, GenerationStatus, requests};
 
-use crate::house::{House, answer, delta, finish, message, text, thinking};
+use crate::test_server::{
+    TestServer, delta_step, finish_steps, message_to_send, streamed_answer, text_step, thinking_step,
+};
 use futures::StreamExt;
 
 pub const SIGNATURE: &str = "messages.1.content.0: Invalid `signature` in `thinking` block";
 
-pub fn endpoint(api: Api) -> Endpoint {
-    Endpoint {
+pub fn endpoint(api: ProviderApi) -> ProviderEndpoint {
+    ProviderEndpoint {
         id: "scripted".into(),
         name: "Scripted".into(),
         api,
@@ -32,72 +34,77 @@ pub fn endpoint(api: Api) -> Endpoint {
         models: Vec::new(),
         default_model: None,
         local_network: true,
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     }
 }
 
 /// A provider that speaks Messages and says these things.
-pub fn anthropic(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-    Scripted::new("scripted", answers).like(MessagesEndpoint::new(&endpoint(Api::Anthropic), HttpClient::default()))
+pub fn anthropic_provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
+    ScriptedProvider::new("scripted", answers)
+        .with_protocol_of(MessagesEndpoint::new(&endpoint(ProviderApi::Anthropic), HttpClient::default()))
 }
 
-pub fn refused(message: &str) -> Answer {
+pub fn refused_answer(message: &str) -> ScriptedAnswer {
     let failure = Failure::new(FailureKind::ProviderRefusedRequest, "Scripted").with_detail(message);
     let document = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
-    Answer::Refuse(Refused { status: Some(400), body: document.to_string().into(), ..Refused::unanswered(failure) })
+    ScriptedAnswer::Refuse(ProviderError {
+        status: Some(400),
+        body: document.to_string().into(),
+        ..ProviderError::without_response(failure)
+    })
 }
 
-pub fn event(event: Value) -> Step {
-    Step::Bytes(format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()).into())
+pub fn event_step(event: Value) -> ScriptedStep {
+    ScriptedStep::Bytes(format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()).into())
 }
 
-fn begin() -> Step {
-    event(json!({"type": "message_start", "message": {"id": "m", "model": "model-a", "content": []}}))
+fn message_start_step() -> ScriptedStep {
+    event_step(json!({"type": "message_start", "message": {"id": "m", "model": "model-a", "content": []}}))
 }
 
 /// The blocks of a message, each with its end.
-fn blocks(blocks: &[Value]) -> Vec<Step> {
+fn block_steps(blocks: &[Value]) -> Vec<ScriptedStep> {
     let mut steps = Vec::new();
     for (index, block) in blocks.iter().enumerate() {
-        steps.push(event(json!({"type": "content_block_start", "index": index, "content_block": block})));
-        steps.push(event(json!({"type": "content_block_stop", "index": index})));
+        steps.push(event_step(json!({"type": "content_block_start", "index": index, "content_block": block})));
+        steps.push(event_step(json!({"type": "content_block_stop", "index": index})));
     }
     steps
 }
 
-pub fn whole(content: &[Value], reason: &str) -> Answer {
+pub fn complete_answer(content: &[Value], reason: &str) -> ScriptedAnswer {
     let end = [
-        event(json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 2}})),
-        event(json!({"type": "message_stop"})),
+        event_step(json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 2}})),
+        event_step(json!({"type": "message_stop"})),
     ];
-    Answer::Stream([vec![begin()], blocks(content), end.into()].concat())
+    ScriptedAnswer::Stream([vec![message_start_step()], block_steps(content), end.into()].concat())
 }
 
-pub fn thought(signature: &str) -> Value {
+pub fn thinking_block(signature: &str) -> Value {
     json!({"type": "thinking", "thinking": "why", "signature": signature})
 }
 
-pub fn said(text: &str) -> Value {
+pub fn text_block(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn call(id: &str) -> Value {
+fn tool_call_block(id: &str) -> Value {
     json!({"type": "tool_use", "id": id, "name": "look", "input": {"n": 1}})
 }
 
 /// The messages of the `at`th request.
-pub fn messages(log: &Log, at: usize) -> Vec<Value> {
-    listed(log, at, "messages")
+pub fn request_messages(log: &RequestLog, at: usize) -> Vec<Value> {
+    request_list(log, at, "messages")
 }
 
 /// The messages of the `at`th request, which stand under this key.
-fn listed(log: &Log, at: usize, key: &str) -> Vec<Value> {
+fn request_list(log: &RequestLog, at: usize, key: &str) -> Vec<Value> {
     let body: Value = serde_json::from_slice(&log.requests()[at]).unwrap();
     body[key].as_array().unwrap().clone()
 }
 
-pub async fn next(house: &House, after: &Started, text: &str) -> Started {
-    let next = StartTurn { chat_id: Some(after.chat.id), ..message(text) };
+pub async fn send_next(house: &TestServer, after: &AcceptedExchange, text: &str) -> AcceptedExchange {
+    let next = TurnRequest { chat_id: Some(after.chat.id), ..message_to_send(text) };
     house.service.start_turn(house.owner, next).await.unwrap()
 }
 
@@ -116,25 +123,25 @@ pub fn notices(turn: &Turn) -> Vec<(usize, &str)> {
 }
 
 #[tokio::test]
-async fn a_refused_signature_is_left_out_once_said_and_not_sent_again() {
-    let provider = anthropic([
-        whole(&[thought("one"), said("A1")], "end_turn"),
-        refused(SIGNATURE),
-        whole(&[thought("two"), said("A2")], "end_turn"),
-        whole(&[thought("three"), said("A3")], "end_turn"),
-        whole(&[said("another A3")], "end_turn"),
+async fn refused_signature_is_dropped_once_reported_and_not_sent_again() {
+    let provider = anthropic_provider([
+        complete_answer(&[thinking_block("one"), text_block("A1")], "end_turn"),
+        refused_answer(SIGNATURE),
+        complete_answer(&[thinking_block("two"), text_block("A2")], "end_turn"),
+        complete_answer(&[thinking_block("three"), text_block("A3")], "end_turn"),
+        complete_answer(&[text_block("another A3")], "end_turn"),
     ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    house.ended(first.assistant_turn.id).await;
-    let second = next(&house, &first, "U2").await;
-    let turn = house.ended(second.assistant_turn.id).await;
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let second = send_next(&house, &first, "U2").await;
+    let turn = house.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "A2"));
     assert_eq!(notices(&turn), [(0, "reasoning_refused")], "in front of the reply's content");
     assert_eq!(log.requests().len(), 3);
-    assert_eq!(messages(&log, 1)[1]["content"], json!([thought("one"), said("A1")]));
-    assert_eq!(messages(&log, 2)[1]["content"], json!([said("A1")]), "left out whole, never blanked");
+    assert_eq!(request_messages(&log, 1)[1]["content"], json!([thinking_block("one"), text_block("A1")]));
+    assert_eq!(request_messages(&log, 2)[1]["content"], json!([text_block("A1")]), "left out whole, never blanked");
 
     // Both requests are kept as they were sent, and the second says what was done to it.
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
@@ -159,12 +166,12 @@ async fn a_refused_signature_is_left_out_once_said_and_not_sent_again() {
     assert_eq!(repairs(1), [Value::Null, json!("earlier_reasoning_left_out"), Value::Null]);
 
     // The next request of the branch has that form from the start, and the newer reasoning in it.
-    let third = next(&house, &second, "U3").await;
-    let turn = house.ended(third.assistant_turn.id).await;
+    let third = send_next(&house, &second, "U3").await;
+    let turn = house.wait_until_ended(third.assistant_turn.id).await;
     assert_eq!((log.requests().len(), notices(&turn).len()), (4, 0));
-    let (before, after) = (messages(&log, 2), messages(&log, 3));
+    let (before, after) = (request_messages(&log, 2), request_messages(&log, 3));
     assert_eq!(after[..before.len()], before[..], "the accepted prefix stays");
-    assert_eq!(after[3]["content"], json!([thought("two"), said("A2")]));
+    assert_eq!(after[3]["content"], json!([thinking_block("two"), text_block("A2")]));
     let state = branches::provider_state(&house.db, third.branch.id).await.unwrap();
     assert_eq!(state.reasoning_left_out_until, Some(first.assistant_turn.id));
 
@@ -172,168 +179,175 @@ async fn a_refused_signature_is_left_out_once_said_and_not_sent_again() {
     let again =
         house.service.retry_turn(house.owner, third.assistant_turn.id, Default::default(), Default::default(), None);
     let again = again.await.unwrap();
-    house.ended(again.assistant_turn.id).await;
-    assert_eq!(messages(&log, 4)[1]["content"], json!([thought("one"), said("A1")]));
-    house.check().await;
+    house.wait_until_ended(again.assistant_turn.id).await;
+    assert_eq!(request_messages(&log, 4)[1]["content"], json!([thinking_block("one"), text_block("A1")]));
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_request_that_is_refused_in_both_forms_fails_after_two_requests() {
-    let provider =
-        anthropic([whole(&[thought("one"), said("A1")], "end_turn"), refused(SIGNATURE), refused(SIGNATURE)]);
+async fn request_refused_in_both_forms_fails_after_two_attempts() {
+    let provider = anthropic_provider([
+        complete_answer(&[thinking_block("one"), text_block("A1")], "end_turn"),
+        refused_answer(SIGNATURE),
+        refused_answer(SIGNATURE),
+    ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    house.ended(first.assistant_turn.id).await;
-    let second = next(&house, &first, "U2").await;
-    let turn = house.ended(second.assistant_turn.id).await;
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let second = send_next(&house, &first, "U2").await;
+    let turn = house.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Error);
     assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ProviderRefusedRequest);
     assert_eq!(turn.error.as_ref().unwrap().detail.as_deref(), Some(SIGNATURE));
     assert_eq!(log.requests().len(), 3);
     let state = branches::provider_state(&house.db, second.branch.id).await.unwrap();
     assert_eq!(state, Default::default(), "what did not help is not kept");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_refusal_inside_a_successful_stream_is_repaired_while_nothing_was_said() {
-    let failing = |before: Vec<Step>| {
+async fn refusal_inside_successful_stream_is_repaired_before_any_text() {
+    let failing = |before: Vec<ScriptedStep>| {
         let error = json!({"type": "error", "error": {"type": "invalid_request_error", "message": SIGNATURE}});
-        Answer::Stream([vec![begin()], before, vec![event(error)]].concat())
+        ScriptedAnswer::Stream([vec![message_start_step()], before, vec![event_step(error)]].concat())
     };
     for (what, failed, requests, status) in [
         ("before content", failing(vec![]), 3, TurnStatus::Complete),
-        ("behind content", failing(blocks(&[said("So")])), 2, TurnStatus::Error),
+        ("behind content", failing(block_steps(&[text_block("So")])), 2, TurnStatus::Error),
     ] {
-        let provider =
-            anthropic([whole(&[thought("one"), said("A1")], "end_turn"), failed, whole(&[said("A2")], "end_turn")]);
+        let provider = anthropic_provider([
+            complete_answer(&[thinking_block("one"), text_block("A1")], "end_turn"),
+            failed,
+            complete_answer(&[text_block("A2")], "end_turn"),
+        ]);
         let log = provider.log();
-        let house = House::new(provider).await;
+        let house = TestServer::new(provider).await;
         let first = house.send("U1").await;
-        house.ended(first.assistant_turn.id).await;
-        let turn = house.ended(next(&house, &first, "U2").await.assistant_turn.id).await;
+        house.wait_until_ended(first.assistant_turn.id).await;
+        let turn = house.wait_until_ended(send_next(&house, &first, "U2").await.assistant_turn.id).await;
         assert_eq!((log.requests().len(), turn.status), (requests, status), "{what}");
-        house.check().await;
+        house.check_invariants().await;
     }
 }
 
-pub fn with_tool(provider: Scripted) -> Scripted {
+pub fn with_tool(provider: ScriptedProvider) -> ScriptedProvider {
     let tool = ToolSpec { name: "look".into(), description: String::new(), parameters: json!({"type": "object"}) };
     provider.with_tools(vec![tool], |_, _| Some(ToolOutcome { result: json!("found it"), is_error: false }))
 }
 
 #[tokio::test]
-async fn a_refused_tool_loop_is_told_in_words_and_goes_on() {
-    let provider = with_tool(anthropic([
-        whole(&[thought("one"), said("I look."), call("a")], "tool_use"),
-        refused(SIGNATURE),
-        whole(&[thought("two"), call("b")], "tool_use"),
-        whole(&[thought("three"), said("Done.")], "end_turn"),
-        whole(&[said("A2")], "end_turn"),
+async fn refused_tool_loop_is_resent_as_text_and_continues() {
+    let provider = with_tool(anthropic_provider([
+        complete_answer(&[thinking_block("one"), text_block("I look."), tool_call_block("a")], "tool_use"),
+        refused_answer(SIGNATURE),
+        complete_answer(&[thinking_block("two"), tool_call_block("b")], "tool_use"),
+        complete_answer(&[thinking_block("three"), text_block("Done.")], "end_turn"),
+        complete_answer(&[text_block("A2")], "end_turn"),
     ]));
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    let turn = house.ended(first.assistant_turn.id).await;
+    let turn = house.wait_until_ended(first.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete);
     assert_eq!(notices(&turn).iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), ["steps_told"]);
-    let told = messages(&log, 2);
+    let told = request_messages(&log, 2);
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["role"], "user");
     let words = told[0]["content"][1]["text"].as_str().unwrap();
     assert!(words.contains("you wrote: I look.") && words.contains("you called look with {\"n\":1}"), "{words}");
     assert!(words.contains("look gave: found it") && !words.contains("why"), "{words}");
     // The steps behind it come as they are, and the words before them stay what they were.
-    let after = messages(&log, 3);
+    let after = request_messages(&log, 3);
     assert_eq!(after[0], told[0]);
-    assert_eq!(after[1]["content"], json!([thought("two"), call("b")]));
+    assert_eq!(after[1]["content"], json!([thinking_block("two"), tool_call_block("b")]));
     assert_eq!(after[2]["content"][0]["tool_use_id"], "b");
     // Later the turn goes back with its calls and results, and without the reasoning in it.
-    house.ended(next(&house, &first, "U2").await.assistant_turn.id).await;
-    let later = messages(&log, 4);
+    house.wait_until_ended(send_next(&house, &first, "U2").await.assistant_turn.id).await;
+    let later = request_messages(&log, 4);
     assert!(!Value::from(later.clone()).to_string().contains("\"thinking\""), "{later:?}");
-    assert_eq!(later[1]["content"], json!([said("I look."), call("a")]));
+    assert_eq!(later[1]["content"], json!([text_block("I look."), tool_call_block("a")]));
     assert_eq!(log.requests().len(), 5);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn an_endpoint_that_wants_reasoning_back_gets_it_from_then_on() {
+async fn endpoint_requiring_reasoning_gets_it_from_then_on() {
     let function = json!({ "name": "look", "arguments": "{}" });
-    let asks = [thinking("hm"), delta(json!({ "tool_calls": [{ "index": 0, "id": "a", "function": function }] }))];
-    let provider = with_tool(Scripted::new(
+    let asks =
+        [thinking_step("hm"), delta_step(json!({ "tool_calls": [{ "index": 0, "id": "a", "function": function }] }))];
+    let provider = with_tool(ScriptedProvider::new(
         "scripted",
         [
-            Answer::Stream(asks.into_iter().chain(finish("tool_calls")).collect()),
-            refused("The `reasoning_content` in the thinking mode must be passed back to the API."),
-            answer([thinking("so"), text("A1")]),
-            answer([text("A2")]),
+            ScriptedAnswer::Stream(asks.into_iter().chain(finish_steps("tool_calls")).collect()),
+            refused_answer("The `reasoning_content` in the thinking mode must be passed back to the API."),
+            streamed_answer([thinking_step("so"), text_step("A1")]),
+            streamed_answer([text_step("A2")]),
         ],
     ));
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
-    let turn = house.ended(first.assistant_turn.id).await;
+    let turn = house.wait_until_ended(first.assistant_turn.id).await;
     assert_eq!((turn.status, notices(&turn)[0].1), (TurnStatus::Complete, "reasoning_added"));
-    assert_eq!(messages(&log, 1)[1].get("reasoning_content"), None);
-    assert_eq!(messages(&log, 2)[1]["reasoning_content"], "hm");
-    let second = next(&house, &first, "U2").await;
-    let turn = house.ended(second.assistant_turn.id).await;
+    assert_eq!(request_messages(&log, 1)[1].get("reasoning_content"), None);
+    assert_eq!(request_messages(&log, 2)[1]["reasoning_content"], "hm");
+    let second = send_next(&house, &first, "U2").await;
+    let turn = house.wait_until_ended(second.assistant_turn.id).await;
     assert_eq!((log.requests().len(), notices(&turn).len()), (4, 0));
-    let reasoning: Vec<_> = [1, 3].map(|at| messages(&log, 3)[at]["reasoning_content"].clone()).into();
+    let reasoning: Vec<_> = [1, 3].map(|at| request_messages(&log, 3)[at]["reasoning_content"].clone()).into();
     assert_eq!(reasoning, ["hm", "so"]);
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     assert_eq!(made[0].request_manifest["turns"][1]["repair"], "reasoning_echoed");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn sealed_items_and_thought_signatures_are_left_out_too() {
+async fn encrypted_items_and_thought_signatures_are_dropped() {
     let reasoning = json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"});
     let item = |text: &str| json!({"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     let responded = |output: &[Value]| {
         let response = json!({"status": "completed", "output": output});
-        Answer::Stream(vec![event(json!({"type": "response.completed", "response": response}))])
+        ScriptedAnswer::Stream(vec![event_step(json!({"type": "response.completed", "response": response}))])
     };
     let mut bare = item("A1");
     bare.as_object_mut().unwrap().shift_remove("id");
     let chunk = |part: Value| {
-        Answer::Stream(vec![Step::event(
+        ScriptedAnswer::Stream(vec![ScriptedStep::event(
             &json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}),
         )])
     };
     let signed = json!({"text": "A1", "thoughtSignature": "s"});
-    let responses = ResponsesEndpoint::new(&endpoint(Api::OpenaiResponses), HttpClient::default());
-    let gemini = GeminiEndpoint::new(&endpoint(Api::Gemini), HttpClient::default());
+    let responses = ResponsesEndpoint::new(&endpoint(ProviderApi::OpenaiResponses), HttpClient::default());
+    let gemini = GeminiEndpoint::new(&endpoint(ProviderApi::Gemini), HttpClient::default());
     for (provider, key, refusal, whole, left) in [
         (
-            Scripted::new(
+            ScriptedProvider::new(
                 "scripted",
                 [
                     responded(&[reasoning.clone(), item("A1")]),
-                    refused("The encrypted content for item rs_1 could not be verified."),
+                    refused_answer("The encrypted content for item rs_1 could not be verified."),
                     responded(&[reasoning.clone(), item("A2")]),
                     responded(&[item("A3")]),
                 ],
             )
-            .like(responses),
+            .with_protocol_of(responses),
             "input",
             "reasoning_left_out",
             vec![reasoning.clone(), item("A1")],
             vec![bare],
         ),
         (
-            Scripted::new(
+            ScriptedProvider::new(
                 "scripted",
                 [
                     chunk(signed.clone()),
-                    refused("Corrupted thought signature."),
+                    refused_answer("Corrupted thought signature."),
                     chunk(json!({"text": "A2", "thoughtSignature": "t"})),
                     chunk(json!({"text": "A3"})),
                 ],
             )
-            .like(gemini),
+            .with_protocol_of(gemini),
             "contents",
             "earlier_reasoning_left_out",
             vec![json!({"role": "model", "parts": [signed]})],
@@ -341,114 +355,121 @@ async fn sealed_items_and_thought_signatures_are_left_out_too() {
         ),
     ] {
         let log = provider.log();
-        let house = House::new(provider).await;
+        let house = TestServer::new(provider).await;
         let first = house.send("U1").await;
-        house.ended(first.assistant_turn.id).await;
-        let second = next(&house, &first, "U2").await;
-        let turn = house.ended(second.assistant_turn.id).await;
+        house.wait_until_ended(first.assistant_turn.id).await;
+        let second = send_next(&house, &first, "U2").await;
+        let turn = house.wait_until_ended(second.assistant_turn.id).await;
         assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A2", 1, 3), "{key}");
         let between = |at: usize| {
-            let all = listed(&log, at, key);
+            let all = request_list(&log, at, key);
             all[1..all.len() - 1].to_vec()
         };
         assert_eq!((between(1), between(2)), (whole, left.clone()), "{key}");
         let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
         assert_eq!(made[1].request_manifest["repair"], refusal, "{key}");
-        house.ended(next(&house, &second, "U3").await.assistant_turn.id).await;
+        house.wait_until_ended(send_next(&house, &second, "U3").await.assistant_turn.id).await;
         assert_eq!(log.requests().len(), 4, "{key}: not refused again");
-        let (before, after) = (listed(&log, 2, key), listed(&log, 3, key));
+        let (before, after) = (request_list(&log, 2, key), request_list(&log, 3, key));
         assert_eq!(after[..before.len()], before[..], "{key}: the accepted prefix stays");
-        house.check().await;
+        house.check_invariants().await;
     }
 }
 
 #[tokio::test]
-async fn what_no_other_form_can_help_is_asked_once() {
+async fn unrepairable_refusal_is_sent_once() {
     for message in ["messages.0.content: Input should be a valid string", SIGNATURE] {
         // There is no earlier reply, so there is nothing to leave out.
-        let provider = anthropic([refused(message)]);
+        let provider = anthropic_provider([refused_answer(message)]);
         let log = provider.log();
-        let house = House::new(provider).await;
-        let turn = house.ended(house.send("U1").await.assistant_turn.id).await;
+        let house = TestServer::new(provider).await;
+        let turn = house.wait_until_ended(house.send("U1").await.assistant_turn.id).await;
         assert_eq!((turn.status, log.requests().len()), (TurnStatus::Error, 1), "{message}");
         assert_eq!(notices(&turn), []);
-        house.check().await;
+        house.check_invariants().await;
     }
 }
 
 #[tokio::test]
-async fn reasoning_that_the_provider_dropped_by_itself_is_said_in_front_of_the_reply() {
+async fn reasoning_dropped_by_provider_is_noted_before_reply() {
     let start = json!({"type": "message_start", "message": {"id": "m", "model": "model-a", "content": [],
         "input_transformations": [{"type": "thinking_dropped"}]}});
     let end = [
-        event(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}})),
-        event(json!({"type": "message_stop"})),
+        event_step(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}})),
+        event_step(json!({"type": "message_stop"})),
     ];
-    let steps = [vec![event(start)], blocks(&[thought("s"), said("So.")]), end.into()].concat();
-    let house = House::new(anthropic([Answer::Stream(steps)])).await;
-    let turn = house.ended(house.send("U1").await.assistant_turn.id).await;
+    let steps = [vec![event_step(start)], block_steps(&[thinking_block("s"), text_block("So.")]), end.into()].concat();
+    let house = TestServer::new(anthropic_provider([ScriptedAnswer::Stream(steps)])).await;
+    let turn = house.wait_until_ended(house.send("U1").await.assistant_turn.id).await;
     assert_eq!(notices(&turn), [(0, "reasoning_dropped")]);
     let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
     assert_eq!(kinds, ["x:notice", "thinking", "thinking_signature", "text", "x:input_transformations"]);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn an_interrupted_reply_goes_back_as_far_as_the_provider_takes_it() {
+async fn interrupted_reply_is_resent_as_far_as_provider_accepts() {
     let half = [
-        vec![begin()],
-        blocks(&[thought("one")]),
+        vec![message_start_step()],
+        block_steps(&[thinking_block("one")]),
         vec![
-            event(json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}})),
-            event(json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "It is"}})),
-            Step::Hang,
+            event_step(
+                json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}}),
+            ),
+            event_step(
+                json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "It is"}}),
+            ),
+            ScriptedStep::Hang,
         ],
     ];
-    let provider = anthropic([
-        Answer::Stream(half.concat()),
-        whole(&[thought("two"), said("A2")], "end_turn"),
-        whole(&[said("A3")], "end_turn"),
+    let provider = anthropic_provider([
+        ScriptedAnswer::Stream(half.concat()),
+        complete_answer(&[thinking_block("two"), text_block("A2")], "end_turn"),
+        complete_answer(&[text_block("A3")], "end_turn"),
     ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
     let id = first.assistant_turn.id;
-    let mut followed =
-        std::pin::pin!(house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap());
-    while let Some(Ok(Followed::Line(line))) = followed.next().await {
+    let mut followed = std::pin::pin!(
+        house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
+    );
+    while let Some(Ok(FollowerItem::Line(line))) = followed.next().await {
         if line.json.contains("It is") {
             break;
         }
     }
     let stopped = house.service.stop_turn(house.owner, id).await.unwrap();
     assert_eq!((stopped.status, stopped.content_text().as_str()), (TurnStatus::Cancelled, "It is"));
-    let second = next(&house, &first, "U2").await;
-    let turn = house.ended(second.assistant_turn.id).await;
+    let second = send_next(&house, &first, "U2").await;
+    let turn = house.wait_until_ended(second.assistant_turn.id).await;
     let expected = json!([
-        {"role": "user", "content": [said("U1")]},
-        {"role": "assistant", "content": [thought("one"), said("It is")]},
-        {"role": "user", "content": [said("U2")]},
+        {"role": "user", "content": [text_block("U1")]},
+        {"role": "assistant", "content": [thinking_block("one"), text_block("It is")]},
+        {"role": "user", "content": [text_block("U2")]},
     ]);
-    assert_eq!(Value::from(messages(&log, 1)), expected);
-    assert_eq!(messages(&log, 1)[..1], messages(&log, 0)[..]);
+    assert_eq!(Value::from(request_messages(&log, 1)), expected);
+    assert_eq!(request_messages(&log, 1)[..1], request_messages(&log, 0)[..]);
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     let entry = &made[0].request_manifest["turns"][1];
     assert_eq!((&entry["mode"], &entry["reason"]), (&json!("raw"), &json!("partial")));
-    house.ended(next(&house, &second, "U3").await.assistant_turn.id).await;
-    assert_eq!(messages(&log, 2)[..3], messages(&log, 1)[..]);
-    house.check().await;
+    house.wait_until_ended(send_next(&house, &second, "U3").await.assistant_turn.id).await;
+    assert_eq!(request_messages(&log, 2)[..3], request_messages(&log, 1)[..]);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_reply_that_the_provider_paused_is_sent_back_and_goes_on() {
+async fn paused_reply_is_resent_and_continues() {
     let search = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "trees"}});
-    let provider =
-        anthropic([whole(&[said("I look."), search.clone()], "pause_turn"), whole(&[said("Oaks.")], "end_turn")]);
+    let provider = anthropic_provider([
+        complete_answer(&[text_block("I look."), search.clone()], "pause_turn"),
+        complete_answer(&[text_block("Oaks.")], "end_turn"),
+    ]);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let turn = house.ended(house.send("which?").await.assistant_turn.id).await;
+    let house = TestServer::new(provider).await;
+    let turn = house.wait_until_ended(house.send("which?").await.assistant_turn.id).await;
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "I look.Oaks."));
-    let sent = messages(&log, 1);
+    let sent = request_messages(&log, 1);
     assert_eq!(sent.len(), 2, "the request ends with the reply as it stands");
     assert_eq!((&sent[1]["role"], &sent[1]["content"][1]), (&json!("assistant"), &search));
     let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
@@ -456,19 +477,21 @@ async fn a_reply_that_the_provider_paused_is_sent_back_and_goes_on() {
         generations.iter().map(|generation| generation.status).collect::<Vec<_>>(),
         [GenerationStatus::Complete; 2]
     );
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_provider_that_speaks_another_api_now_gets_earlier_replies_as_text() {
-    let house = House::new(anthropic([whole(&[thought("s"), said("Oaks.")], "end_turn")])).await;
+async fn provider_with_changed_api_gets_earlier_replies_as_text() {
+    let house =
+        TestServer::new(anthropic_provider([complete_answer(&[thinking_block("s"), text_block("Oaks.")], "end_turn")]))
+            .await;
     let first = house.send("which?").await;
-    house.ended(first.assistant_turn.id).await;
-    let chat = Scripted::new("scripted", [answer([text("Yes.")])]);
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let chat = ScriptedProvider::new("scripted", [streamed_answer([text_step("Yes.")])]);
     let log = chat.log();
-    let house = House::open(house.dir, chat).await;
-    let second = next(&house, &first, "sure?").await;
-    house.ended(second.assistant_turn.id).await;
-    assert_eq!(messages(&log, 0)[1], json!({"role": "assistant", "content": "Oaks."}));
-    house.check().await;
+    let house = TestServer::open(house.dir, chat).await;
+    let second = send_next(&house, &first, "sure?").await;
+    house.wait_until_ended(second.assistant_turn.id).await;
+    assert_eq!(request_messages(&log, 0)[1], json!({"role": "assistant", "content": "Oaks."}));
+    house.check_invariants().await;
 }

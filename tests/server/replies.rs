@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::house::{House, SILENCE, answer, delta, finish, message, text, thinking};
+use crate::test_server::{
+    SILENCE, TestServer, delta_step, finish_steps, message_to_send, streamed_answer, text_step, thinking_step,
+};
 use futures::StreamExt;
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -12,26 +14,32 @@ use tokio::sync::Notify;
 use turnleaf::domain::notice::{self, Notice};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::{Author, BlockState, Content, Event, Failure, FailureKind, Role, Turn, TurnStatus};
-use turnleaf_providers::provider::{Refused, ToolOutcome};
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
-use turnleaf_run::{Cursor, Followed};
-use turnleaf_service::turns::StartTurn;
-use turnleaf_service::turns::placement::Wanted;
+use turnleaf_providers::provider::{ProviderError, ToolOutcome};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
+use turnleaf_run::{EventCursor, FollowerItem};
+use turnleaf_service::turns::TurnRequest;
+use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::{Draft, ServiceError};
 use turnleaf_store::generations::{self, raw};
 use turnleaf_store::{Db, turn_events, turns};
 
-fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-    Scripted::new("scripted", answers)
+fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
+    ScriptedProvider::new("scripted", answers)
 }
 
 #[tokio::test]
-async fn a_reply_is_stored_as_it_was_streamed() {
-    let house = House::new(provider([answer([thinking("hm, "), thinking("yes"), text("Hel"), text("lo")])])).await;
+async fn reply_is_stored_as_it_was_streamed() {
+    let house = TestServer::new(provider([streamed_answer([
+        thinking_step("hm, "),
+        thinking_step("yes"),
+        text_step("Hel"),
+        text_step("lo"),
+    ])]))
+    .await;
     let started = house.send("hi").await;
     assert_eq!(started.chat.title, "hi");
     assert_eq!(started.assistant_turn.status, TurnStatus::Pending);
-    let turn = house.ended(started.assistant_turn.id).await;
+    let turn = house.wait_until_ended(started.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete);
     assert_eq!(turn.content_text(), "Hello");
     assert!(
@@ -43,46 +51,46 @@ async fn a_reply_is_stored_as_it_was_streamed() {
     let raw = raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap();
     assert!(raw.starts_with(b"data: ") && raw.ends_with(b"data: [DONE]\n\n"));
     assert!(generations[0].raw_complete);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn why_a_reply_ended_early_is_its_last_block_and_no_draft_is_sent_with_the_rest() {
-    let cut = || Answer::Stream([text("Half of")].into_iter().chain(finish("length")).collect());
-    for house in House::everywhere(|| provider([cut(), answer([text("it all.")])])).await {
+async fn early_ending_reason_is_last_block_and_no_draft_is_sent() {
+    let cut = || ScriptedAnswer::Stream([text_step("Half of")].into_iter().chain(finish_steps("length")).collect());
+    for house in TestServer::on_every_database(|| provider([cut(), streamed_answer([text_step("it all.")])])).await {
         let started = house.send("go").await;
-        let turn = house.ended(started.assistant_turn.id).await;
+        let turn = house.wait_until_ended(started.assistant_turn.id).await;
         assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "Half of"));
         let last = turn.blocks.last().unwrap();
-        assert_eq!((notice::ending_of(last), last.author), (Some(Notice::LengthReached), Author::System));
+        assert_eq!((notice::ending_notice(last), last.author), (Some(Notice::LengthReached), Author::System));
         let chat = started.chat.id;
         let draft = Draft { text: "later".into(), ..Draft::default() };
         house.service.save_draft(house.owner, Some(chat), draft).await.unwrap();
-        let rest = StartTurn { chat_id: Some(chat), keeps_draft: true, ..message("Continue") };
+        let rest = TurnRequest { chat_id: Some(chat), keeps_draft: true, ..message_to_send("Continue") };
         let rest = house.service.start_turn(house.owner, rest).await.unwrap();
-        let rest = house.ended(rest.assistant_turn.id).await;
+        let rest = house.wait_until_ended(rest.assistant_turn.id).await;
         assert_eq!(rest.content_text(), "it all.");
-        assert!(rest.blocks.iter().all(|block| notice::ending_of(block).is_none()), "that one is simply over");
+        assert!(rest.blocks.iter().all(|block| notice::ending_notice(block).is_none()), "that one is simply over");
         let kept = house.service.draft(house.owner, Some(chat)).await.unwrap();
         assert_eq!(kept.map(|draft| draft.text).as_deref(), Some("later"));
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn followers_get_every_number_once_wherever_they_begin() {
+async fn followers_get_every_sequence_number_once() {
     let gate = Arc::new(Notify::new());
-    let steps = [text("one "), Step::Until(gate.clone()), text("two "), text("three")];
-    let house = House::new(provider([answer(steps)])).await;
+    let steps = [text_step("one "), ScriptedStep::WaitForSignal(gate.clone()), text_step("two "), text_step("three")];
+    let house = TestServer::new(provider([streamed_answer(steps)])).await;
     let id = house.send("count").await.assistant_turn.id;
-    let early = house.follow(id, 0);
+    let early = house.follow_events(id, 0);
     let open = async {
         // Opens the gate once somebody has seen the first word.
         let mut first = std::pin::pin!(
-            house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap()
+            house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
         );
-        while let Some(Ok(Followed::Line(line))) = first.next().await {
+        while let Some(Ok(FollowerItem::Line(line))) = first.next().await {
             if line.name() == "block_delta" {
                 break;
             }
@@ -90,39 +98,41 @@ async fn followers_get_every_number_once_wherever_they_begin() {
         gate.notify_one();
     };
     let (early, ()) = tokio::join!(early, open);
-    let late = house.follow(id, 0).await;
+    let late = house.follow_events(id, 0).await;
     assert_eq!(early, late, "live and replayed are the same");
     let numbers: Vec<u64> = early.iter().map(|(seq, _)| *seq).collect();
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     assert!(matches!(early.last(), Some((_, Event::TurnEnd { status: TurnStatus::Complete, .. }))));
     for after in 0..numbers.len() as u64 {
-        assert_eq!(house.follow(id, after).await, late[after as usize..], "after {after}");
+        assert_eq!(house.follow_events(id, after).await, late[after as usize..], "after {after}");
     }
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_cursor_that_means_nothing_gets_a_snapshot() {
-    let house = House::new(provider([answer([text("x")])])).await;
-    let turn = house.ended(house.send("hi").await.assistant_turn.id).await;
-    for cursor in [Cursor::Unknown, Cursor::After(turn.last_event_seq + 1), Cursor::After(u64::MAX)] {
+async fn invalid_cursor_gets_snapshot() {
+    let house = TestServer::new(provider([streamed_answer([text_step("x")])])).await;
+    let turn = house.wait_until_ended(house.send("hi").await.assistant_turn.id).await;
+    for cursor in [EventCursor::Unknown, EventCursor::After(turn.last_event_seq + 1), EventCursor::After(u64::MAX)] {
         let followed = house.service.supervisor().follow(house.owner, turn.id, cursor).await.unwrap().unwrap();
         let all: Vec<_> = followed.map(Result::unwrap).collect().await;
-        assert!(matches!(&all[..], [Followed::Snapshot(snapshot)] if **snapshot == turn), "{cursor:?}");
+        assert!(matches!(&all[..], [FollowerItem::Snapshot(snapshot)] if **snapshot == turn), "{cursor:?}");
     }
 }
 
 #[tokio::test]
-async fn stop_keeps_what_was_shown_and_closes_the_connection() {
-    let provider = provider([Answer::Stream(vec![thinking("so"), text("partial"), Step::Hang])]);
+async fn stop_keeps_what_was_shown_and_closes_connection() {
+    let provider =
+        provider([ScriptedAnswer::Stream(vec![thinking_step("so"), text_step("partial"), ScriptedStep::Hang])]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let id = house.send("go on").await.assistant_turn.id;
-    let mut followed =
-        std::pin::pin!(house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap());
+    let mut followed = std::pin::pin!(
+        house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
+    );
     let mut said = String::new();
     while !said.ends_with("partial") {
-        if let Some(Ok(Followed::Line(line))) = followed.next().await
+        if let Some(Ok(FollowerItem::Line(line))) = followed.next().await
             && let Ok(Event::BlockDelta { text, .. }) = serde_json::from_str(&line.json)
         {
             said.push_str(&text);
@@ -132,92 +142,94 @@ async fn stop_keeps_what_was_shown_and_closes_the_connection() {
     assert_eq!(turn.status, TurnStatus::Cancelled);
     assert_eq!(turn.content_text(), "partial");
     assert!(turn.error.is_none());
-    log.until_let_go(1).await;
+    log.wait_for_released_bodies(1).await;
     let generations = generations::list(&house.db, house.owner, id).await.unwrap();
     assert!(!generations[0].raw_complete);
     assert!(raw::find(&house.db, house.owner, generations[0].id).await.unwrap().is_some());
     assert_eq!(house.service.stop_turn(house.owner, id).await.unwrap(), turn, "stopping again changes nothing");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn stop_before_anything_came_is_a_stop() {
-    let house = House::new(provider([Answer::Silence])).await;
+async fn stop_before_first_byte_ends_as_stopped() {
+    let house = TestServer::new(provider([ScriptedAnswer::Silence])).await;
     let id = house.send("hello?").await.assistant_turn.id;
     let turn = house.service.stop_turn(house.owner, id).await.unwrap();
     assert_eq!(turn.status, TurnStatus::Cancelled);
     assert!(turn.blocks.is_empty());
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn stop_works_at_any_moment_after_sending() {
+async fn stop_works_at_any_time_after_sending() {
     const WORD: Duration = Duration::from_millis(10);
-    let endless = || (0..1_000).flat_map(|at| [Step::Wait(WORD), text(&format!("{at} "))]);
+    let endless = || (0..1_000).flat_map(|at| [ScriptedStep::Wait(WORD), text_step(&format!("{at} "))]);
     let delays = [0, 1, 50, 150, 300].map(Duration::from_millis);
-    let provider = provider(delays.iter().map(|_| answer(endless())));
+    let provider = provider(delays.iter().map(|_| streamed_answer(endless())));
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     for (count, delay) in delays.into_iter().enumerate() {
         let id = house.send("talk").await.assistant_turn.id;
         tokio::time::sleep(delay).await;
         // The later ones are stopped in the midst of their words, however busy the machine is.
         let is_midst = |turn: &Turn| delay < Duration::from_millis(50) || !turn.content_text().is_empty();
-        let seen = house.until(id, is_midst).await;
+        let seen = house.wait_until(id, is_midst).await;
         let turn = house.service.stop_turn(house.owner, id).await.unwrap();
         assert_eq!(turn.status, TurnStatus::Cancelled, "after {delay:?}");
         assert!(turn.content_text().starts_with(&seen.content_text()), "after {delay:?}: {turn:?} of {seen:?}");
         assert_eq!(turn, house.service.turn(house.owner, id).await.unwrap(), "stored when Stop returns");
         // A stop that came first never asked the provider at all.
         let asked = log.requests().len();
-        tokio::time::timeout(Duration::from_secs(1), log.until_let_go(asked)).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(1), log.wait_for_released_bodies(asked)).await.unwrap();
         assert!(asked <= count + 1);
     }
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn many_stops_race_the_end_and_one_ending_is_stored() {
-    let answers = (0..40).map(|_| answer([text("short")]));
-    let house = House::new(provider(answers)).await;
+async fn many_stops_race_end_and_one_ending_is_stored() {
+    let answers = (0..40).map(|_| streamed_answer([text_step("short")]));
+    let house = TestServer::new(provider(answers)).await;
     for _ in 0..40 {
         let id = house.send("race").await.assistant_turn.id;
         let stops = join_all((0..4).map(|_| house.service.stop_turn(house.owner, id))).await;
         let first = stops[0].as_ref().unwrap();
         assert!(first.status.is_terminal());
         assert!(stops.iter().all(|stop| stop.as_ref().unwrap() == first));
-        let ends = house.follow(id, 0).await.iter().filter(|(_, e)| matches!(e, Event::TurnEnd { .. })).count();
+        let ends = house.follow_events(id, 0).await.iter().filter(|(_, e)| matches!(e, Event::TurnEnd { .. })).count();
         assert_eq!(ends, 1);
     }
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn the_same_request_fifty_times_is_one_exchange() {
-    let provider = provider([answer([text("once")]), answer([text("twice")])]);
+async fn same_request_fifty_times_creates_one_exchange() {
+    let provider = provider([streamed_answer([text_step("once")]), streamed_answer([text_step("twice")])]);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let request = || StartTurn { client_request_id: Some("key-1".into()), ..message("only once") };
+    let house = TestServer::new(provider).await;
+    let request = || TurnRequest { client_request_id: Some("key-1".into()), ..message_to_send("only once") };
     let all = join_all((0..50).map(|_| house.service.start_turn(house.owner, request()))).await;
     let first = all[0].as_ref().unwrap();
     assert!(all.iter().all(|one| one.as_ref().unwrap().assistant_turn.id == first.assistant_turn.id));
     assert_eq!(all.iter().filter(|one| one.as_ref().unwrap().is_new).count(), 1);
-    house.ended(first.assistant_turn.id).await;
+    house.wait_until_ended(first.assistant_turn.id).await;
     assert_eq!(log.requests().len(), 1);
-    let other = StartTurn { client_request_id: Some("key-1".into()), ..message("something else") };
+    let other = TurnRequest { client_request_id: Some("key-1".into()), ..message_to_send("something else") };
     let refused = house.service.start_turn(house.owner, other).await;
     assert!(matches!(refused, Err(ServiceError::Conflict { code: "idempotency_mismatch", .. })));
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn failures_before_content_are_tried_again_where_all_can_see() {
-    let busy = || Answer::Refuse(Refused::unanswered(Failure::new(FailureKind::ProviderError, "scripted")));
-    let provider = provider([busy(), busy(), answer([text("at last")])]);
+async fn failures_before_content_are_retried_visibly() {
+    let busy = || {
+        ScriptedAnswer::Refuse(ProviderError::without_response(Failure::new(FailureKind::ProviderError, "scripted")))
+    };
+    let provider = provider([busy(), busy(), streamed_answer([text_step("at last")])]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let id = house.send("try").await.assistant_turn.id;
-    let events = house.follow(id, 0).await;
+    let events = house.follow_events(id, 0).await;
     let attempts: Vec<u32> = events
         .iter()
         .filter_map(|(_, event)| match event {
@@ -227,118 +239,119 @@ async fn failures_before_content_are_tried_again_where_all_can_see() {
         .collect();
     assert_eq!(attempts, [2, 3]);
     assert_eq!(log.requests().len(), 3);
-    assert_eq!(house.ended(id).await.content_text(), "at last");
-    house.check().await;
+    assert_eq!(house.wait_until_ended(id).await.content_text(), "at last");
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_cannot_work_is_asked_once_and_said() {
-    let refused = Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "scripted"));
-    let provider = provider([Answer::Refuse(refused)]);
+async fn permanent_failure_is_tried_once_and_reported() {
+    let refused = ProviderError::without_response(Failure::new(FailureKind::ProviderAuth, "scripted"));
+    let provider = provider([ScriptedAnswer::Refuse(refused)]);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let turn = house.ended(house.send("key?").await.assistant_turn.id).await;
+    let house = TestServer::new(provider).await;
+    let turn = house.wait_until_ended(house.send("key?").await.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Error);
     assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ProviderAuth);
     assert!(matches!(&turn.blocks[..], [block] if matches!(block.content, Content::Text { is_error: true, .. })));
     assert_eq!(log.requests().len(), 1);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_reply_that_breaks_off_keeps_its_text_and_says_so_last() {
+async fn interrupted_reply_keeps_text_and_ends_with_reason() {
     let broken = Failure::new(FailureKind::ProviderTruncated, "scripted");
-    for steps in [vec![text("half"), Step::Fail(broken.clone())], vec![text("half")]] {
-        let house = House::new(provider([Answer::Stream(steps)])).await;
-        let turn = house.ended(house.send("tell").await.assistant_turn.id).await;
+    for steps in [vec![text_step("half"), ScriptedStep::Fail(broken.clone())], vec![text_step("half")]] {
+        let house = TestServer::new(provider([ScriptedAnswer::Stream(steps)])).await;
+        let turn = house.wait_until_ended(house.send("tell").await.assistant_turn.id).await;
         assert_eq!(turn.status, TurnStatus::Error);
         assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ProviderTruncated);
         assert_eq!(turn.content_text(), "half");
         assert_eq!(turn.blocks[0].state, BlockState::Aborted);
         assert!(matches!(turn.blocks.last().unwrap().content, Content::Text { is_error: true, .. }));
-        house.check().await;
+        house.check_invariants().await;
     }
 }
 
 #[tokio::test]
-async fn an_empty_success_is_a_failure() {
+async fn empty_success_is_failure() {
     for (reason, kind) in [("stop", FailureKind::ProviderProtocol), ("content_filter", FailureKind::ContentFiltered)] {
-        let house = House::new(provider([Answer::Stream(finish(reason))])).await;
-        let turn = house.ended(house.send("?").await.assistant_turn.id).await;
+        let house = TestServer::new(provider([ScriptedAnswer::Stream(finish_steps(reason))])).await;
+        let turn = house.wait_until_ended(house.send("?").await.assistant_turn.id).await;
         assert_eq!(turn.status, TurnStatus::Error);
         assert_eq!(turn.error.map(|failure| failure.kind), Some(kind), "{reason}");
-        house.check().await;
+        house.check_invariants().await;
     }
 }
 
 #[tokio::test]
-async fn silence_ends_the_turn() {
-    let house = House::new(provider([Answer::Stream(vec![text("then nothing"), Step::Hang])])).await;
+async fn silence_ends_turn() {
+    let house =
+        TestServer::new(provider([ScriptedAnswer::Stream(vec![text_step("then nothing"), ScriptedStep::Hang])])).await;
     let id = house.send("?").await.assistant_turn.id;
-    let turn = house.ended(id).await;
+    let turn = house.wait_until_ended(id).await;
     assert_eq!(turn.error.unwrap().kind, FailureKind::ProviderStalled);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn who_speaks_while_the_database_is_busy_was_not_silent() {
+async fn busy_database_does_not_count_as_provider_silence() {
     // A block that ends is stored before more is listened to.
-    let wait = || Step::Wait(Duration::from_millis(50));
-    let piece = || [wait(), text("."), wait(), thinking("?")];
-    let stream = (0..40).flat_map(|_| piece()).chain(finish("stop")).collect();
-    let house = House::new(provider([Answer::Stream(stream)])).await;
+    let wait = || ScriptedStep::Wait(Duration::from_millis(50));
+    let piece = || [wait(), text_step("."), wait(), thinking_step("?")];
+    let stream = (0..40).flat_map(|_| piece()).chain(finish_steps("stop")).collect();
+    let house = TestServer::new(provider([ScriptedAnswer::Stream(stream)])).await;
     let id = house.send("?").await.assistant_turn.id;
-    house.until(id, |turn| !turn.content_text().is_empty()).await;
+    house.wait_until(id, |turn| !turn.content_text().is_empty()).await;
     let Db::Sqlite { writer, .. } = &house.db else { panic!("a house is a file unless told otherwise") };
     let busy = writer.acquire().await.unwrap();
     tokio::time::sleep(SILENCE + Duration::from_millis(500)).await;
     drop(busy);
-    let turn = house.ended(id).await;
+    let turn = house.wait_until_ended(id).await;
     assert_eq!((turn.status, turn.content_text().len()), (TurnStatus::Complete, 40), "{:?}", turn.error);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_a_server_sends_behind_the_last_word_or_a_failure_is_not_waited_for() {
+async fn bytes_after_ending_or_failure_are_not_awaited() {
     const LONGER_THAN_ANYBODY_WAITS: usize = 3_000;
     let pings = || {
-        let ping = [Step::Wait(Duration::from_millis(10)), Step::Bytes(": still here\n\n".into())];
+        let ping = [ScriptedStep::Wait(Duration::from_millis(10)), ScriptedStep::Bytes(": still here\n\n".into())];
         std::iter::repeat_n(ping, LONGER_THAN_ANYBODY_WAITS).flatten()
     };
-    let broken = [text("half"), Step::Bytes("data: {\"choices\":\n\n".into())];
+    let broken = [text_step("half"), ScriptedStep::Bytes("data: {\"choices\":\n\n".into())];
     let provider = provider([
-        Answer::Stream([text("whole")].into_iter().chain(finish("stop")).chain(pings()).collect()),
-        Answer::Stream(broken.into_iter().chain(pings()).collect()),
+        ScriptedAnswer::Stream([text_step("whole")].into_iter().chain(finish_steps("stop")).chain(pings()).collect()),
+        ScriptedAnswer::Stream(broken.into_iter().chain(pings()).collect()),
     ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     for (count, said, kind) in [(1, "whole", None), (2, "half", Some(FailureKind::ProviderProtocol))] {
         let started = house.send("?").await.assistant_turn.id;
-        let turn = tokio::time::timeout(Duration::from_secs(10), house.ended(started)).await.unwrap();
+        let turn = tokio::time::timeout(Duration::from_secs(10), house.wait_until_ended(started)).await.unwrap();
         assert_eq!((turn.content_text().as_str(), turn.error.map(|failure| failure.kind)), (said, kind));
-        tokio::time::timeout(Duration::from_secs(1), log.until_let_go(count)).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(1), log.wait_for_released_bodies(count)).await.unwrap();
     }
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn tools_run_side_by_side_and_the_model_goes_on() {
+async fn tools_run_concurrently_and_model_continues() {
     let call = |index: u64, id: &str| {
         let function = json!({ "name": "double", "arguments": format!("{{\"n\":{index}}}") });
         json!({ "index": index, "id": id, "function": function })
     };
-    let asks = [thinking("two at once"), delta(json!({ "tool_calls": [call(0, "a"), call(1, "b")] }))];
+    let asks = [thinking_step("two at once"), delta_step(json!({ "tool_calls": [call(0, "a"), call(1, "b")] }))];
     let provider = provider([
-        Answer::Stream(asks.into_iter().chain(finish("tool_calls")).collect()),
-        answer([thinking("so it is"), text("0 and 2")]),
+        ScriptedAnswer::Stream(asks.into_iter().chain(finish_steps("tool_calls")).collect()),
+        streamed_answer([thinking_step("so it is"), text_step("0 and 2")]),
     ])
     .with_tools(
         vec![ToolSpec { name: "double".into(), description: String::new(), parameters: json!({ "type": "object" }) }],
         |_, arguments| Some(ToolOutcome { result: json!(arguments["n"].as_i64().unwrap() * 2), is_error: false }),
     );
     let log = provider.log();
-    let house = House::new(provider).await;
-    let turn = house.ended(house.send("double").await.assistant_turn.id).await;
+    let house = TestServer::new(provider).await;
+    let turn = house.wait_until_ended(house.send("double").await.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete);
     let kinds: Vec<&str> = turn.blocks.iter().map(|block| block.content.block_type()).collect();
     assert_eq!(kinds, ["thinking", "tool_use", "tool_use", "tool_result", "tool_result", "thinking", "text"]);
@@ -356,34 +369,37 @@ async fn tools_run_side_by_side_and_the_model_goes_on() {
     let second: Value = serde_json::from_slice(&log.requests()[1]).unwrap();
     let roles: Vec<&str> = second["messages"].as_array().unwrap().iter().map(|m| m["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "tool"]);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn the_next_message_carries_what_was_said() {
-    let provider = provider([answer([thinking("secret"), text("I am A.")]), answer([text("Still A.")])]);
+async fn next_message_includes_history() {
+    let provider = provider([
+        streamed_answer([thinking_step("secret"), text_step("I am A.")]),
+        streamed_answer([text_step("Still A.")]),
+    ]);
     let log = provider.log();
-    let house = House::new(provider).await;
+    let house = TestServer::new(provider).await;
     let first = house.send("who?").await;
-    house.ended(first.assistant_turn.id).await;
-    let next = StartTurn { chat_id: Some(first.chat.id), ..message("sure?") };
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let next = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("sure?") };
     let second = house.service.start_turn(house.owner, next).await.unwrap();
     assert_eq!(second.user_turn.prev_turn_id, Some(first.assistant_turn.id));
     assert_eq!(second.branch.id, first.branch.id);
-    house.ended(second.assistant_turn.id).await;
+    house.wait_until_ended(second.assistant_turn.id).await;
     let body: Value = serde_json::from_slice(&log.requests()[1]).unwrap();
     assert_eq!(body["messages"][1]["content"], "I am A.");
     assert_eq!(body["messages"][2]["content"], "sure?");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_branch_keeps_its_model_and_says_how_to_fork() {
-    let house = House::new(provider([answer([text("a")])])).await;
+async fn branch_keeps_its_model_and_refusal_offers_fork() {
+    let house = TestServer::new(provider([streamed_answer([text_step("a")])])).await;
     let first = house.send("hi").await;
-    house.ended(first.assistant_turn.id).await;
-    let place = Wanted { model: Some("model-b".into()), ..Wanted::default() };
-    let other = StartTurn { chat_id: Some(first.chat.id), place, ..message("switch") };
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let place = PlacementRequest { model: Some("model-b".into()), ..PlacementRequest::default() };
+    let other = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("switch") };
     match house.service.start_turn(house.owner, other).await {
         Err(ServiceError::Conflict { code: "branch_locked", extra, .. }) => {
             assert_eq!(extra["fork"]["model"], "model-b");
@@ -391,52 +407,66 @@ async fn a_branch_keeps_its_model_and_says_how_to_fork() {
         }
         other => panic!("{other:?}"),
     }
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn trying_again_makes_a_version_beside_the_old_one() {
-    let house = House::new(provider([answer([text("first")]), answer([text("second")])])).await;
+async fn retry_creates_sibling_version() {
+    let house =
+        TestServer::new(provider([streamed_answer([text_step("first")]), streamed_answer([text_step("second")])]))
+            .await;
     let first = house.send("hi").await;
-    house.ended(first.assistant_turn.id).await;
-    let retry =
-        house.service.retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), Default::default(), None);
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let retry = house.service.retry_turn(
+        house.owner,
+        first.assistant_turn.id,
+        PlacementRequest::default(),
+        Default::default(),
+        None,
+    );
     let second = retry.await.unwrap();
     assert_eq!(second.user_turn.id, first.user_turn.id);
     assert_ne!(second.branch.id, first.branch.id);
     assert_eq!(second.branch.lock, first.branch.lock);
-    house.ended(second.assistant_turn.id).await;
+    house.wait_until_ended(second.assistant_turn.id).await;
     let path = house.service.path(house.owner, first.chat.id, None, 50).await.unwrap();
     assert_eq!(path.turns.last().unwrap().content_text(), "second");
     let versions = &path.siblings[&second.assistant_turn.id];
     assert_eq!(versions, &[first.assistant_turn.id, second.assistant_turn.id]);
     let old = house.service.path(house.owner, first.chat.id, Some(first.assistant_turn.id), 50).await.unwrap();
     assert_eq!(old.turns.last().unwrap().content_text(), "first");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn nothing_follows_a_running_reply() {
-    let house = House::new(provider([Answer::Silence])).await;
+async fn message_after_running_reply_is_refused() {
+    let house = TestServer::new(provider([ScriptedAnswer::Silence])).await;
     let first = house.send("hi").await;
-    let next = StartTurn { chat_id: Some(first.chat.id), ..message("and?") };
+    let next = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("and?") };
     let refused = house.service.start_turn(house.owner, next).await;
     assert!(matches!(refused, Err(ServiceError::Conflict { code: "turn_running", .. })), "{refused:?}");
     house.service.stop_turn(house.owner, first.assistant_turn.id).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_new_process_ends_what_the_old_one_left_and_keeps_its_text() {
-    let asks = delta(
+async fn restart_ends_unfinished_replies_and_keeps_text() {
+    let asks = delta_step(
         json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "x", "arguments": "{\"a\":" } }] }),
     );
-    let house = House::new(provider([Answer::Stream(vec![thinking("I see"), text("words"), asks, Step::Hang])])).await;
+    let house = TestServer::new(provider([ScriptedAnswer::Stream(vec![
+        thinking_step("I see"),
+        text_step("words"),
+        asks,
+        ScriptedStep::Hang,
+    ])]))
+    .await;
     let id = house.send("hi").await.assistant_turn.id;
     // The start of the call is committed with everything before it.
-    let mut followed =
-        std::pin::pin!(house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap());
+    let mut followed = std::pin::pin!(
+        house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
+    );
     loop {
-        if let Some(Ok(Followed::Line(line))) = followed.next().await
+        if let Some(Ok(FollowerItem::Line(line))) = followed.next().await
             && line.json.contains("tool_use")
         {
             break;
@@ -445,96 +475,99 @@ async fn a_new_process_ends_what_the_old_one_left_and_keeps_its_text() {
     let stored = turn_events::last_seq(&house.db, id).await.unwrap();
     assert!(stored > 4);
     // The old process does nothing more: its runs hang, and a new one takes the directory.
-    let House { dir, .. } = house;
-    let house = House::open(dir, provider([])).await;
+    let TestServer { dir, .. } = house;
+    let house = TestServer::open(dir, provider([])).await;
     assert_eq!(house.service.supervisor().sweep().await.unwrap(), 1);
     let turn = house.service.turn(house.owner, id).await.unwrap();
     assert_eq!(turn.status, TurnStatus::Error);
     assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ServerRestarted);
     assert_eq!(turn.content_text(), "words");
     assert!(turn.blocks.iter().any(|block| matches!(block.content, Content::ToolResult { is_error: true, .. })));
-    house.service.supervisor().tidy().await.unwrap();
+    house.service.supervisor().run_maintenance().await.unwrap();
     let generations = generations::list(&house.db, house.owner, id).await.unwrap();
     assert!(raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap().starts_with(b"data: "));
     // Whoever saw growth that was never stored is given everything anew.
-    let followed = house.service.supervisor().follow(house.owner, id, Cursor::After(3)).await.unwrap().unwrap();
+    let followed = house.service.supervisor().follow(house.owner, id, EventCursor::After(3)).await.unwrap().unwrap();
     let all: Vec<_> = followed.map(Result::unwrap).collect().await;
-    assert!(matches!(&all[..], [Followed::Snapshot(_)]));
+    assert!(matches!(&all[..], [FollowerItem::Snapshot(_)]));
     assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0, "nothing is left to do");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_stranger_finds_nothing() {
-    let house = House::new(provider([answer([text("mine")])])).await;
+async fn foreign_user_finds_nothing() {
+    let house = TestServer::new(provider([streamed_answer([text_step("mine")])])).await;
     let started = house.send("private").await;
     let id = started.assistant_turn.id;
-    house.ended(id).await;
+    house.wait_until_ended(id).await;
     let stranger = turnleaf_platform::ids::mint();
     let service = &house.service;
     assert!(matches!(service.turn(stranger, id).await, Err(ServiceError::NotFound)));
     assert!(matches!(service.stop_turn(stranger, id).await, Err(ServiceError::NotFound)));
     assert!(matches!(service.chat(stranger, started.chat.id).await, Err(ServiceError::NotFound)));
-    assert!(service.supervisor().follow(stranger, id, Cursor::After(0)).await.unwrap().is_none());
-    let into = StartTurn { chat_id: Some(started.chat.id), ..message("hello") };
+    assert!(service.supervisor().follow(stranger, id, EventCursor::After(0)).await.unwrap().is_none());
+    let into = TurnRequest { chat_id: Some(started.chat.id), ..message_to_send("hello") };
     assert!(matches!(service.start_turn(stranger, into).await, Err(ServiceError::NotFound)));
     assert_eq!(house.service.turn(house.owner, id).await.unwrap().role, Role::Assistant);
 }
 
 #[tokio::test]
-async fn a_nul_from_a_model_is_shown_as_its_picture_and_harms_nobody() {
+async fn nul_from_model_is_shown_as_symbol() {
     let nul = |field: &str| {
-        Step::Bytes(
+        ScriptedStep::Bytes(
             format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"{field}\":\"a\\u0000b\"}}}}]}}\n\n").into(),
         )
     };
-    let house = House::new(provider([answer([nul("reasoning_content"), nul("content")])])).await;
-    let turn = house.ended(house.send("hi").await.assistant_turn.id).await;
+    let house = TestServer::new(provider([streamed_answer([nul("reasoning_content"), nul("content")])])).await;
+    let turn = house.wait_until_ended(house.send("hi").await.assistant_turn.id).await;
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "a\u{2400}b"));
     let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     let raw = raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap();
     assert!(String::from_utf8(raw).unwrap().contains("a\\u0000b"), "the bytes are kept as they came");
     let detail = Failure::new(FailureKind::ProviderError, "P").with_detail("no\0w");
-    let house = House::new(provider([Answer::Stream(vec![text("x"), Step::Fail(detail)])])).await;
-    assert_eq!(house.ended(house.send("hi").await.assistant_turn.id).await.status, TurnStatus::Error);
-    house.check().await;
+    let house =
+        TestServer::new(provider([ScriptedAnswer::Stream(vec![text_step("x"), ScriptedStep::Fail(detail)])])).await;
+    assert_eq!(house.wait_until_ended(house.send("hi").await.assistant_turn.id).await.status, TurnStatus::Error);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_message_whose_sender_goes_away_at_any_moment_is_answered_or_not_there() {
+async fn mutation_completes_or_is_absent_after_client_disconnect() {
     const ROUNDS: u64 = 300;
-    let house = House::new(provider((0..ROUNDS).map(|_| answer([text("here")])))).await;
+    let house = TestServer::new(provider((0..ROUNDS).map(|_| streamed_answer([text_step("here")])))).await;
     let mut given_up = 0;
     for round in 0..ROUNDS {
-        let sending = house.service.start_turn(house.owner, message("anybody there?"));
+        let sending = house.service.start_turn(house.owner, message_to_send("anybody there?"));
         given_up += u64::from(tokio::time::timeout(Duration::from_micros(round * 20), sending).await.is_err());
     }
     assert!(given_up > 0, "nobody went away");
     // What was stored runs to its end by itself; what was not has left nothing.
     tokio::time::timeout(Duration::from_secs(20), async {
-        while house.service.supervisor().running() > 0 || !turns::unfinished(&house.db).await.unwrap().is_empty() {
+        while house.service.supervisor().running_count() > 0
+            || !turns::list_unfinished(&house.db).await.unwrap().is_empty()
+        {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })
     .await
     .expect("a stored message waits for a run that nobody began");
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_full_disk_loses_nothing_that_was_shown_and_recovers_by_itself() {
+async fn full_disk_loses_no_shown_text_and_recovers() {
     let gate = Arc::new(Notify::new());
     let long = "word ".repeat(400_000);
     let steps = [
-        thinking("so"),
-        text("first "),
-        Step::Until(gate.clone()),
-        text(&long),
-        delta(json!({ "reasoning_content": "again" })),
+        thinking_step("so"),
+        text_step("first "),
+        ScriptedStep::WaitForSignal(gate.clone()),
+        text_step(&long),
+        delta_step(json!({ "reasoning_content": "again" })),
     ];
-    let house = House::new(provider([answer(steps), answer([text("later")])])).await;
+    let house = TestServer::new(provider([streamed_answer(steps), streamed_answer([text_step("later")])])).await;
     let id = house.send("go on").await.assistant_turn.id;
-    let follow = house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap();
+    let follow = house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap();
     let follow = tokio::spawn(async move { follow.map(Result::unwrap).collect::<Vec<_>>().await });
     while house.service.turn(house.owner, id).await.unwrap().content_text() != "first " {
         tokio::task::yield_now().await;
@@ -548,59 +581,76 @@ async fn a_full_disk_loses_nothing_that_was_shown_and_recovers_by_itself() {
         tokio::task::yield_now().await;
     }
     // Another message is refused in words while the disk is full.
-    let refused =
-        house.service.start_turn(house.owner, StartTurn { content: message(&long[..90_000]).content, ..message("") });
+    let refused = house.service.start_turn(
+        house.owner,
+        TurnRequest { content: message_to_send(&long[..90_000]).content, ..message_to_send("") },
+    );
     assert!(refused.await.is_err());
     limit("1000000").await.unwrap();
-    let turn = house.ended(id).await;
+    let turn = house.wait_until_ended(id).await;
     assert_eq!(turn.status, TurnStatus::Error);
     assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::StorageFull));
     assert_eq!(turn.content_text().len(), "first ".len() + long.len());
     follow.await.unwrap();
-    assert_eq!(house.ended(house.send("better?").await.assistant_turn.id).await.status, TurnStatus::Complete);
-    house.check().await;
+    assert_eq!(
+        house.wait_until_ended(house.send("better?").await.assistant_turn.id).await.status,
+        TurnStatus::Complete
+    );
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_server_that_says_no_more_after_its_reason_has_finished() {
+async fn reply_with_finish_reason_and_no_terminal_is_complete() {
     let reason = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
-    let house = House::new(provider([Answer::Stream(vec![text("All."), Step::event(&reason), Step::Hang])])).await;
-    let turn = house.ended(house.send("hi").await.assistant_turn.id).await;
+    let house = TestServer::new(provider([ScriptedAnswer::Stream(vec![
+        text_step("All."),
+        ScriptedStep::event(&reason),
+        ScriptedStep::Hang,
+    ])]))
+    .await;
+    let turn = house.wait_until_ended(house.send("hi").await.assistant_turn.id).await;
     assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "All."));
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn nothing_of_an_attempt_that_failed_is_the_next_ones() {
+async fn failed_attempt_leaves_nothing_in_next_attempt() {
     let overloaded = json!({ "error": { "message": "overloaded", "code": 503 } });
     let counted = json!({ "model": "other", "choices": [], "usage": { "prompt_tokens": 9, "completion_tokens": 1 } });
-    let first = Answer::Stream(vec![Step::event(&counted), Step::event(&overloaded)]);
-    let refused = Refused { status: Some(401), ..Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "S")) };
-    let house = House::new(provider([first, Answer::Refuse(refused)])).await;
-    let turn = house.ended(house.send("hi").await.assistant_turn.id).await;
+    let first = ScriptedAnswer::Stream(vec![ScriptedStep::event(&counted), ScriptedStep::event(&overloaded)]);
+    let refused = ProviderError {
+        status: Some(401),
+        ..ProviderError::without_response(Failure::new(FailureKind::ProviderAuth, "S"))
+    };
+    let house = TestServer::new(provider([first, ScriptedAnswer::Refuse(refused)])).await;
+    let turn = house.wait_until_ended(house.send("hi").await.assistant_turn.id).await;
     assert_eq!(turn.error.as_ref().unwrap().kind, FailureKind::ProviderAuth);
     let generations = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     assert_eq!((generations[0].usage.input_tokens, generations[0].model_returned.as_deref()), (None, None));
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn without_stored_bytes_earlier_steps_are_told_as_text() {
-    let call =
-        delta(json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }));
-    let refused = || Refused { status: Some(401), ..Refused::unanswered(Failure::new(FailureKind::ProviderAuth, "S")) };
+async fn earlier_steps_without_stored_bytes_are_sent_as_text() {
+    let call = delta_step(
+        json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }),
+    );
+    let refused = || ProviderError {
+        status: Some(401),
+        ..ProviderError::without_response(Failure::new(FailureKind::ProviderAuth, "S"))
+    };
     let tool = ToolSpec { name: "look".into(), description: String::new(), parameters: json!({ "type": "object" }) };
-    let asking = Answer::Stream([vec![text("I look."), call], finish("tool_calls")].concat());
-    let provider = provider([asking, Answer::Refuse(refused()), answer([text("Yes.")])])
+    let asking = ScriptedAnswer::Stream([vec![text_step("I look."), call], finish_steps("tool_calls")].concat());
+    let provider = provider([asking, ScriptedAnswer::Refuse(refused()), streamed_answer([text_step("Yes.")])])
         .with_tools(vec![tool], |_, _| Some(ToolOutcome { result: json!("seen"), is_error: false }));
     let log = provider.log();
-    let house = House::without_raw(provider).await;
+    let house = TestServer::without_raw(provider).await;
     let first = house.send("a").await;
-    house.ended(first.assistant_turn.id).await;
-    let next = StartTurn { chat_id: Some(first.chat.id), ..message("b") };
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let next = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("b") };
     let second = house.service.start_turn(house.owner, next).await.unwrap();
-    house.ended(second.assistant_turn.id).await;
+    house.wait_until_ended(second.assistant_turn.id).await;
     let body: Value = serde_json::from_slice(&log.requests()[2]).unwrap();
     assert_eq!(body["messages"][1], json!({ "role": "assistant", "content": "I look." }));
-    house.check().await;
+    house.check_invariants().await;
 }

@@ -8,21 +8,21 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use turnleaf::domain::attachment::DOCUMENT;
+use turnleaf::domain::attachment::DOCUMENT_REF_TYPE;
 use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::branch::{ContextPolicy, Frozen};
+use turnleaf::domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf::domain::*;
-use turnleaf_interchange::archive::{ArchivedGeneration, Bytes};
-use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::transfer::exports::Which;
-use turnleaf_store::documents::write::{self, NewDocument, NewVersion};
+use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
+use turnleaf_providers::scripted::ScriptedProvider;
+use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
 use turnleaf_store::uploads::{self, NewUpload, UploadKind};
 use turnleaf_store::{Tx, archive, blobs, branches, chat_sources, chat_tools, chats, exchanges, turns};
 
-use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
-use crate::files::{Files, PNG};
-use crate::house::House;
-use crate::interchange::{exported, imported, without_ids};
+use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
+use crate::fake_file_reader::{FakeFileReader, PNG};
+use crate::interchange::{export_archive, import_file, without_ids};
+use crate::test_server::TestServer;
 
 /// Trees that are tried; each goes from every kind of database to every other.
 const TREES: u32 = 7;
@@ -40,12 +40,12 @@ const ODD: [&str; 10] = [
     "树叶、分支",
 ];
 
-fn words() -> impl Strategy<Value = String> {
+fn word_strategy() -> impl Strategy<Value = String> {
     // A text has no NUL here: it is taken out where it comes in.
     prop_oneof!["[ -~]{0,30}", "\\PC{0,12}", any::<Index>().prop_map(|at| ODD[at.index(ODD.len())].to_owned()),]
 }
 
-fn value() -> impl Strategy<Value = Value> {
+fn value_strategy() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -53,12 +53,12 @@ fn value() -> impl Strategy<Value = Value> {
         any::<u64>().prop_map(Value::from),
         Just(json!(-0.5e-7)),
         Just(json!("NUL \0 and \\u0000")),
-        words().prop_map(Value::from),
+        word_strategy().prop_map(Value::from),
     ];
     leaf.prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::vec((words(), inner), 0..3)
+            prop::collection::vec((word_strategy(), inner), 0..3)
                 .prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>())),
         ]
     })
@@ -66,7 +66,7 @@ fn value() -> impl Strategy<Value = Value> {
 
 /// What a block holds, as far as it can be said without its turn.
 #[derive(Debug, Clone)]
-enum Piece {
+enum BlockSpec {
     Text(String, bool),
     Thinking(String, Option<String>, Option<String>, Option<u64>),
     /// The signature of the block before it.
@@ -86,28 +86,28 @@ enum Piece {
     Newer(Value),
 }
 
-fn piece() -> impl Strategy<Value = Piece> {
+fn block_strategy() -> impl Strategy<Value = BlockSpec> {
     prop_oneof![
-        3 => (words(), any::<bool>()).prop_map(|(text, is_error)| Piece::Text(text, is_error)),
-        2 => (words(), option(words()), option(words()), option(0..1u64 << 40))
-            .prop_map(|(text, signature, title, ms)| Piece::Thinking(text, signature, title, ms)),
-        1 => words().prop_map(Piece::Signature),
-        2 => (value(), option(words()), value(), 0..5usize, value()).prop_map(|(arguments, raw, result, how, metadata)| {
-            Piece::Tool { arguments, raw, result, how, metadata }
+        3 => (word_strategy(), any::<bool>()).prop_map(|(text, is_error)| BlockSpec::Text(text, is_error)),
+        2 => (word_strategy(), optional(word_strategy()), optional(word_strategy()), optional(0..1u64 << 40))
+            .prop_map(|(text, signature, title, ms)| BlockSpec::Thinking(text, signature, title, ms)),
+        1 => word_strategy().prop_map(BlockSpec::Signature),
+        2 => (value_strategy(), optional(word_strategy()), value_strategy(), 0..5usize, value_strategy()).prop_map(|(arguments, raw, result, how, metadata)| {
+            BlockSpec::Tool { arguments, raw, result, how, metadata }
         }),
-        1 => (prop::collection::vec(any::<u8>(), 0..40), words()).prop_map(|(bytes, alt)| Piece::Picture(bytes, alt)),
-        1 => (any::<Index>(), option((0..5u64, 5..9u64))).prop_map(|(which, part)| Piece::Document(which, part)),
-        1 => words().prop_map(Piece::Named),
-        1 => value().prop_map(Piece::Newer),
+        1 => (prop::collection::vec(any::<u8>(), 0..40), word_strategy()).prop_map(|(bytes, alt)| BlockSpec::Picture(bytes, alt)),
+        1 => (any::<Index>(), optional((0..5u64, 5..9u64))).prop_map(|(which, part)| BlockSpec::Document(which, part)),
+        1 => word_strategy().prop_map(BlockSpec::Named),
+        1 => value_strategy().prop_map(BlockSpec::Newer),
     ]
 }
 
-fn option<S: Strategy>(of: S) -> impl Strategy<Value = Option<S::Value>> {
+fn optional<S: Strategy>(of: S) -> impl Strategy<Value = Option<S::Value>> {
     prop::option::of(of)
 }
 
 #[derive(Debug, Clone)]
-struct Call {
+struct GenerationSpec {
     request: Vec<u8>,
     raw: Option<Vec<u8>>,
     is_complete: bool,
@@ -116,15 +116,22 @@ struct Call {
     failure: Option<String>,
 }
 
-fn call() -> impl Strategy<Value = Call> {
+fn call_strategy() -> impl Strategy<Value = GenerationSpec> {
     let bytes = || prop::collection::vec(any::<u8>(), 0..60);
     // Every other one sends what all of those send before its own: it is stored and written after another.
     let sent = (any::<bool>(), bytes()).prop_map(|(is_long, own)| match is_long {
         true => [&[b'x'; 2 * limits::REQUEST_SHORT_BYTES][..], &own].concat(),
         false => own,
     });
-    let of = (sent, option(bytes()), any::<bool>(), any::<[Option<u32>; 5]>(), any::<Option<u32>>(), option(words()));
-    of.prop_map(|(request, raw, is_complete, usage, cost, failure)| Call {
+    let of = (
+        sent,
+        optional(bytes()),
+        any::<bool>(),
+        any::<[Option<u32>; 5]>(),
+        any::<Option<u32>>(),
+        optional(word_strategy()),
+    );
+    of.prop_map(|(request, raw, is_complete, usage, cost, failure)| GenerationSpec {
         request,
         raw,
         is_complete,
@@ -136,14 +143,14 @@ fn call() -> impl Strategy<Value = Call> {
 
 /// A turn to plant: a message where it hangs on a reply, a reply where it hangs on a message.
 #[derive(Debug, Clone)]
-struct Node {
+struct TurnSpec {
     /// Among the turns before it.
     parent: Index,
     /// 0: a root of its own. Up to 3: beside what is there. Others: at the end, if its parent is one.
     place: u8,
     model: usize,
-    pieces: Vec<Piece>,
-    calls: Vec<Call>,
+    pieces: Vec<BlockSpec>,
+    calls: Vec<GenerationSpec>,
     ending: usize,
     failure: String,
     /// The client that declared the tool runs the last call.
@@ -153,15 +160,15 @@ struct Node {
     policy: usize,
 }
 
-fn node() -> impl Strategy<Value = Node> {
+fn turn_strategy() -> impl Strategy<Value = TurnSpec> {
     let thinking = prop_oneof![
         any::<Index>().prop_map(|at| Thinking::LEVELS[at.index(Thinking::LEVELS.len())]),
         (1..u32::MAX).prop_map(Thinking::Budget),
     ];
     let shape = (any::<Index>(), 0..12u8, 0..3usize, 0..3usize);
-    let said = (words(), words(), any::<bool>(), (any::<bool>(), option(thinking)), 0..3usize);
-    (shape, prop::collection::vec(piece(), 0..5), prop::collection::vec(call(), 0..3), said).prop_map(
-        |((parent, place, model, ending), pieces, calls, (failure, said, is_handed_over, thinking, policy))| Node {
+    let said = (word_strategy(), word_strategy(), any::<bool>(), (any::<bool>(), optional(thinking)), 0..3usize);
+    (shape, prop::collection::vec(block_strategy(), 0..5), prop::collection::vec(call_strategy(), 0..3), said).prop_map(
+        |((parent, place, model, ending), pieces, calls, (failure, said, is_handed_over, thinking, policy))| TurnSpec {
             parent,
             place,
             model,
@@ -178,12 +185,12 @@ fn node() -> impl Strategy<Value = Node> {
 }
 
 #[derive(Debug, Clone)]
-struct Tree {
+struct TreeSpec {
     title: String,
     prompt: String,
     /// The texts of each document's versions, and whether they were made from a file.
     documents: Vec<(Vec<String>, bool)>,
-    nodes: Vec<Node>,
+    nodes: Vec<TurnSpec>,
     /// Turns that are deleted in the end, with what hangs on them.
     deleted: Vec<Index>,
     /// A branch without a turn leaves this one.
@@ -196,18 +203,18 @@ struct Tree {
     tools: Option<(bool, Value)>,
 }
 
-fn tree() -> impl Strategy<Value = Tree> {
-    let documents = prop::collection::vec((prop::collection::vec(words(), 1..4), any::<bool>()), 0..3);
+fn tree_strategy() -> impl Strategy<Value = TreeSpec> {
+    let documents = prop::collection::vec((prop::collection::vec(word_strategy(), 1..4), any::<bool>()), 0..3);
     let ends = (
         prop::collection::vec(any::<Index>(), 0..3),
-        option(any::<Index>()),
+        optional(any::<Index>()),
         any::<Index>(),
-        option(any::<Index>()),
+        optional(any::<Index>()),
         prop::collection::vec(any::<Index>(), 0..3),
-        option((any::<bool>(), value())),
+        optional((any::<bool>(), value_strategy())),
     );
-    (words(), words(), documents, prop::collection::vec(node(), 0..20), ends).prop_map(
-        |(title, prompt, documents, nodes, (deleted, empty_branch, default_branch, viewed, running, tools))| Tree {
+    (word_strategy(), word_strategy(), documents, prop::collection::vec(turn_strategy(), 0..20), ends).prop_map(
+        |(title, prompt, documents, nodes, (deleted, empty_branch, default_branch, viewed, running, tools))| TreeSpec {
             title,
             prompt,
             documents,
@@ -227,10 +234,10 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 /// A chat that is being planted.
-struct Planting<'t> {
+struct TreePlanter<'t> {
     owner: UserId,
     tx: Tx,
-    tree: &'t Tree,
+    tree: &'t TreeSpec,
     chat: Chat,
     /// Each with the times of its versions.
     documents: Vec<(DocumentId, Vec<DateTime<Utc>>)>,
@@ -239,20 +246,20 @@ struct Planting<'t> {
 }
 
 /// Plants it as the product would have stored it, and deletes what is to be deleted.
-async fn plant(house: &House, tree: &Tree) -> ChatId {
+async fn plant_tree(house: &TestServer, tree: &TreeSpec) -> ChatId {
     let tx = house.db.begin().await.unwrap();
-    let params = Params { top_p: Some(0.7), stop_sequences: vec![tree.prompt.clone()], ..Params::default() };
+    let params = ModelParams { top_p: Some(0.7), stop_sequences: vec![tree.prompt.clone()], ..ModelParams::default() };
     let settings = chat::ChatSettings { params, titled_by_user: true };
     let of = Chat { title: tree.title.clone(), system_prompt: tree.prompt.clone(), settings, ..chat(house.owner) };
     let owner = house.owner;
-    let mut planting = Planting { owner, tx, tree, chat: of, documents: vec![], branches: vec![], turns: vec![] };
+    let mut planting = TreePlanter { owner, tx, tree, chat: of, documents: vec![], branches: vec![], turns: vec![] };
     chats::insert(&mut planting.tx, &planting.chat).await.unwrap();
-    planting.documents().await;
+    planting.plant_documents().await;
     for node in &tree.nodes {
-        planting.grow(node).await;
+        planting.plant_turn(node).await;
     }
     planting.finish().await;
-    let Planting { tx, turns, chat, .. } = planting;
+    let TreePlanter { tx, turns, chat, .. } = planting;
     tx.commit().await.unwrap();
     for at in tree.deleted.iter().filter(|_| !turns.is_empty()) {
         // It may be deleted with another one already.
@@ -271,27 +278,27 @@ async fn plant(house: &House, tree: &Tree) -> ChatId {
 }
 
 /// Asks a question below a reply, or as the first of a path, of which the answer is being written and is what is shown.
-async fn run(house: &House, chat: ChatId, below: Option<&Turn>, words: &str) {
+async fn run(house: &TestServer, chat: ChatId, below: Option<&Turn>, words: &str) {
     let first = branches::list(&house.db, house.owner, chat).await.unwrap().first().map(|branch| branch.id);
     let mut tx = house.db.begin().await.unwrap();
     let on = Branch {
-        name: format!("running {}", id::<BranchId>()),
+        name: format!("running {}", next_id::<BranchId>()),
         parent_branch_id: below.map(|turn| turn.branch_id).or(first),
         fork_turn_id: below.map(|turn| turn.id),
-        origin: branch::Origin::Fork,
+        origin: branch::BranchOrigin::Fork,
         ..branch(chat)
     };
-    branches::insert(&mut tx, &on, &frozen()).await.unwrap();
-    let mut ord = async || chats::take_ord(&mut tx, house.owner, chat, now()).await.unwrap().unwrap();
+    branches::insert(&mut tx, &on, &frozen_settings()).await.unwrap();
+    let mut ord = async || chats::allocate_ord(&mut tx, house.owner, chat, next_time()).await.unwrap().unwrap();
     let (one, other) = (ord().await, ord().await);
-    let mut question = turn(&on, id(), below, one, Role::User);
+    let mut question = turn(&on, next_id(), below, one, Role::User);
     let of = exchange(&on, question.id, None);
     exchanges::insert(&mut tx, house.owner, &of, None).await.unwrap();
     question.exchange_id = of.id;
     question.blocks = vec![block(&question, 0, Author::User, BlockState::Done, Content::text(words))];
     turns::insert(&mut tx, &question).await.unwrap();
     let mut reply = turn(&on, of.id, Some(&question), other, Role::Assistant);
-    (reply.status, reply.started_at) = (TurnStatus::Streaming, Some(now()));
+    (reply.status, reply.started_at) = (TurnStatus::Streaming, Some(next_time()));
     reply.blocks = vec![block(&reply, 0, Author::Assistant, BlockState::Open, Content::text(RUNNING))];
     turns::insert(&mut tx, &reply).await.unwrap();
     assert!(branches::set_head(&mut tx, on.id, None, reply.id).await.unwrap());
@@ -303,23 +310,23 @@ async fn run(house: &House, chat: ChatId, below: Option<&Turn>, words: &str) {
 /// What a reply has said that is being written.
 const RUNNING: &str = "Half of an answ";
 
-impl Planting<'_> {
-    async fn blob(&mut self, bytes: &[u8], mime: &str, kind: Option<(UploadKind, &str)>) -> String {
+impl TreePlanter<'_> {
+    async fn plant_blob(&mut self, bytes: &[u8], mime: &str, kind: Option<(UploadKind, &str)>) -> String {
         let hash = sha256(bytes);
-        blobs::store(&mut self.tx, &hash, mime, bytes, now()).await.unwrap();
+        blobs::insert_unreferenced(&mut self.tx, &hash, mime, bytes, next_time()).await.unwrap();
         if let Some((kind, name)) = kind {
             let size = (kind == UploadKind::Image).then_some((3, 2));
-            let upload = NewUpload { id: id(), owner_id: self.owner, sha256: &hash, name, kind, size };
-            uploads::put(&mut self.tx, &upload, now()).await.unwrap();
+            let upload = NewUpload { id: next_id(), owner_id: self.owner, sha256: &hash, name, kind, size };
+            uploads::put(&mut self.tx, &upload, next_time()).await.unwrap();
         }
         hash
     }
 
-    async fn documents(&mut self) {
+    async fn plant_documents(&mut self) {
         for (number, (versions, is_of_file)) in self.tree.documents.iter().enumerate() {
             let origin = match is_of_file {
                 true => Some(
-                    self.blob(
+                    self.plant_blob(
                         format!("file {number} {versions:?}").as_bytes(),
                         "application/pdf",
                         Some((UploadKind::File, "a.pdf")),
@@ -328,20 +335,21 @@ impl Planting<'_> {
                 ),
                 false => None,
             };
-            let id: DocumentId = id();
+            let id: DocumentId = next_id();
             let title = format!("{} {number}", self.tree.title);
             let mut times: Vec<DateTime<Utc>> = Vec::new();
             for content in versions {
                 let notes = vec![content.clone()];
-                let version = NewVersion { content, origin: origin.as_deref(), mime: "text/markdown", notes: &notes };
-                let at = now();
+                let version =
+                    NewDocumentVersion { content, origin: origin.as_deref(), mime: "text/markdown", notes: &notes };
+                let at = next_time();
                 match times.last().copied() {
                     None => {
                         let new = NewDocument { id, owner_id: self.owner, title: &title, kind: "text/markdown" };
                         write::insert(&mut self.tx, &new, &version, at).await.unwrap();
                     }
                     Some(newest) => {
-                        write::hold(&mut self.tx, self.owner, id, None, at).await.unwrap().unwrap();
+                        write::lock_for_update(&mut self.tx, self.owner, id, None, at).await.unwrap().unwrap();
                         write::add_version(&mut self.tx, id, &version, Some(newest), at).await.unwrap();
                     }
                 }
@@ -352,8 +360,8 @@ impl Planting<'_> {
     }
 
     /// The branch that a turn of this model gets behind this one, and whether it begins there.
-    async fn branch_for(&mut self, node: &Node, parent: Option<&Turn>) -> usize {
-        let lock = Lock::new("scripted", ["model-a", "model-b", "gone"][node.model]);
+    async fn branch_for(&mut self, node: &TurnSpec, parent: Option<&Turn>) -> usize {
+        let lock = ModelLock::new("scripted", ["model-a", "model-b", "gone"][node.model]);
         if let Some(parent) = parent {
             let at = self.branches.iter().position(|branch| branch.id == parent.branch_id).unwrap();
             let goes_on = self.branches[at].head_turn_id == Some(parent.id) && node.place > 3;
@@ -363,8 +371,12 @@ impl Planting<'_> {
             }
         }
         let name = format!("{} {}", node.said, self.branches.len());
-        let origins =
-            [branch::Origin::Fork, branch::Origin::Edit, branch::Origin::Regenerate, branch::Origin::Concurrent];
+        let origins = [
+            branch::BranchOrigin::Fork,
+            branch::BranchOrigin::Edit,
+            branch::BranchOrigin::Regenerate,
+            branch::BranchOrigin::Concurrent,
+        ];
         let policies = [ContextPolicy::Exact, ContextPolicy::SignaturesOnly, ContextPolicy::OmitCompleted];
         let before = parent.map(|parent| parent.branch_id).or(self.branches.first().map(|branch| branch.id));
         let new = Branch {
@@ -372,23 +384,23 @@ impl Planting<'_> {
             lock,
             parent_branch_id: before,
             fork_turn_id: parent.map(|parent| parent.id),
-            origin: if before.is_none() { branch::Origin::Root } else { origins[usize::from(node.place) % 4] },
+            origin: if before.is_none() { branch::BranchOrigin::Root } else { origins[usize::from(node.place) % 4] },
             label: Some(node.said.clone()).filter(|_| node.thinking.0),
             pinned: node.is_handed_over,
             policy: policies[node.policy],
             ..branch(self.chat.id)
         };
         let said = match node.model {
-            0 => frozen(),
-            1 => Frozen { system_prompt: node.said.clone(), tools: Some(Vec::new()) },
-            _ => Frozen::default(),
+            0 => frozen_settings(),
+            1 => PromptPrefix { system_prompt: node.said.clone(), tools: Some(Vec::new()) },
+            _ => PromptPrefix::default(),
         };
         branches::insert(&mut self.tx, &new, &said).await.unwrap();
         self.branches.push(new);
         self.branches.len() - 1
     }
 
-    async fn grow(&mut self, node: &Node) {
+    async fn plant_turn(&mut self, node: &TurnSpec) {
         let is_root = node.place == 0 || self.turns.is_empty();
         let parent = match (is_root, node.place) {
             (true, _) => None,
@@ -401,17 +413,17 @@ impl Planting<'_> {
         };
         let at = self.branch_for(node, parent.as_ref()).await;
         let on = self.branches[at].clone();
-        let ord = chats::take_ord(&mut self.tx, self.owner, self.chat.id, now()).await.unwrap().unwrap();
-        let mut grown = turn(&on, id(), parent.as_ref(), ord, role);
-        let calls = if role == Role::Assistant { self.reply(node, &on, &mut grown) } else { Vec::new() };
-        grown.exchange_id = self.exchange(node, &on, &grown, parent.as_ref()).await;
-        grown.blocks = self.blocks(node, &grown, parent.as_ref(), &calls).await;
+        let ord = chats::allocate_ord(&mut self.tx, self.owner, self.chat.id, next_time()).await.unwrap().unwrap();
+        let mut grown = turn(&on, next_id(), parent.as_ref(), ord, role);
+        let calls = if role == Role::Assistant { self.plant_reply(node, &on, &mut grown) } else { Vec::new() };
+        grown.exchange_id = self.plant_exchange(node, &on, &grown, parent.as_ref()).await;
+        grown.blocks = self.plant_blocks(node, &grown, parent.as_ref(), &calls).await;
         grown.last_event_seq = node.said.len() as u64;
         turns::insert(&mut self.tx, &grown).await.unwrap();
         for block in &grown.blocks {
             let Content::ToolResult { metadata, .. } = &block.content else { continue };
-            for sha256 in told::blobs(metadata) {
-                blobs::name_own(&mut self.tx, self.owner, block.id, sha256).await.unwrap();
+            for sha256 in tool_output::result_blobs(metadata) {
+                blobs::reference_owned(&mut self.tx, self.owner, block.id, sha256).await.unwrap();
             }
         }
         for call in &calls {
@@ -423,7 +435,7 @@ impl Planting<'_> {
     }
 
     /// The exchange of a message begins with it; a reply on its branch shares it, another one has its own.
-    async fn exchange(&mut self, node: &Node, on: &Branch, of: &Turn, parent: Option<&Turn>) -> ExchangeId {
+    async fn plant_exchange(&mut self, node: &TurnSpec, on: &Branch, of: &Turn, parent: Option<&Turn>) -> ExchangeId {
         if let Some(parent) = parent.filter(|_| of.role == Role::Assistant) {
             let is_answered =
                 self.turns.iter().any(|turn| turn.role == Role::Assistant && turn.exchange_id == parent.exchange_id);
@@ -436,8 +448,8 @@ impl Planting<'_> {
             _ if node.place.is_multiple_of(2) => (of.id, ExchangeKind::Send),
             _ => (of.id, ExchangeKind::Edit),
         };
-        let not_sent = vec![NotSent { param: "top_k".into(), reason: node.said.clone() }];
-        let params = Params { thinking: node.thinking.1, temperature: Some(0.1), ..Params::default() };
+        let not_sent = vec![DroppedParam { param: "top_k".into(), reason: node.said.clone() }];
+        let params = ModelParams { thinking: node.thinking.1, temperature: Some(0.1), ..ModelParams::default() };
         // What a request was called is its client's matter and stays here.
         let of = Exchange {
             kind,
@@ -451,7 +463,7 @@ impl Planting<'_> {
     }
 
     /// Ends the reply, and gives its calls.
-    fn reply(&self, node: &Node, on: &Branch, grown: &mut Turn) -> Vec<ArchivedGeneration> {
+    fn plant_reply(&self, node: &TurnSpec, on: &Branch, grown: &mut Turn) -> Vec<ArchivedGeneration> {
         let failure = |words: &str| Failure {
             kind: FailureKind::ALL[words.len() % FailureKind::ALL.len()],
             message: words.to_owned(),
@@ -463,25 +475,25 @@ impl Planting<'_> {
         grown.error = (grown.status == TurnStatus::Error).then(|| failure(&node.failure));
         grown.provider_used = Some(on.lock.provider.clone());
         grown.model_used = Some(format!("{}-0001", on.lock.model));
-        (grown.started_at, grown.completed_at) = (Some(now()), Some(now()));
+        (grown.started_at, grown.completed_at) = (Some(next_time()), Some(next_time()));
         let path: Vec<Value> = grown.prev_turn_id.iter().map(|id| json!({"id": id, "as": "raw"})).collect();
         let calls: Vec<ArchivedGeneration> = (0..)
             .zip(&node.calls)
             .map(|(step, call)| {
                 let [a, b, c, d, e] = call.usage.map(|count| count.map(u64::from));
                 ArchivedGeneration {
-                    id: id(),
+                    id: next_id(),
                     turn_id: grown.id,
                     step,
                     provider: on.lock.provider.clone(),
                     api: call.is_complete.then(|| "openai_chat".to_owned()),
                     model_requested: on.lock.model.clone(),
                     model_returned: call.raw.as_ref().map(|_| on.lock.model.clone()),
-                    request: Bytes(call.request.clone()),
+                    request: ArchivedBytes(call.request.clone()),
                     request_manifest: json!({"turns": path, "not_sent": [], "said": node.said}),
                     raw_kind: if call.raw.is_some() { "sse_events" } else { "none" }.to_owned(),
                     raw_complete: call.is_complete,
-                    raw: call.raw.clone().map(Bytes),
+                    raw: call.raw.clone().map(ArchivedBytes),
                     status: ["complete", "cancelled", "error"][call.request.len() % 3].to_owned(),
                     stop_reason: call.failure.clone(),
                     usage: Usage {
@@ -495,9 +507,9 @@ impl Planting<'_> {
                     cost_basis: call.cost.map(|_| CostBasis::Listed),
                     price_version: call.cost.map(|_| "of today".to_owned()),
                     error: call.failure.as_deref().map(failure),
-                    first_token_at: call.raw.as_ref().map(|_| now()),
-                    started_at: now(),
-                    ended_at: Some(now()),
+                    first_token_at: call.raw.as_ref().map(|_| next_time()),
+                    started_at: next_time(),
+                    ended_at: Some(next_time()),
                 }
             })
             .collect();
@@ -508,9 +520,9 @@ impl Planting<'_> {
         calls
     }
 
-    async fn blocks(
+    async fn plant_blocks(
         &mut self,
-        node: &Node,
+        node: &TurnSpec,
         of: &Turn,
         parent: Option<&Turn>,
         calls: &[ArchivedGeneration],
@@ -534,23 +546,23 @@ impl Planting<'_> {
         }
         for piece in &node.pieces {
             match piece {
-                Piece::Text(text, is_error) => {
+                BlockSpec::Text(text, is_error) => {
                     add(&mut blocks, author, Content::Text { text: text.clone(), is_error: *is_error && is_reply });
                 }
-                Piece::Picture(bytes, alt) => {
+                BlockSpec::Picture(bytes, alt) => {
                     let bytes = [PNG, b"clean", bytes].concat();
                     // What a model drew nobody brought: it has no name.
                     let brought = (!is_reply).then_some((UploadKind::Image, "a picture.png"));
-                    let blob = self.blob(&bytes, "image/png", brought).await;
+                    let blob = self.plant_blob(&bytes, "image/png", brought).await;
                     add(&mut blocks, author, Content::Image { blob, mime: "image/png".into(), alt: alt.clone() });
                 }
-                Piece::Newer(value) => {
+                BlockSpec::Newer(value) => {
                     let fields = json!({"type": "x:hologram", "depth": value, "of": node.said});
                     add(&mut blocks, author, Content::Other(fields.as_object().unwrap().clone()));
                 }
-                Piece::Document(which, part) if !is_reply && !self.documents.is_empty() => {
+                BlockSpec::Document(which, part) if !is_reply && !self.documents.is_empty() => {
                     let (document, versions) = &self.documents[which.index(self.documents.len())];
-                    let (ref_id, ref_type) = (document.to_string(), DOCUMENT.to_owned());
+                    let (ref_id, ref_type) = (document.to_string(), DOCUMENT_REF_TYPE.to_owned());
                     let version_timestamp = Some(versions[which.index(versions.len())]);
                     add(
                         &mut blocks,
@@ -567,13 +579,14 @@ impl Planting<'_> {
                         },
                     );
                 }
-                Piece::Named(name) if !is_reply => {
-                    let ref_type = if name.len() % 2 == 0 { DOCUMENT.to_owned() } else { "page".to_owned() };
+                BlockSpec::Named(name) if !is_reply => {
+                    let ref_type = if name.len() % 2 == 0 { DOCUMENT_REF_TYPE.to_owned() } else { "page".to_owned() };
                     // A document that was deleted for ever, or something that is none.
-                    let ref_id = if ref_type == DOCUMENT { id::<DocumentId>().to_string() } else { name.clone() };
+                    let ref_id =
+                        if ref_type == DOCUMENT_REF_TYPE { next_id::<DocumentId>().to_string() } else { name.clone() };
                     add(&mut blocks, author, Content::Reference { ref_id, ref_type, version_timestamp: None });
                 }
-                Piece::Thinking(text, signature, title, duration_ms) if is_reply => {
+                BlockSpec::Thinking(text, signature, title, duration_ms) if is_reply => {
                     let content = Content::Thinking {
                         thinking: text.clone(),
                         signature: signature.clone(),
@@ -583,11 +596,11 @@ impl Planting<'_> {
                     };
                     add(&mut blocks, author, content);
                 }
-                Piece::Signature(words) if is_reply => {
+                BlockSpec::Signature(words) if is_reply => {
                     let attaches_to = blocks.last().map(|block| block.id);
                     add(&mut blocks, author, Content::ThinkingSignature { signature: words.clone(), attaches_to });
                 }
-                Piece::Tool { arguments, raw, result: brought, how, metadata } if is_reply => {
+                BlockSpec::Tool { arguments, raw, result: brought, how, metadata } if is_reply => {
                     use ToolStatus::{Cancelled, Denied, Done, Failed, Interrupted};
                     let tool = Content::ToolUse {
                         tool_use_id: format!("call {}", blocks.len()),
@@ -601,7 +614,7 @@ impl Planting<'_> {
                     let metadata = match raw {
                         Some(words) => {
                             let bytes = [PNG, b"clean", words.as_bytes()].concat();
-                            let blob = self.blob(&bytes, "image/png", None).await;
+                            let blob = self.plant_blob(&bytes, "image/png", None).await;
                             &json!({"images": [{"blob": blob, "mime": "image/png", "alt": ""}]})
                         }
                         None => metadata,
@@ -636,22 +649,25 @@ impl Planting<'_> {
         if self.branches.is_empty() {
             // A chat that nobody has written in yet.
             let first = branch(self.chat.id);
-            branches::insert(&mut self.tx, &first, &frozen()).await.unwrap();
+            branches::insert(&mut self.tx, &first, &frozen_settings()).await.unwrap();
             self.branches.push(first);
         }
         if let Some(from) = self.tree.empty_branch.filter(|_| !self.turns.is_empty()) {
             let from = &self.turns[from.index(self.turns.len())];
             let (parent_branch_id, fork_turn_id) = (Some(from.branch_id), Some(from.id));
             let empty = Branch { parent_branch_id, fork_turn_id, ..branch(self.chat.id) };
-            branches::insert(&mut self.tx, &empty, &frozen()).await.unwrap();
+            branches::insert(&mut self.tx, &empty, &frozen_settings()).await.unwrap();
             self.branches.push(empty);
         }
         if let Some(nodes) = self.tree.nodes.first().filter(|node| node.thinking.0) {
             // Taken in from another program, before.
-            let differences =
-                vec![Difference { kind: DifferenceKind::Lost, place: "a › b".into(), text: nodes.said.clone() }];
+            let differences = vec![ImportDifference {
+                kind: ImportDifferenceKind::Lost,
+                place: "a › b".into(),
+                text: nodes.said.clone(),
+            }];
             let (format, file) = ("chatgpt".to_owned(), "conversations.json".to_owned());
-            let source = ImportedFrom { format, file, imported_at: now(), differences };
+            let source = ImportOrigin { format, file, imported_at: next_time(), differences };
             chat_sources::put(&mut self.tx, self.owner, self.chat.id, &source).await.unwrap();
         }
         if let Some((is_on, parameters)) = &self.tree.tools {
@@ -687,21 +703,25 @@ fn result(call: &Content, result: Value, metadata: &Value) -> Content {
 }
 
 /// Plants the tree in each of the houses and takes it from each to each.
-async fn goes_round(sources: &[House], targets: &[House], tree: &Tree) -> Result<(), TestCaseError> {
+async fn assert_round_trip(
+    sources: &[TestServer],
+    targets: &[TestServer],
+    tree: &TreeSpec,
+) -> Result<(), TestCaseError> {
     for source in sources {
-        let chat = plant(source, tree).await;
-        let archive = exported(source, Which::Chat(chat)).await;
-        let all = turns::of_chat(&source.db, source.owner, chat, 0, 1_000).await.unwrap();
+        let chat = plant_tree(source, tree).await;
+        let archive = export_archive(source, ExportScope::Chat(chat)).await;
+        let all = turns::list_of_chat(&source.db, source.owner, chat, 0, 1_000).await.unwrap();
         let over = all.iter().filter(|turn| turn.status.is_terminal()).count();
         let written: Value = serde_json::from_slice(&archive).unwrap();
         let written = &written["chats"][0]["turns"];
         prop_assert_eq!((written.as_array().map(Vec::len), all.len() - over), (Some(over), tree.running.len()));
         prop_assert!(!written.to_string().contains(RUNNING));
         for target in targets {
-            let report = imported(target, "tree.json", &archive, false).await;
+            let report = import_file(target, "tree.json", &archive, false).await;
             prop_assert_eq!((report.imported, &report.stopped), (1, &None), "{:?}", report.findings);
             prop_assert_eq!(&report.findings, &Vec::new());
-            let again = exported(target, Which::Chat(report.chats[0].id.unwrap())).await;
+            let again = export_archive(target, ExportScope::Chat(report.chats[0].id.unwrap())).await;
             prop_assert_eq!(without_ids(&again), without_ids(&archive));
         }
     }
@@ -709,31 +729,32 @@ async fn goes_round(sources: &[House], targets: &[House], tree: &Tree) -> Result
 }
 
 #[test]
-fn every_tree_goes_round_from_every_database_to_every_other() {
+fn every_tree_round_trips_between_all_databases() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let houses = || async {
-        let houses = House::everywhere(|| Scripted::new("scripted", Vec::new())).await.into_iter();
-        let reading = |mut house: House| {
-            house.service = house.service.clone().with_reader(Arc::new(Files));
+        let houses = TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await.into_iter();
+        let reading = |mut house: TestServer| {
+            house.service = house.service.clone().with_reader(Arc::new(FakeFileReader));
             house
         };
-        houses.map(reading).collect::<Vec<House>>()
+        houses.map(reading).collect::<Vec<TestServer>>()
     };
     let (sources, targets) = runtime.block_on(async { (houses().await, houses().await) });
     let config = Config { cases: TREES, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
-    let ran = TestRunner::new(config).run(&tree(), |tree| runtime.block_on(goes_round(&sources, &targets, &tree)));
+    let ran = TestRunner::new(config)
+        .run(&tree_strategy(), |tree| runtime.block_on(assert_round_trip(&sources, &targets, &tree)));
     if let Err(why) = ran {
         panic!("{why}");
     }
     runtime.block_on(async {
         // All of them at once, and every invariant holds on both sides.
-        let archive = exported(&sources[0], Which::Everything).await;
+        let archive = export_archive(&sources[0], ExportScope::Everything).await;
         let empty = houses().await;
-        let report = imported(&empty[0], "all.json", &archive, false).await;
+        let report = import_file(&empty[0], "all.json", &archive, false).await;
         assert_eq!((report.imported, report.findings.as_slice()), (report.conversations, [].as_slice()));
-        assert_eq!(without_ids(&exported(&empty[0], Which::Everything).await), without_ids(&archive));
+        assert_eq!(without_ids(&export_archive(&empty[0], ExportScope::Everything).await), without_ids(&archive));
         for house in sources.into_iter().chain(targets).chain(empty) {
-            house.check().await;
+            house.check_invariants().await;
             house.close().await;
         }
     });

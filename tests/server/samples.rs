@@ -5,17 +5,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use turnleaf::domain::attachment::DOCUMENT;
+use turnleaf::domain::attachment::DOCUMENT_REF_TYPE;
 use turnleaf::domain::{Block, ChatId, Content, Turn, TurnStatus};
-use turnleaf_interchange::grow::changed::CHANGED;
+use turnleaf_interchange::chat_builder::source_changes::CHANGED_AT_SOURCE;
 use turnleaf_providers::base64;
-use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::transfer::imports::{ImportReport, Outcome};
+use turnleaf_providers::scripted::ScriptedProvider;
+use turnleaf_service::transfer::imports::{ImportOutcome, ImportReport};
 use turnleaf_store::{branches, documents, exchanges, turns};
 
-use crate::files::{Files, PNG};
-use crate::house::House;
-use crate::interchange::imported;
+use crate::fake_file_reader::{FakeFileReader, PNG};
+use crate::interchange::import_file;
+use crate::test_server::TestServer;
 
 /// A picture in the place of the two bytes that samples have for one.
 fn sample(name: &str) -> Vec<u8> {
@@ -25,10 +25,10 @@ fn sample(name: &str) -> Vec<u8> {
 }
 
 /// Houses whose service reads files.
-pub async fn houses() -> Vec<House> {
-    let houses = House::everywhere(|| Scripted::new("scripted", Vec::new())).await;
-    let reading = |mut house: House| {
-        house.service = house.service.clone().with_reader(Arc::new(Files));
+pub async fn test_servers() -> Vec<TestServer> {
+    let houses = TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await;
+    let reading = |mut house: TestServer| {
+        house.service = house.service.clone().with_reader(Arc::new(FakeFileReader));
         house
     };
     houses.into_iter().map(reading).collect()
@@ -36,11 +36,11 @@ pub async fn houses() -> Vec<House> {
 
 /// A chat as the database has it, a line a turn: `place<parent/branch role [provider model] thinking? (ending): blocks`,
 /// the shown one with a star.
-pub async fn lines(house: &House, chat: ChatId) -> Vec<String> {
+pub async fn chat_lines(house: &TestServer, chat: ChatId) -> Vec<String> {
     let row = house.service.chat(house.owner, chat).await.unwrap();
-    let all = turns::of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
+    let all = turns::list_of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
     let ids: Vec<_> = all.iter().map(|turn| turn.id).collect();
-    let of = exchanges::of_turns(&house.db, house.owner, &ids).await.unwrap();
+    let of = exchanges::list_by_turns(&house.db, house.owner, &ids).await.unwrap();
     let list = branches::list(&house.db, house.owner, chat).await.unwrap();
     // By where they begin.
     let mut begun: Vec<_> = all.iter().map(|turn| turn.branch_id).collect();
@@ -62,18 +62,19 @@ pub async fn lines(house: &House, chat: ChatId) -> Vec<String> {
             _ => String::new(),
         };
         let thinking = if of[&turn.id].is_thinking_mode { " thinking" } else { "" };
-        let said: Vec<String> = futures::future::join_all(turn.blocks.iter().map(|block| drawn(house, block))).await;
+        let said: Vec<String> =
+            futures::future::join_all(turn.blocks.iter().map(|block| block_line(house, block))).await;
         let (ord, role, parent) = (turn.ord, turn.role.as_str(), parent.unwrap_or_default());
         lines.push(format!(
             "{star}{ord}<{parent}/{branch} {role}{model}{thinking}{}: {}",
-            ending(turn),
+            turn_ending(turn),
             said.join(" | ")
         ));
     }
     lines
 }
 
-fn ending(turn: &Turn) -> String {
+fn turn_ending(turn: &Turn) -> String {
     match (turn.status, &turn.error) {
         (TurnStatus::Complete, _) => String::new(),
         (status, None) => format!(" ({})", status.as_str()),
@@ -81,7 +82,7 @@ fn ending(turn: &Turn) -> String {
     }
 }
 
-async fn drawn(house: &House, block: &Block) -> String {
+async fn block_line(house: &TestServer, block: &Block) -> String {
     match &block.content {
         Content::Text { is_error: true, .. } => "a failure".to_owned(),
         Content::Text { text, .. } => format!("{text:?}"),
@@ -105,7 +106,7 @@ async fn drawn(house: &House, block: &Block) -> String {
             assert!(stored.bytes.starts_with(PNG));
             format!("{mime} {alt:?}")
         }
-        Content::Reference { ref_id, ref_type, version_timestamp } if ref_type == DOCUMENT => {
+        Content::Reference { ref_id, ref_type, version_timestamp } if ref_type == DOCUMENT_REF_TYPE => {
             let id = ref_id.parse().unwrap();
             let document = documents::find(&house.db, house.owner, id).await.unwrap().unwrap();
             let text =
@@ -134,25 +135,29 @@ pub fn assert_same(looked: &ImportReport, report: &ImportReport) {
 }
 
 /// What was taken in, chat by chat with its title; then the same file again, and every invariant.
-async fn told(house: &House, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec<String>>) {
-    let looked = imported(house, name, bytes, true).await;
-    let report = imported(house, name, bytes, false).await;
+async fn import_outline(house: &TestServer, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec<String>>) {
+    let looked = import_file(house, name, bytes, true).await;
+    let report = import_file(house, name, bytes, false).await;
     assert_same(&looked, &report);
     let mut all = Vec::new();
-    for chat in report.chats.iter().filter(|chat| chat.outcome == Outcome::Imported) {
+    for chat in report.chats.iter().filter(|chat| chat.outcome == ImportOutcome::Imported) {
         let mut told = vec![chat.title.clone()];
-        told.extend(lines(house, chat.id.unwrap()).await);
+        told.extend(chat_lines(house, chat.id.unwrap()).await);
         all.push(told);
     }
-    let again = imported(house, name, bytes, false).await;
+    let again = import_file(house, name, bytes, false).await;
     assert_eq!((again.imported, again.known, again.turns, again.documents), (0, report.imported, 0, 0), "{again:?}");
-    assert!(again.findings.iter().all(|finding| finding.text != CHANGED), "nothing was changed: {:#?}", again.findings);
+    assert!(
+        again.findings.iter().all(|finding| finding.text != CHANGED_AT_SOURCE),
+        "nothing was changed: {:#?}",
+        again.findings
+    );
     (report, all)
 }
 
 /// The sample gives these chats on every database.
 #[track_caller]
-fn assert_told(told: &[Vec<String>], expected: &str) {
+fn assert_outline(told: &[Vec<String>], expected: &str) {
     let told: Vec<String> = told.iter().map(|chat| chat.join("\n")).collect();
     let told = told.join("\n\n");
     assert!(told == expected.trim(), "---- told\n{told}\n---- expected\n{}", expected.trim());
@@ -161,17 +166,17 @@ fn assert_told(told: &[Vec<String>], expected: &str) {
 async fn assert_sample(format: &str, name: &str, bytes: &[u8], expected: &str) {
     // Claude hands out a conversation that has no messages.
     let left_out = u64::from(format == "claude");
-    for house in houses().await {
-        let (report, chats) = told(&house, name, bytes).await;
+    for house in test_servers().await {
+        let (report, chats) = import_outline(&house, name, bytes).await;
         assert_eq!((report.format, &report.stopped, report.left_out), (Some(format), &None, left_out), "{report:?}");
-        assert_told(&chats, expected);
-        house.check().await;
+        assert_outline(&chats, expected);
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn chatgpt() {
+async fn chatgpt_samples_are_imported() {
     assert_sample(
         "chatgpt",
         "conversations.json",
@@ -183,7 +188,7 @@ async fn chatgpt() {
 
 /// The same in two files with the pictures and files that it names.
 #[tokio::test]
-async fn chatgpt_in_many_files() {
+async fn chatgpt_export_in_many_files_is_imported() {
     let all: Vec<Value> = serde_json::from_slice(&sample("chatgpt/conversations.json")).unwrap();
     let part = |some: &[Value]| serde_json::to_vec(some).unwrap();
     let picture = [PNG, b"a picture"].concat();
@@ -200,14 +205,14 @@ async fn chatgpt_in_many_files() {
     assert_sample(
         "chatgpt",
         "chatgpt.zip",
-        &crate::bad_imports::zipped(&entries),
+        &crate::bad_imports::zip_files(&entries),
         include_str!("samples/chatgpt_files.txt"),
     )
     .await;
 }
 
 #[tokio::test]
-async fn claude() {
+async fn claude_samples_are_imported() {
     assert_sample(
         "claude",
         "conversations.json",
@@ -218,13 +223,13 @@ async fn claude() {
 }
 
 #[tokio::test]
-async fn open_webui() {
+async fn open_webui_samples_are_imported() {
     assert_sample("open-webui", "chats.json", &sample("open_webui/chats.json"), include_str!("samples/open_webui.txt"))
         .await;
 }
 
 #[tokio::test]
-async fn librechat() {
+async fn librechat_samples_are_imported() {
     assert_sample(
         "librechat",
         "branches.json",
@@ -242,7 +247,7 @@ async fn librechat() {
 }
 
 #[tokio::test]
-async fn llama_cpp() {
+async fn llama_cpp_samples_are_imported() {
     assert_sample("llama-cpp", "list.json", &sample("llama_cpp/list.json"), include_str!("samples/llama_cpp_list.txt"))
         .await;
     assert_sample(
@@ -255,21 +260,21 @@ async fn llama_cpp() {
 }
 
 #[tokio::test]
-async fn big_agi() {
+async fn big_agi_samples_are_imported() {
     assert_sample("big-agi", "all.json", &sample("big_agi/all.json"), include_str!("samples/big_agi.txt")).await;
 }
 
 /// When the turns of the chat of this title were, in seconds since 1970.
-async fn times(house: &House, report: &ImportReport, title: &str) -> Vec<i64> {
+async fn times(house: &TestServer, report: &ImportReport, title: &str) -> Vec<i64> {
     let chat = report.chats.iter().find(|chat| chat.title == title).and_then(|chat| chat.id).unwrap();
-    let all = turns::of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
+    let all = turns::list_of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
     all.iter().map(|turn| turn.created_at.timestamp()).collect()
 }
 
 #[tokio::test]
 async fn messages_keep_their_dates() {
-    for house in houses().await {
-        let chatgpt = imported(&house, "conversations.json", &sample("chatgpt/conversations.json"), false).await;
+    for house in test_servers().await {
+        let chatgpt = import_file(&house, "conversations.json", &sample("chatgpt/conversations.json"), false).await;
         // The conversation says that it began later than its messages.
         let told = times(&house, &chatgpt, "Another model than the usual one").await;
         assert_eq!(told, [1_749_990_001, 1_749_990_002, 1_749_990_005]);
@@ -283,7 +288,7 @@ async fn messages_keep_their_dates() {
 
 /// A reply has pictures, but no documents: what else came with it is words.
 #[tokio::test]
-async fn files_of_a_reply_are_words() {
+async fn reply_files_become_text() {
     let said = |id: &str, role: &str, parent: Value, extra: Value| {
         json!({"id": id, "convId": "c", "type": "text", "timestamp": 1_757_000_001_000_i64, "role": role,
             "content": id, "parent": parent, "children": [], "extra": extra})
@@ -297,8 +302,8 @@ async fn files_of_a_reply_are_words() {
         "conv": {"currNode": "answer", "id": "c", "lastModified": 1_757_000_000_000_i64, "name": "Files"},
         "messages": [said("question", "user", Value::Null, json!([])), said("answer", "assistant", json!("question"), extra)],
     }]);
-    for house in houses().await {
-        let (report, chats) = told(&house, "list.json", &serde_json::to_vec(&all).unwrap()).await;
+    for house in test_servers().await {
+        let (report, chats) = import_outline(&house, "list.json", &serde_json::to_vec(&all).unwrap()).await;
         let reply = chats[0].last().unwrap();
         for words in ["notes.md\\n\\n# Leaves", "[b.pdf]", "tree\\n\\nan oak"] {
             assert!(reply.contains(words), "{words}: {reply}");
@@ -307,7 +312,7 @@ async fn files_of_a_reply_are_words() {
             report.findings.iter().any(|finding| finding.text.contains("only a message of a person")),
             "{report:?}"
         );
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }

@@ -4,28 +4,28 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::TurnStatus;
-use turnleaf_providers::scripted::{Answer, Scripted};
-use turnleaf_service::search::{Hit, Search};
-use turnleaf_service::turns::placement::Wanted;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+use turnleaf_service::search::{MatchedItem, SearchRequest};
+use turnleaf_service::turns::placement::PlacementRequest;
 
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
-fn scripted(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-    Scripted::new("scripted", answers)
+fn scripted(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
+    ScriptedProvider::new("scripted", answers)
 }
 
 fn escaped(words: &str) -> String {
     words.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-async fn search(api: &Api, query: &str) -> Value {
+async fn search(api: &TestApi, query: &str) -> Value {
     let (status, found) = api.call("GET", &format!("/api/search?{query}"), None).await;
     assert_eq!(status, StatusCode::OK, "{query} {found}");
     found
 }
 
-async fn page(api: &Api, path: &str) -> (StatusCode, String) {
+async fn page(api: &TestApi, path: &str) -> (StatusCode, String) {
     let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
     let response = api.send(request).await;
     let status = response.status();
@@ -34,14 +34,18 @@ async fn page(api: &Api, path: &str) -> (StatusCode, String) {
 }
 
 #[tokio::test]
-async fn words_are_found_in_all_chats_and_lead_to_their_turns() {
+async fn matches_are_found_in_all_chats_and_link_to_turns() {
     let said = "Grüße an die C++-Leute: 100% <b>你好世界</b>";
-    for house in House::everywhere(|| scripted([answer([text(said)]), answer([text("nothing of it")])])).await {
-        let api = Api::over(house);
+    for house in TestServer::on_every_database(|| {
+        scripted([streamed_answer([text_step(said)]), streamed_answer([text_step("nothing of it")])])
+    })
+    .await
+    {
+        let api = TestApi::with_server(house);
         let first = api.house.send("Say hello, please.").await;
-        api.house.ended(first.assistant_turn.id).await;
+        api.house.wait_until_ended(first.assistant_turn.id).await;
         let second = api.house.send("What now?").await;
-        api.house.ended(second.assistant_turn.id).await;
+        api.house.wait_until_ended(second.assistant_turn.id).await;
         for words in ["c++", "100%", "你好", "GRUSSE", "<b>", "世界 grüße"] {
             let found = search(&api, &format!("in=turns&q={}", escaped(words))).await;
             let hit = &found["hits"][0];
@@ -69,14 +73,14 @@ async fn words_are_found_in_all_chats_and_lead_to_their_turns() {
         assert_eq!((&one["hits"][0]["kind"], &two["hits"][0]["kind"]), (&json!("chat"), &json!("turn")));
         let narrowed = search(&api, &format!("q=hello&chat={}", second.chat.id)).await;
         assert_eq!(narrowed["hits"], json!([]));
-        api.house.check().await;
+        api.house.check_invariants().await;
         api.house.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_cannot_be_looked_for_is_refused_by_name() {
-    let api = Api::new([]).await;
+async fn invalid_query_is_refused_by_name() {
+    let api = TestApi::new([]).await;
     let (long, many) = (format!("q={}", "a".repeat(257)), format!("q={}", "a%20".repeat(17)));
     for (query, field) in [
         ("", "q"),
@@ -105,10 +109,12 @@ async fn what_cannot_be_looked_for_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn the_page_without_script_shows_groups_with_marks() {
-    let api = Api::new([answer([text("Leaves & <b>trees</b>")]), answer([text("other")])]).await;
+async fn page_without_script_shows_groups_with_highlights() {
+    let api =
+        TestApi::new([streamed_answer([text_step("Leaves & <b>trees</b>")]), streamed_answer([text_step("other")])])
+            .await;
     let first = api.house.send("What do trees grow?").await;
-    api.house.ended(first.assistant_turn.id).await;
+    api.house.wait_until_ended(first.assistant_turn.id).await;
     let (chat, reply) = (first.chat.id, first.assistant_turn.id);
     let (status, recent) = page(&api, "/search").await;
     assert_eq!(status, StatusCode::OK);
@@ -131,32 +137,38 @@ async fn the_page_without_script_shows_groups_with_marks() {
 }
 
 #[tokio::test]
-async fn the_index_follows_edits_versions_copies_and_deletions() {
-    let replies = || scripted(["walnut one", "walnut two", "walnut three"].map(|said| answer([text(said)])));
-    for house in House::everywhere(replies).await {
+async fn index_follows_edits_versions_copies_and_deletions() {
+    let replies =
+        || scripted(["walnut one", "walnut two", "walnut three"].map(|said| streamed_answer([text_step(said)])));
+    for house in TestServer::on_every_database(replies).await {
         let found = async |words: &str| {
-            let question = Search { words: words.into(), limit: 50, ..Search::default() };
+            let question = SearchRequest { words: words.into(), limit: 50, ..SearchRequest::default() };
             let page = house.service.search(house.owner, &question).await.unwrap();
-            page.hits.iter().filter(|hit| matches!(hit, Hit::Turn(_))).count()
+            page.hits.iter().filter(|hit| matches!(hit, MatchedItem::Turn(_))).count()
         };
         let first = house.send("about the elm").await;
-        house.ended(first.assistant_turn.id).await;
+        house.wait_until_ended(first.assistant_turn.id).await;
         assert_eq!((found("walnut").await, found("elm").await), (1, 1));
-        let again =
-            house.service.retry_turn(house.owner, first.assistant_turn.id, Wanted::default(), Default::default(), None);
+        let again = house.service.retry_turn(
+            house.owner,
+            first.assistant_turn.id,
+            PlacementRequest::default(),
+            Default::default(),
+            None,
+        );
         let again = again.await.unwrap();
-        assert_eq!(house.ended(again.assistant_turn.id).await.status, TurnStatus::Complete);
+        assert_eq!(house.wait_until_ended(again.assistant_turn.id).await.status, TurnStatus::Complete);
         assert_eq!(found("walnut").await, 2, "all branches");
-        house.check().await;
+        house.check_invariants().await;
         let deleted = house.service.delete_turn(house.owner, again.assistant_turn.id).await.unwrap();
         assert_eq!(found("walnut").await, 1);
         house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
         assert_eq!(found("walnut").await, 2);
         house.service.delete_turn(house.owner, again.assistant_turn.id).await.unwrap();
         house.service.empty_trash(house.owner).await.unwrap();
-        house.service.supervisor().tidy().await.unwrap();
+        house.service.supervisor().run_maintenance().await.unwrap();
         assert_eq!(found("walnut").await, 1);
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }

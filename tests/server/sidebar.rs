@@ -3,34 +3,39 @@
 use std::sync::Arc;
 
 use turnleaf::domain::{ChatId, UserId};
-use turnleaf::server::pages::Pages;
+use turnleaf::server::page_data::PageService;
 use turnleaf_platform::ids;
-use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 
-use crate::house::{House, text};
-use crate::tool_calls::{asks, calls};
-use crate::toolbox::{Does, Lab};
+use crate::test_server::{TestServer, text_step};
+use crate::tool_call_support::{is_waiting_for_approval, tool_call_answer};
+use crate::toolbox::{FakeToolbox, ToolBehavior};
 
 #[tokio::test]
-async fn running_chats_are_told_to_their_owner_alone() {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let provider = || Scripted::new("scripted", [calls([text("I write.")], &[("lab__write", "{}")]), Answer::Silence]);
-    for house in House::everywhere_with(provider, || Arc::new(lab.clone())).await {
-        let pages = Pages::new(house.service.clone());
+async fn running_chats_are_listed_only_to_their_owner() {
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    let provider = || {
+        ScriptedProvider::new(
+            "scripted",
+            [tool_call_answer([text_step("I write.")], &[("lab__write", "{}")]), ScriptedAnswer::Silence],
+        )
+    };
+    for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
+        let pages = PageService::new(house.service.clone());
         let told = async |viewer: UserId| -> Vec<(ChatId, bool)> { pages.running_chats(viewer).await.unwrap() };
         assert_eq!(told(house.owner).await, []);
-        let asking = house.chat_with(&lab.offer()).await;
+        let asking = house.chat_with_tools(&lab.offered_tools()).await;
         let waits = house.send_to(asking, "go").await.assistant_turn.id;
-        house.until(waits, asks).await;
+        house.wait_until(waits, is_waiting_for_approval).await;
         let running = house.send("on and on").await;
         let mut expected = vec![(asking, true), (running.chat.id, false)];
         expected.sort_unstable();
         assert_eq!(told(house.owner).await, expected);
         let stranger = ids::mint();
         assert_eq!(told(stranger).await, [], "not those of somebody else");
-        let there = house.service.chats_there(house.owner, [asking, ids::mint()]).await.unwrap();
+        let there = house.service.existing_chats(house.owner, [asking, ids::mint()]).await.unwrap();
         assert_eq!(there.into_iter().collect::<Vec<_>>(), [asking]);
-        assert!(house.service.chats_there(stranger, [asking]).await.unwrap().is_empty());
+        assert!(house.service.existing_chats(stranger, [asking]).await.unwrap().is_empty());
         house.service.stop_turn(house.owner, waits).await.unwrap();
         house.service.stop_turn(house.owner, running.assistant_turn.id).await.unwrap();
         assert_eq!(told(house.owner).await, []);
@@ -39,37 +44,42 @@ async fn running_chats_are_told_to_their_owner_alone() {
 }
 
 #[tokio::test]
-async fn the_number_of_a_branchs_tools_is_what_it_offers() {
-    let lab = Lab::default().with("look", Does::Echo).with("write", Does::Echo);
-    for house in House::everywhere(|| Scripted::new("scripted", [])).await {
-        for (offer, expected) in [(lab.offer(), 3), (Vec::new(), 0)] {
-            let chat = house.chat_with(&offer).await;
+async fn branch_tool_count_matches_offered_tools() {
+    let lab = FakeToolbox::default().with_tool("look", ToolBehavior::Echo).with_tool("write", ToolBehavior::Echo);
+    for house in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
+        for (offer, expected) in [(lab.offered_tools(), 3), (Vec::new(), 0)] {
+            let chat = house.chat_with_tools(&offer).await;
             let branch = house.service.branches(house.owner, chat).await.unwrap()[0].id;
-            assert_eq!(house.service.tools_on(house.owner, branch).await.unwrap(), Some(expected));
-            assert_eq!(house.service.tools_on(ids::mint(), branch).await.unwrap(), None);
+            assert_eq!(house.service.offered_tool_count(house.owner, branch).await.unwrap(), Some(expected));
+            assert_eq!(house.service.offered_tool_count(ids::mint(), branch).await.unwrap(), None);
         }
         // A branch of before there were tools says nothing.
         house.sql("UPDATE branches SET tools = NULL").await;
         let chat = house.service.list_chats(house.owner, 1).await.unwrap()[0].id;
         let branch = house.service.branches(house.owner, chat).await.unwrap()[0].id;
-        assert_eq!(house.service.tools_on(house.owner, branch).await.unwrap(), None);
+        assert_eq!(house.service.offered_tool_count(house.owner, branch).await.unwrap(), None);
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn pinned_chats_come_first_and_those_of_the_archive_not_at_all() {
-    use turnleaf::domain::chat::Heading;
-    use turnleaf_service::chats::{Browsed, ChatChange};
-    for house in House::everywhere(|| Scripted::new("scripted", [Answer::Silence, Answer::Silence])).await {
-        let pages = Pages::new(house.service.clone());
-        let (one, two, three) = (house.chat_with(&[]).await, house.chat_with(&[]).await, house.chat_with(&[]).await);
-        let listed = async || -> Vec<(ChatId, Heading)> {
-            let items = pages.chats(house.owner, None, 0).await.unwrap();
+async fn pinned_chats_come_first_and_archived_chats_are_omitted() {
+    use turnleaf::domain::chat::ChatListHeading;
+    use turnleaf_service::chats::{BrowseFilter, ChatChange};
+    for house in TestServer::on_every_database(|| {
+        ScriptedProvider::new("scripted", [ScriptedAnswer::Silence, ScriptedAnswer::Silence])
+    })
+    .await
+    {
+        let pages = PageService::new(house.service.clone());
+        let (one, two, three) =
+            (house.chat_with_tools(&[]).await, house.chat_with_tools(&[]).await, house.chat_with_tools(&[]).await);
+        let listed = async || -> Vec<(ChatId, ChatListHeading)> {
+            let items = pages.list_chats(house.owner, None, 0).await.unwrap();
             items.into_iter().map(|item| (item.id, item.heading)).collect()
         };
         let archive = async || -> Vec<ChatId> {
-            let which = Browsed { archived: true, ..Browsed::default() };
+            let which = BrowseFilter { archived: true, ..BrowseFilter::default() };
             let chats = house.service.browse_chats(house.owner, &which, 9).await.unwrap();
             chats.into_iter().map(|chat| chat.id).collect()
         };
@@ -79,9 +89,10 @@ async fn pinned_chats_come_first_and_those_of_the_archive_not_at_all() {
         };
         change(one, Some(true), None).await;
         let mut all = listed().await;
-        assert_eq!(all[0], (one, Heading::Pinned));
+        assert_eq!(all[0], (one, ChatListHeading::Pinned));
         all.sort_unstable_by_key(|(chat, _)| *chat);
-        let mut expected = vec![(one, Heading::Pinned), (two, Heading::Today), (three, Heading::Today)];
+        let mut expected =
+            vec![(one, ChatListHeading::Pinned), (two, ChatListHeading::Today), (three, ChatListHeading::Today)];
         expected.sort_unstable_by_key(|(chat, _)| *chat);
         assert_eq!(all, expected, "each stands once");
         // Pinning again keeps its place; others cannot do it at all.
@@ -93,7 +104,7 @@ async fn pinned_chats_come_first_and_those_of_the_archive_not_at_all() {
 
         change(one, None, Some(true)).await;
         change(three, None, Some(true)).await;
-        assert_eq!(listed().await, [(two, Heading::Today)]);
+        assert_eq!(listed().await, [(two, ChatListHeading::Today)]);
         let mut archived = archive().await;
         archived.sort_unstable();
         let mut expected = vec![one, three];
@@ -102,7 +113,7 @@ async fn pinned_chats_come_first_and_those_of_the_archive_not_at_all() {
         assert_eq!(house.service.list_chats(house.owner, 9).await.unwrap().len(), 1);
         // A message brings a chat back, still pinned.
         let turn = house.send_to(one, "and now?").await.assistant_turn.id;
-        assert_eq!(listed().await, [(one, Heading::Pinned), (two, Heading::Today)]);
+        assert_eq!(listed().await, [(one, ChatListHeading::Pinned), (two, ChatListHeading::Today)]);
         assert_eq!(archive().await, [three]);
         house.service.stop_turn(house.owner, turn).await.unwrap();
         change(three, None, Some(false)).await;
@@ -112,18 +123,18 @@ async fn pinned_chats_come_first_and_those_of_the_archive_not_at_all() {
 }
 
 #[tokio::test]
-async fn all_chats_are_looked_through_by_a_part_of_their_titles_and_page_by_page() {
-    use turnleaf_service::chats::{Browsed, ChatChange};
-    for house in House::everywhere(|| Scripted::new("scripted", [])).await {
+async fn chats_are_filtered_by_title_part_and_paginated() {
+    use turnleaf_service::chats::{BrowseFilter, ChatChange};
+    for house in TestServer::on_every_database(|| ScriptedProvider::new("scripted", [])).await {
         let mut named = Vec::new();
         for title in ["Trees", "Über Bäume", "100 % leaves", "More trees"] {
-            let chat = house.chat_with(&[]).await;
+            let chat = house.chat_with_tools(&[]).await;
             let change = ChatChange { title: Some(title.into()), ..ChatChange::default() };
             house.service.change_chat(house.owner, chat, change).await.unwrap();
             named.push(chat);
         }
         let found = async |part: &str| -> Vec<String> {
-            let which = Browsed { part: part.into(), ..Browsed::default() };
+            let which = BrowseFilter { title_part: part.into(), ..BrowseFilter::default() };
             let chats = house.service.browse_chats(house.owner, &which, 9).await.unwrap();
             let mut titles: Vec<String> = chats.into_iter().map(|chat| chat.title).collect();
             titles.sort_unstable();
@@ -134,11 +145,11 @@ async fn all_chats_are_looked_through_by_a_part_of_their_titles_and_page_by_page
         assert_eq!(found("%").await, ["100 % leaves"]);
         assert_eq!(found("stones").await, Vec::<String>::new());
         let mut seen = Vec::new();
-        let mut which = Browsed::default();
+        let mut which = BrowseFilter::default();
         loop {
             let some = house.service.browse_chats(house.owner, &which, 3).await.unwrap();
             seen.extend(some.iter().map(|chat| chat.id));
-            which.behind = some.last().map(|chat| chat.id);
+            which.after = some.last().map(|chat| chat.id);
             if some.len() < 3 {
                 break;
             }
@@ -146,7 +157,7 @@ async fn all_chats_are_looked_through_by_a_part_of_their_titles_and_page_by_page
         seen.sort_unstable();
         named.sort_unstable();
         assert_eq!(seen, named);
-        assert!(house.service.browse_chats(ids::mint(), &Browsed::default(), 9).await.unwrap().is_empty());
+        assert!(house.service.browse_chats(ids::mint(), &BrowseFilter::default(), 9).await.unwrap().is_empty());
         house.close().await;
     }
 }

@@ -10,22 +10,22 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use turnleaf::domain::limits;
+use turnleaf::server::http::accept_loop::serve;
 use turnleaf::server::http::layers::HttpConfig;
 use turnleaf::server::http::request::admission::Admission;
-use turnleaf::server::http::request::body::BodyPace;
-use turnleaf::server::http::serve::serve;
+use turnleaf::server::http::request::body::BodyPaceLimits;
 use turnleaf_platform::config::environment::Environment;
-use turnleaf_platform::config::{Config, Flags};
-use turnleaf_providers::scripted::{Answer, Step};
-use turnleaf_service::documents::{NewDocument, Source};
+use turnleaf_platform::config::{CliFlags, Config};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedStep};
+use turnleaf_service::documents::{DocumentTextSource, NewDocumentRequest};
 
-use crate::files::{PNG, reading};
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
+use crate::fake_file_reader::{PNG, api_with_fake_reader};
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
 const PROXY: &str = "X-Turnleaf-Proxy-Secret: 0123456789abcdef\r\n";
 
-async fn served(api: &Api) -> SocketAddr {
+async fn serve_api(api: &TestApi) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve(vec![listener], api.router.clone(), CancellationToken::new()));
@@ -33,8 +33,8 @@ async fn served(api: &Api) -> SocketAddr {
 }
 
 /// A server behind a proxy on this machine.
-async fn behind_proxy(answers: Vec<Answer>) -> Api {
-    let house = House::new(turnleaf_providers::scripted::Scripted::new("scripted", answers)).await;
+async fn behind_proxy(answers: Vec<ScriptedAnswer>) -> TestApi {
+    let house = TestServer::new(turnleaf_providers::scripted::ScriptedProvider::new("scripted", answers)).await;
     let environment: Environment = [
         ("TURNLEAF_AUTH", "proxy"),
         ("TURNLEAF_TRUSTED_PROXIES", "127.0.0.1"),
@@ -42,11 +42,11 @@ async fn behind_proxy(answers: Vec<Answer>) -> Api {
     ]
     .into_iter()
     .collect();
-    let security = Config::load(&Flags::default(), &environment).unwrap().security;
-    Api::within(house, HttpConfig { admission: Admission::new(&security), ..HttpConfig::default() })
+    let security = Config::load(&CliFlags::default(), &environment).unwrap().security;
+    TestApi::with_config(house, HttpConfig { admission: Admission::new(&security), ..HttpConfig::default() })
 }
 
-async fn ask(address: SocketAddr, head: &str) -> TcpStream {
+async fn open_request(address: SocketAddr, head: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let (line, rest) = head.split_once("\r\n").unwrap_or((head, ""));
     stream.write_all(format!("{line} HTTP/1.1\r\nHost: 127.0.0.1\r\n{rest}\r\n").as_bytes()).await.unwrap();
@@ -54,7 +54,7 @@ async fn ask(address: SocketAddr, head: &str) -> TcpStream {
 }
 
 /// What comes until this is in it, or until the connection ends.
-async fn until(stream: &mut TcpStream, what: &str) -> String {
+async fn read_until(stream: &mut TcpStream, what: &str) -> String {
     let mut all = Vec::new();
     let mut piece = [0; 16 << 10];
     while !String::from_utf8_lossy(&all).contains(what) {
@@ -67,34 +67,37 @@ async fn until(stream: &mut TcpStream, what: &str) -> String {
 }
 
 #[tokio::test]
-async fn uploads_that_trickle_hold_up_no_other_upload() {
-    let api = reading(House::new(crate::interchange::replies(1)).await);
-    let address = served(&api).await;
+async fn trickling_uploads_block_no_other_upload() {
+    let api = api_with_fake_reader(TestServer::new(crate::interchange::replies(1)).await);
+    let address = serve_api(&api).await;
     let mut slow = Vec::new();
     for kind in 0..2 * limits::UPLOADS_AT_ONCE {
         let path = if kind % 2 == 0 { "/api/blobs?name=a.txt" } else { "/forms/attach" };
         let head = format!(
             "POST {path}\r\nContent-Type: multipart/form-data; boundary=X\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n"
         );
-        let mut stream = ask(address, &head).await;
+        let mut stream = open_request(address, &head).await;
         // The server says so when it reads the body.
-        assert!(until(&mut stream, "\r\n\r\n").await.starts_with("HTTP/1.1 100"));
+        assert!(read_until(&mut stream, "\r\n\r\n").await.starts_with("HTTP/1.1 100"));
         stream.write_all(b"a").await.unwrap();
         slow.push(stream);
     }
-    let upload = crate::files::upload(&api, "a.png", [PNG, b"x"].concat());
+    let upload = crate::fake_file_reader::upload(&api, "a.png", [PNG, b"x"].concat());
     let (status, made) = tokio::time::timeout(Duration::from_secs(10), upload).await.expect("it has a place");
     assert_eq!(status, StatusCode::CREATED, "{made}");
     drop(slow);
 }
 
 #[tokio::test]
-async fn slow_body_is_408_on_forms_server_functions_and_uploads_and_a_page_for_browsers() {
-    let pace =
-        BodyPace { grace: Duration::from_millis(200), window: Duration::from_millis(100), ..BodyPace::default() };
-    let house = House::new(crate::interchange::replies(1)).await;
-    let api = Api::within(house, HttpConfig { body_pace: pace, ..HttpConfig::default() });
-    let address = served(&api).await;
+async fn slow_body_is_408_on_forms_server_functions_and_uploads_and_page_for_browsers() {
+    let pace = BodyPaceLimits {
+        grace: Duration::from_millis(200),
+        window: Duration::from_millis(100),
+        ..BodyPaceLimits::default()
+    };
+    let house = TestServer::new(crate::interchange::replies(1)).await;
+    let api = TestApi::with_config(house, HttpConfig { body_pace: pace, ..HttpConfig::default() });
+    let address = serve_api(&api).await;
     let form = "application/x-www-form-urlencoded";
     for (path, kind, accepted) in [
         ("/api/chats", "application/json", "*/*"),
@@ -110,9 +113,9 @@ async fn slow_body_is_408_on_forms_server_functions_and_uploads_and_a_page_for_b
         let head = format!(
             "POST {path}\r\nContent-Type: {kind}\r\nAccept: {accepted}\r\nContent-Length: 1000\r\nConnection: close\r\n"
         );
-        let mut stream = ask(address, &head).await;
+        let mut stream = open_request(address, &head).await;
         stream.write_all(b"a").await.unwrap();
-        let answer = until(&mut stream, "</html>").await;
+        let answer = read_until(&mut stream, "</html>").await;
         assert!(answer.starts_with("HTTP/1.1 408"), "{path} {accepted}: {answer}");
         let expected = if accepted == "text/html" { "</html>" } else { "\"too_slow\"" };
         assert!(answer.contains(expected), "{path} {accepted}: {answer}");
@@ -121,7 +124,7 @@ async fn slow_body_is_408_on_forms_server_functions_and_uploads_and_a_page_for_b
 
 #[tokio::test]
 async fn overlong_chunked_body_is_413_on_forms_and_server_functions() {
-    let api = Api::over(House::new(crate::interchange::replies(1)).await);
+    let api = TestApi::with_server(TestServer::new(crate::interchange::replies(1)).await);
     let piece = bytes::Bytes::from(vec![b'a'; 1 << 20]);
     for (path, kind) in [
         ("/api/chats", "application/json"),
@@ -139,9 +142,9 @@ async fn overlong_chunked_body_is_413_on_forms_and_server_functions() {
 }
 
 #[tokio::test]
-async fn server_function_refuses_a_field_that_it_does_not_have_with_400() {
-    let api = Api::over(House::new(crate::interchange::replies(1)).await);
-    let chat = api.chat().await;
+async fn server_function_refuses_field_that_it_does_not_have_with_400() {
+    let api = TestApi::with_server(TestServer::new(crate::interchange::replies(1)).await);
+    let chat = api.create_chat().await;
     for (body, field) in [
         (format!(r#"{{"chat_id":"{chat}","title":"x","owner":"me"}}"#), "owner"),
         (format!(r#"{{"chat_id":"{chat}","title":"x","title":"y"}}"#), "title"),
@@ -162,15 +165,15 @@ async fn server_function_refuses_a_field_that_it_does_not_have_with_400() {
 }
 
 #[tokio::test]
-async fn client_behind_a_proxy_follows_so_much_at_once_and_the_oldest_closes() {
-    let api = behind_proxy(vec![answer([text("on"), Step::Hang])]).await;
+async fn streams_of_client_behind_proxy_are_bounded_and_oldest_closes() {
+    let api = behind_proxy(vec![streamed_answer([text_step("on"), ScriptedStep::Hang])]).await;
     let started = api.house.send("go").await;
     let turn = started.assistant_turn.id;
-    let address = served(&api).await;
+    let address = serve_api(&api).await;
     let follow = async |client: &str| {
         let path = format!("GET /api/turns/{turn}/events\r\n{PROXY}X-Forwarded-For: {client}\r\n");
-        let mut stream = ask(address, &path).await;
-        let head = until(&mut stream, "retry: 500").await;
+        let mut stream = open_request(address, &path).await;
+        let head = read_until(&mut stream, "retry: 500").await;
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         stream
     };
@@ -182,93 +185,97 @@ async fn client_behind_a_proxy_follows_so_much_at_once_and_the_oldest_closes() {
     let mut other = follow("203.0.113.8").await;
     let mut newest = follow("203.0.113.7").await;
     // The oldest is told to come back later, and closed in order.
-    let last = until(&mut streams[0], "0\r\n\r\n").await;
+    let last = read_until(&mut streams[0], "0\r\n\r\n").await;
     assert!(last.contains("retry: 30000") && last.ends_with("0\r\n\r\n"), "{last}");
     // A WebSocket counts with them, and is the newest: the second oldest goes.
     let chat = started.chat.id;
     let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     let path = format!("GET /api/chats/{chat}/ws\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\n{upgrade}");
-    let mut socket = ask(address, &path).await;
-    assert!(until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 101"));
-    assert!(until(&mut streams[1], "0\r\n\r\n").await.contains("retry: 30000"));
+    let mut socket = open_request(address, &path).await;
+    assert!(read_until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 101"));
+    assert!(read_until(&mut streams[1], "0\r\n\r\n").await.contains("retry: 30000"));
     // The others go on to the end of the reply.
     api.house.service.stop_turn(api.house.owner, turn).await.unwrap();
     for stream in streams[2..].iter_mut().chain([&mut other, &mut newest]) {
-        assert!(until(stream, "event: turn_end").await.contains("event: turn_end"));
+        assert!(read_until(stream, "event: turn_end").await.contains("event: turn_end"));
     }
     api.house.close().await;
 }
 
 #[tokio::test]
-async fn oldest_web_socket_of_a_client_is_closed_with_the_reason() {
+async fn oldest_web_socket_of_client_is_closed_with_reason() {
     let api = behind_proxy(Vec::new()).await;
-    let chat = api.house.chat_with(&[]).await;
-    let address = served(&api).await;
+    let chat = api.house.chat_with_tools(&[]).await;
+    let address = serve_api(&api).await;
     let connect = async || {
         let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
         let path = format!("GET /api/chats/{chat}/ws\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\n{upgrade}");
-        let mut socket = ask(address, &path).await;
-        assert!(until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 101"));
+        let mut socket = open_request(address, &path).await;
+        assert!(read_until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 101"));
         socket
     };
     let mut sockets = Vec::new();
     for _ in 0..=limits::STREAMS_PER_CLIENT {
         sockets.push(connect().await);
     }
-    let reason = until(&mut sockets[0], "this was the oldest").await;
+    let reason = read_until(&mut sockets[0], "this was the oldest").await;
     assert!(reason.contains("too many streams"), "{reason}");
 }
 
 #[tokio::test]
-async fn client_behind_a_proxy_has_so_many_requests_at_once() {
+async fn concurrent_requests_of_client_behind_proxy_are_bounded() {
     let api = behind_proxy(Vec::new()).await;
-    let address = served(&api).await;
+    let address = serve_api(&api).await;
     let head = |client: &str, extra: &str| {
         format!("POST /api/chats\r\n{PROXY}X-Forwarded-For: {client}\r\nContent-Type: application/json\r\n{extra}")
     };
     let mut waiting = Vec::new();
     for _ in 0..limits::REQUESTS_PER_CLIENT {
         let extra = "Expect: 100-continue\r\nContent-Length: 2\r\n";
-        let mut stream = ask(address, &head("203.0.113.7", extra)).await;
-        assert!(until(&mut stream, "\r\n\r\n").await.starts_with("HTTP/1.1 100"));
+        let mut stream = open_request(address, &head("203.0.113.7", extra)).await;
+        assert!(read_until(&mut stream, "\r\n\r\n").await.starts_with("HTTP/1.1 100"));
         waiting.push(stream);
     }
     let ask_whole = async |client: &str| {
-        let mut stream = ask(address, &head(client, "Content-Length: 2\r\nConnection: close\r\n")).await;
+        let mut stream = open_request(address, &head(client, "Content-Length: 2\r\nConnection: close\r\n")).await;
         let _ = stream.write_all(b"{}").await;
-        until(&mut stream, "never").await
+        read_until(&mut stream, "never").await
     };
     let refused = ask_whole("203.0.113.7").await;
     assert!(refused.starts_with("HTTP/1.1 429") && refused.contains("retry-after"), "{refused}");
     assert!(ask_whole("203.0.113.8").await.starts_with("HTTP/1.1 201"), "another client has its own");
     // One that ends makes room.
     waiting[0].write_all(b"{}").await.unwrap();
-    assert!(until(&mut waiting[0], "\"id\"").await.starts_with("HTTP/1.1 201"));
+    assert!(read_until(&mut waiting[0], "\"id\"").await.starts_with("HTTP/1.1 201"));
     assert!(ask_whole("203.0.113.7").await.starts_with("HTTP/1.1 201"));
 }
 
 #[tokio::test]
-async fn downloads_that_nobody_reads_keep_their_places_and_streams_do_not() {
+async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     let api = behind_proxy(Vec::new()).await;
     // More than the sockets of both sides take.
     let text = "long ".repeat(limits::DOCUMENT_BYTES / 5);
-    let new =
-        NewDocument { title: Some("Long".into()), kind: None, source: Source::Text(text), client_request_id: None };
-    let document = api.house.service.create_document(api.house.owner, new).await.unwrap().it.id;
-    let address = served(&api).await;
+    let new = NewDocumentRequest {
+        title: Some("Long".into()),
+        kind: None,
+        source: DocumentTextSource::Text(text),
+        client_request_id: None,
+    };
+    let document = api.house.service.create_document(api.house.owner, new).await.unwrap().value.id;
+    let address = serve_api(&api).await;
     let path = format!("GET /api/documents/{document}\r\n{PROXY}X-Forwarded-For: é, 203.0.113.7\r\n");
     let mut unread = Vec::new();
     for _ in 0..limits::REQUESTS_PER_CLIENT {
-        let mut stream = ask(address, &path).await;
+        let mut stream = open_request(address, &path).await;
         let mut head = [0; 12];
         stream.read_exact(&mut head).await.unwrap();
         assert_eq!(&head, b"HTTP/1.1 200");
         unread.push(stream);
     }
-    let mut refused = ask(address, &path).await;
-    assert!(until(&mut refused, "too_many").await.starts_with("HTTP/1.1 429"));
+    let mut refused = open_request(address, &path).await;
+    assert!(read_until(&mut refused, "too_many").await.starts_with("HTTP/1.1 429"));
     // A form that is refused so comes back with its words.
     let form = "chat_id=x&text=typed-words";
     let head = format!(
@@ -276,9 +283,9 @@ async fn downloads_that_nobody_reads_keep_their_places_and_streams_do_not() {
          Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n",
         form.len()
     );
-    let mut refused = ask(address, &head).await;
+    let mut refused = open_request(address, &head).await;
     refused.write_all(form.as_bytes()).await.unwrap();
-    let page = until(&mut refused, "</html>").await;
+    let page = read_until(&mut refused, "</html>").await;
     assert!(page.starts_with("HTTP/1.1 429") && page.contains("typed-words"), "{page}");
     // Also where files come with it, and whatever comes behind the words.
     let form = "--X\r\ncontent-disposition: form-data; name=\"turn_id\"\r\n\r\nx\r\n\
@@ -289,14 +296,14 @@ async fn downloads_that_nobody_reads_keep_their_places_and_streams_do_not() {
          Content-Type: multipart/form-data; boundary=X\r\nContent-Length: {}\r\n",
         form.len()
     );
-    let mut refused = ask(address, &head).await;
+    let mut refused = open_request(address, &head).await;
     refused.write_all(form.as_bytes()).await.unwrap();
-    let page = until(&mut refused, "</html>").await;
+    let page = read_until(&mut refused, "</html>").await;
     assert!(page.starts_with("HTTP/1.1 429") && page.contains("edited-words"), "{page}");
     // Given up, they make room.
     drop(unread);
     loop {
-        let mut stream = ask(address, &path).await;
+        let mut stream = open_request(address, &path).await;
         let mut head = [0; 12];
         stream.read_exact(&mut head).await.unwrap();
         if &head == b"HTTP/1.1 200" {
@@ -306,19 +313,22 @@ async fn downloads_that_nobody_reads_keep_their_places_and_streams_do_not() {
 }
 
 #[tokio::test]
-async fn words_of_an_edit_form_whose_files_do_not_all_come_are_on_its_page() {
-    let pace =
-        BodyPace { grace: Duration::from_millis(200), window: Duration::from_millis(100), ..BodyPace::default() };
-    let house = House::new(crate::interchange::replies(1)).await;
-    let api = Api::within(house, HttpConfig { body_pace: pace, ..HttpConfig::default() });
-    let address = served(&api).await;
+async fn text_of_edit_form_with_incomplete_files_is_kept_on_its_page() {
+    let pace = BodyPaceLimits {
+        grace: Duration::from_millis(200),
+        window: Duration::from_millis(100),
+        ..BodyPaceLimits::default()
+    };
+    let house = TestServer::new(crate::interchange::replies(1)).await;
+    let api = TestApi::with_config(house, HttpConfig { body_pace: pace, ..HttpConfig::default() });
+    let address = serve_api(&api).await;
     let start = "--X\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\ntyped-words\r\n\
                  --X\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.txt\"\r\n\r\nhalf a file";
     let head = "POST /forms/edit\r\nContent-Type: multipart/form-data; boundary=X\r\nAccept: text/html\r\n\
                 Content-Length: 100000\r\nConnection: close\r\n";
-    let mut stream = ask(address, head).await;
+    let mut stream = open_request(address, head).await;
     stream.write_all(start.as_bytes()).await.unwrap();
-    let page = until(&mut stream, "</html>").await;
+    let page = read_until(&mut stream, "</html>").await;
     assert!(page.starts_with("HTTP/1.1 408") && page.contains("typed-words"), "{page}");
 
     let piece = bytes::Bytes::from(vec![b'a'; 1 << 20]);
@@ -333,9 +343,9 @@ async fn words_of_an_edit_form_whose_files_do_not_all_come_are_on_its_page() {
 }
 
 #[tokio::test]
-async fn exports_of_a_person_are_bounded_until_their_last_byte() {
-    let api = Api::over(House::new(crate::interchange::replies(1)).await);
-    let chat = api.chat().await;
+async fn concurrent_exports_of_person_are_bounded_until_last_byte() {
+    let api = TestApi::with_server(TestServer::new(crate::interchange::replies(1)).await);
+    let chat = api.create_chat().await;
     let path = format!("/api/chats/{chat}/export");
     let export = async |format: &str| {
         let request = http::Request::get(format!("{path}?format={format}")).header("host", "127.0.0.1:3000");
@@ -353,10 +363,10 @@ async fn exports_of_a_person_are_bounded_until_their_last_byte() {
 }
 
 #[tokio::test]
-async fn journal_that_waits_for_a_locked_database_shows_its_delay() {
-    let house = House::new(turnleaf_providers::scripted::Scripted::new(
+async fn journal_that_waits_for_locked_database_shows_its_delay() {
+    let house = TestServer::new(turnleaf_providers::scripted::ScriptedProvider::new(
         "scripted",
-        [answer([text("one"), Step::Wait(Duration::from_millis(300)), text("two")])],
+        [streamed_answer([text_step("one"), ScriptedStep::Wait(Duration::from_millis(300)), text_step("two")])],
     ))
     .await;
     assert_eq!(house.service.supervisor().journal_delay(), Duration::ZERO);
@@ -369,7 +379,7 @@ async fn journal_that_waits_for_a_locked_database_shows_its_delay() {
         tokio::task::yield_now().await;
     }
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
-    let turn = house.ended(started.assistant_turn.id).await;
+    let turn = house.wait_until_ended(started.assistant_turn.id).await;
     assert_eq!(json!(turn.status), json!("complete"));
     assert_eq!(supervisor.journal_delay(), Duration::ZERO);
     house.close().await;

@@ -17,40 +17,40 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
 use turnleaf::domain::limits;
 use turnleaf::domain::tool::ToolSpec;
-use turnleaf::server::http::serve::serve;
+use turnleaf::server::http::accept_loop::serve;
 use turnleaf_providers::provider::ToolOutcome;
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 
 use crate::databases;
-use crate::house::{House, answer, delta, finish, text, thinking};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, delta_step, finish_steps, streamed_answer, text_step, thinking_step};
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// An API behind a port.
-struct Served {
-    api: Api,
+struct ServedApi {
+    api: TestApi,
     address: std::net::SocketAddr,
 }
 
-impl Served {
-    async fn new(api: Api) -> Self {
-        Self::over(api, TcpListener::bind("127.0.0.1:0").await.unwrap())
+impl ServedApi {
+    async fn new(api: TestApi) -> Self {
+        Self::with_listener(api, TcpListener::bind("127.0.0.1:0").await.unwrap())
     }
 
-    fn over(api: Api, listener: TcpListener) -> Self {
+    fn with_listener(api: TestApi, listener: TcpListener) -> Self {
         let address = listener.local_addr().unwrap();
         tokio::spawn(serve(vec![listener], api.router.clone(), CancellationToken::new()));
         Self { api, address }
     }
 
-    async fn of(answers: impl IntoIterator<Item = Answer>) -> Self {
-        Self::new(Api::new(answers).await).await
+    async fn with_answers(answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
+        Self::new(TestApi::new(answers).await).await
     }
 
-    async fn connect(&self, path: &str) -> Client {
+    async fn connect(&self, path: &str) -> SocketClient {
         let (socket, _) = connect_async(format!("ws://{}{path}", self.address)).await.unwrap();
-        Client(socket)
+        SocketClient(socket)
     }
 
     async fn refused(&self, path: &str, headers: &[(&'static str, &str)]) -> StatusCode {
@@ -77,19 +77,19 @@ impl Served {
     }
 }
 
-struct Client(Socket);
+struct SocketClient(Socket);
 
-impl Client {
-    async fn say(&mut self, value: Value) {
-        self.raw(Message::text(value.to_string())).await;
+impl SocketClient {
+    async fn send_json(&mut self, value: Value) {
+        self.send_raw(Message::text(value.to_string())).await;
     }
 
-    async fn raw(&mut self, message: Message) {
+    async fn send_raw(&mut self, message: Message) {
         self.0.send(message).await.unwrap();
     }
 
     /// The next event; none when the server closed.
-    async fn next(&mut self) -> Result<Value, Option<CloseCode>> {
+    async fn next_message(&mut self) -> Result<Value, Option<CloseCode>> {
         loop {
             match self.0.next().await {
                 Some(Ok(Message::Text(text))) => return Ok(serde_json::from_str(&text).unwrap()),
@@ -100,15 +100,15 @@ impl Client {
         }
     }
 
-    async fn event(&mut self) -> Value {
-        self.next().await.unwrap()
+    async fn next_event(&mut self) -> Value {
+        self.next_message().await.unwrap()
     }
 
     /// Events up to and with the first of this name.
-    async fn until(&mut self, name: &str) -> Vec<Value> {
+    async fn events_until(&mut self, name: &str) -> Vec<Value> {
         let mut events = Vec::new();
         loop {
-            events.push(self.event().await);
+            events.push(self.next_event().await);
             if events.last().unwrap()["type"] == name {
                 return events;
             }
@@ -116,30 +116,33 @@ impl Client {
     }
 }
 
-fn names(events: &[Value]) -> Vec<&str> {
+fn event_names(events: &[Value]) -> Vec<&str> {
     let mut names: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     // How growth is cut into pieces is a matter of time.
     names.dedup_by(|a, b| a == b && a.ends_with("chunk"));
     names
 }
 
-fn said(events: &[Value], name: &str) -> String {
+fn joined_text(events: &[Value], name: &str) -> String {
     events.iter().filter(|event| event["type"] == name).map(|event| event["content"].as_str().unwrap()).collect()
 }
 
 /// It goes on after its first thought when the test says so.
-fn with_a_tool(goes_on: Arc<Notify>) -> Scripted {
+fn with_a_tool(goes_on: Arc<Notify>) -> ScriptedProvider {
     let call = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": arguments } }] });
     let asks = vec![
-        thinking("hm"),
-        Step::Until(goes_on),
-        text("I look."),
-        delta(call("{\"where\":")),
-        delta(call("\"here\"}")),
+        thinking_step("hm"),
+        ScriptedStep::WaitForSignal(goes_on),
+        text_step("I look."),
+        delta_step(call("{\"where\":")),
+        delta_step(call("\"here\"}")),
     ];
-    Scripted::new(
+    ScriptedProvider::new(
         "scripted",
-        [Answer::Stream([asks, finish("tool_calls")].concat()), answer([text("Hel"), text("lo")])],
+        [
+            ScriptedAnswer::Stream([asks, finish_steps("tool_calls")].concat()),
+            streamed_answer([text_step("Hel"), text_step("lo")]),
+        ],
     )
     .with_tools(
         vec![ToolSpec { name: "look".into(), description: String::new(), parameters: json!({ "type": "object" }) }],
@@ -148,18 +151,21 @@ fn with_a_tool(goes_on: Arc<Notify>) -> Scripted {
 }
 
 #[tokio::test]
-async fn a_conversation_is_held_in_the_words_of_the_block_api() {
-    for fresh in databases::fresh().await {
+async fn conversation_uses_block_api_events() {
+    for fresh in databases::test_databases().await {
         let goes_on = Arc::new(Notify::new());
-        let served = Served::new(Api::over(House::upon(fresh.db.clone(), with_a_tool(goes_on.clone())).await)).await;
-        let chat = served.api.chat().await;
+        let served = ServedApi::new(TestApi::with_server(
+            TestServer::with_database(fresh.db.clone(), with_a_tool(goes_on.clone())).await,
+        ))
+        .await;
+        let chat = served.api.create_chat().await;
         let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
-        client.say(json!({ "type": "message", "content": "hi" })).await;
+        client.send_json(json!({ "type": "message", "content": "hi" })).await;
         // What was there before the connection follows is told whole; from here on it is told as it comes.
-        let mut events = client.until("thinking_chunk").await;
+        let mut events = client.events_until("thinking_chunk").await;
         goes_on.notify_one();
-        events.extend(client.until("end").await);
-        let seen = names(&events);
+        events.extend(client.events_until("end").await);
+        let seen = event_names(&events);
         assert_eq!(
             seen.iter().filter(|name| **name != "tool_call_block").copied().collect::<Vec<_>>(),
             [
@@ -181,8 +187,8 @@ async fn a_conversation_is_held_in_the_words_of_the_block_api() {
         let user = &events[0]["block"];
         assert_eq!((&user["block_type"], &user["author"]), (&json!("user_text"), &json!("user")));
         assert_eq!((&user["content"], &user["chat_session_id"]), (&json!({ "text": "hi" }), &json!(chat)));
-        assert_eq!(said(&events, "chunk"), "I look.Hello");
-        assert_eq!(said(&events, "thinking_chunk"), "hm");
+        assert_eq!(joined_text(&events, "chunk"), "I look.Hello");
+        assert_eq!(joined_text(&events, "thinking_chunk"), "hm");
         let args: String = events.iter().filter_map(|event| event["partial_args"].as_str()).collect();
         assert_eq!(args, "{\"where\":\"here\"}");
         let calls: Vec<&Value> =
@@ -205,34 +211,37 @@ async fn a_conversation_is_held_in_the_words_of_the_block_api() {
 
         // Who comes later and has nothing gets the same things, and nothing twice.
         let mut late = served.connect(&format!("/api/chats/{chat}/ws?after=0")).await;
-        let all = late.until("end").await;
-        assert_eq!(said(&all, "chunk"), "I look.Hello");
+        let all = late.events_until("end").await;
+        assert_eq!(joined_text(&all, "chunk"), "I look.Hello");
         let result = all.iter().find(|event| event["type"] == "tool_result_block").unwrap();
         let behind = result["block"]["sequence_number"].as_i64().unwrap();
         let mut later = served.connect(&format!("/api/chats/{chat}/ws?after={behind}")).await;
-        assert_eq!(names(&later.until("end").await), ["assistant_text_start", "chunk", "assistant_text_end", "end"]);
-        served.api.house.check().await;
+        assert_eq!(
+            event_names(&later.events_until("end").await),
+            ["assistant_text_start", "chunk", "assistant_text_end", "end"]
+        );
+        served.api.house.check_invariants().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn replies_begun_elsewhere_on_the_path_are_followed_and_those_beside_it_are_not() {
-    let answers = ["a", "b", "c"].map(|word| answer([text(word)]));
-    let served = Served::of(answers).await;
-    let chat = served.api.chat().await;
+async fn replies_started_elsewhere_on_path_are_followed_and_siblings_are_not() {
+    let answers = ["a", "b", "c"].map(|word| streamed_answer([text_step(word)]));
+    let served = ServedApi::with_answers(answers).await;
+    let chat = served.api.create_chat().await;
     let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
     let first = served.send(&chat, json!({ "text": "1" })).await;
-    assert_eq!(said(&client.until("end").await, "chunk"), "a");
+    assert_eq!(joined_text(&client.events_until("end").await, "chunk"), "a");
     let message = first["user_turn"]["id"].as_str().unwrap();
     let (status, beside) =
         served.api.call("POST", &format!("/api/turns/{message}/edit"), Some(json!({ "text": "2" }))).await;
     assert_eq!(status, StatusCode::CREATED);
-    served.api.events(beside["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    served.api.read_events(beside["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     served.send(&chat, json!({ "text": "3", "branch_id": first["branch"]["id"] })).await;
-    let events = client.until("end").await;
+    let events = client.events_until("end").await;
     assert_eq!(events[0]["block"]["content"]["text"], "3", "{events:?}");
-    assert_eq!(said(&events, "chunk"), "c");
+    assert_eq!(joined_text(&events, "chunk"), "c");
 
     // The other path by its branch, and by a turn on it.
     for query in [
@@ -240,55 +249,64 @@ async fn replies_begun_elsewhere_on_the_path_are_followed_and_those_beside_it_ar
         format!("leaf={}", beside["user_turn"]["id"].as_str().unwrap()),
     ] {
         let mut other = served.connect(&format!("/api/chats/{chat}/ws?after=0&{query}")).await;
-        assert_eq!(said(&other.until("end").await, "chunk"), "b");
+        assert_eq!(joined_text(&other.events_until("end").await, "chunk"), "b");
     }
 }
 
 #[tokio::test]
-async fn who_joins_in_the_middle_loses_nothing_and_gets_nothing_twice() {
+async fn late_subscriber_gets_every_event_exactly_once() {
     let go_on = Arc::new(Notify::new());
-    let served =
-        Served::of([answer([thinking("hm"), text("one "), Step::Until(go_on.clone()), text("two "), text("three")])])
-            .await;
-    let chat = served.api.chat().await;
+    let served = ServedApi::with_answers([streamed_answer([
+        thinking_step("hm"),
+        text_step("one "),
+        ScriptedStep::WaitForSignal(go_on.clone()),
+        text_step("two "),
+        text_step("three"),
+    ])])
+    .await;
+    let chat = served.api.create_chat().await;
     let mut first = served.connect(&format!("/api/chats/{chat}/ws")).await;
-    first.say(json!({ "type": "message", "content": "count" })).await;
-    let mut before = first.until("chunk").await;
+    first.send_json(json!({ "type": "message", "content": "count" })).await;
+    let mut before = first.events_until("chunk").await;
     let mut second = served.connect(&format!("/api/chats/{chat}/ws")).await;
-    let mut joined = second.until("chunk").await;
-    assert_eq!(names(&joined)[0], "thinking_start", "the reply alone, from its beginning");
+    let mut joined = second.events_until("chunk").await;
+    assert_eq!(event_names(&joined)[0], "thinking_start", "the reply alone, from its beginning");
     go_on.notify_one();
-    before.extend(first.until("end").await);
-    joined.extend(second.until("end").await);
+    before.extend(first.events_until("end").await);
+    joined.extend(second.events_until("end").await);
     for events in [&before, &joined] {
-        assert_eq!(said(events, "chunk"), "one two three");
-        assert_eq!(said(events, "thinking_chunk"), "hm");
+        assert_eq!(joined_text(events, "chunk"), "one two three");
+        assert_eq!(joined_text(events, "thinking_chunk"), "hm");
     }
 }
 
 #[tokio::test]
-async fn cancel_ends_a_reply_within_a_second() {
-    let served = Served::of([answer([text("on and on"), Step::Hang]), answer([text("again")])]).await;
-    let chat = served.api.chat().await;
+async fn cancel_ends_reply_within_second() {
+    let served = ServedApi::with_answers([
+        streamed_answer([text_step("on and on"), ScriptedStep::Hang]),
+        streamed_answer([text_step("again")]),
+    ])
+    .await;
+    let chat = served.api.create_chat().await;
     let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
-    client.say(json!({ "type": "cancel" })).await;
-    client.say(json!({ "type": "message", "content": "talk" })).await;
-    client.until("chunk").await;
-    client.say(json!({ "type": "message", "content": "too early" })).await;
-    assert_eq!(client.until("error").await.last().unwrap()["code"], "turn_running");
+    client.send_json(json!({ "type": "cancel" })).await;
+    client.send_json(json!({ "type": "message", "content": "talk" })).await;
+    client.events_until("chunk").await;
+    client.send_json(json!({ "type": "message", "content": "too early" })).await;
+    assert_eq!(client.events_until("error").await.last().unwrap()["code"], "turn_running");
     let start = Instant::now();
-    client.say(json!({ "type": "cancel" })).await;
-    let end = client.until("end").await.pop().unwrap();
+    client.send_json(json!({ "type": "cancel" })).await;
+    let end = client.events_until("end").await.pop().unwrap();
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
     assert_eq!(end["status"], "cancelled");
-    client.say(json!({ "type": "message", "content": "go on" })).await;
-    assert_eq!(said(&client.until("end").await, "chunk"), "again");
+    client.send_json(json!({ "type": "message", "content": "go on" })).await;
+    assert_eq!(joined_text(&client.events_until("end").await, "chunk"), "again");
 }
 
 #[tokio::test]
-async fn what_cannot_be_understood_gets_an_error_and_the_connection_lives() {
-    let served = Served::of([answer([text("yes")])]).await;
-    let chat = served.api.chat().await;
+async fn invalid_message_gets_error_and_connection_stays_open() {
+    let served = ServedApi::with_answers([streamed_answer([text_step("yes")])]).await;
+    let chat = served.api.create_chat().await;
     let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
     for bad in [
         "hello",
@@ -301,29 +319,29 @@ async fn what_cannot_be_understood_gets_an_error_and_the_connection_lives() {
         r#"{"type":"message","content":"a","provider":"nobody"}"#,
         r#"{"type":"message","content":"a","params":{"temperature":-1}}"#,
     ] {
-        client.raw(Message::text(bad)).await;
-        let error = client.event().await;
+        client.send_raw(Message::text(bad)).await;
+        let error = client.next_event().await;
         assert_eq!(error["type"], "error", "{bad}: {error}");
         assert!(error["message"].is_string() && error["code"].is_string(), "{bad}: {error}");
     }
-    client.raw(Message::binary(vec![1, 2, 3])).await;
-    assert_eq!(client.event().await["type"], "error");
+    client.send_raw(Message::binary(vec![1, 2, 3])).await;
+    assert_eq!(client.next_event().await["type"], "error");
     let locked = json!({ "type": "message", "content": "a", "model": "model-b" });
-    client.say(locked).await;
-    let error = client.event().await;
+    client.send_json(locked).await;
+    let error = client.next_event().await;
     assert_eq!((&error["code"], &error["fork"]["model"]), (&json!("branch_locked"), &json!("model-b")));
     let named = json!({ "type": "message", "content": "well?", "client_request_id": "k" });
-    client.say(named.clone()).await;
-    assert_eq!(said(&client.until("end").await, "chunk"), "yes");
-    client.say(named).await;
-    client.raw(Message::text("{}")).await;
-    assert_eq!(client.event().await["type"], "error", "the same message again sends nothing");
+    client.send_json(named.clone()).await;
+    assert_eq!(joined_text(&client.events_until("end").await, "chunk"), "yes");
+    client.send_json(named).await;
+    client.send_raw(Message::text("{}")).await;
+    assert_eq!(client.next_event().await["type"], "error", "the same message again sends nothing");
 }
 
 #[tokio::test]
-async fn too_much_at_once_ends_the_connection() {
-    let served = Served::of([]).await;
-    let chat = served.api.chat().await;
+async fn flooding_client_is_disconnected() {
+    let served = ServedApi::with_answers([]).await;
+    let chat = served.api.create_chat().await;
     let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
     for _ in 0..60 {
         if client.0.send(Message::text("{}")).await.is_err() {
@@ -331,7 +349,7 @@ async fn too_much_at_once_ends_the_connection() {
         }
     }
     let code = loop {
-        match client.next().await {
+        match client.next_message().await {
             Ok(event) => assert_eq!(event["type"], "error"),
             Err(code) => break code,
         }
@@ -342,18 +360,18 @@ async fn too_much_at_once_ends_the_connection() {
     let large = json!({ "type": "message", "content": "a".repeat(3 << 20) });
     // The server may close before all of it was written.
     let _ = client.0.send(Message::text(large.to_string())).await;
-    assert!(client.next().await.is_err());
+    assert!(client.next_message().await.is_err());
     assert_eq!(served.api.call("GET", "/api/chats", None).await.0, StatusCode::OK);
 }
 
 #[tokio::test]
-async fn silence_is_broken_by_heartbeats_and_a_client_without_a_pulse_is_left() {
-    let served = Served::of([]).await;
-    let chat = served.api.chat().await;
+async fn idle_connection_gets_heartbeats_and_unresponsive_client_is_closed() {
+    let served = ServedApi::with_answers([]).await;
+    let chat = served.api.create_chat().await;
     let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
     // An answer shows that the server has read the path: the clock must not jump in the middle of that.
     client.0.send(Message::Text("{".into())).await.unwrap();
-    assert_eq!(client.event().await["type"], "error");
+    assert_eq!(client.next_event().await["type"], "error");
     tokio::time::pause();
     // While something blocks, time moves only where the test says so: not while bytes are on their way.
     let (free, held) = std::sync::mpsc::channel::<()>();
@@ -361,12 +379,12 @@ async fn silence_is_broken_by_heartbeats_and_a_client_without_a_pulse_is_left() 
     // Timers are due at whole milliseconds, rounded up.
     let next = limits::HEARTBEAT + Duration::from_millis(1);
     tokio::time::advance(next).await;
-    let beat = client.event().await;
+    let beat = client.next_event().await;
     assert_eq!(beat["type"], "heartbeat");
     assert!(beat["now"].is_string());
     for _ in 0..3 {
         tokio::time::advance(next).await;
-        assert_eq!(client.event().await["type"], "heartbeat", "reading answers the pings");
+        assert_eq!(client.next_event().await["type"], "heartbeat", "reading answers the pings");
     }
     drop(free);
     assert!(holding.await.unwrap().is_err());
@@ -386,9 +404,9 @@ async fn silence_is_broken_by_heartbeats_and_a_client_without_a_pulse_is_left() 
 }
 
 #[tokio::test]
-async fn who_may_not_is_refused_before_the_upgrade() {
-    let served = Served::of([]).await;
-    let chat = served.api.chat().await;
+async fn unauthorized_client_is_refused_before_upgrade() {
+    let served = ServedApi::with_answers([]).await;
+    let chat = served.api.create_chat().await;
     let path = format!("/api/chats/{chat}/ws");
     let own = format!("http://{}", served.address);
     assert_eq!(served.refused(&path, &[]).await, StatusCode::SWITCHING_PROTOCOLS);
@@ -402,7 +420,7 @@ async fn who_may_not_is_refused_before_the_upgrade() {
     assert_eq!(served.refused(&path, &cross).await, StatusCode::FORBIDDEN);
 
     let nothing = "0190b5b4-7c1e-7abc-8def-0123456789ab";
-    let other = served.api.chat().await;
+    let other = served.api.create_chat().await;
     let started = served.send(&other, json!({ "text": "x" })).await;
     let turn = started["user_turn"]["id"].as_str().unwrap();
     for path in [
@@ -422,15 +440,15 @@ async fn who_may_not_is_refused_before_the_upgrade() {
 }
 
 #[tokio::test]
-async fn a_server_that_goes_down_says_so() {
-    let served = Served::of([answer([text("on"), Step::Hang])]).await;
-    let chat = served.api.chat().await;
+async fn shutdown_is_announced_to_client() {
+    let served = ServedApi::with_answers([streamed_answer([text_step("on"), ScriptedStep::Hang])]).await;
+    let chat = served.api.create_chat().await;
     let mut idle = served.connect(&format!("/api/chats/{chat}/ws")).await;
-    idle.say(json!({ "type": "message", "content": "talk" })).await;
-    idle.until("chunk").await;
+    idle.send_json(json!({ "type": "message", "content": "talk" })).await;
+    idle.events_until("chunk").await;
     served.api.closing.cancel();
     let code = loop {
-        match idle.next().await {
+        match idle.next_message().await {
             Ok(_) => {}
             Err(code) => break code,
         }
@@ -439,18 +457,20 @@ async fn a_server_that_goes_down_says_so() {
 }
 
 #[tokio::test]
-async fn what_was_deleted_is_told_and_the_connection_goes_on_with_what_is_left() {
-    for fresh in databases::fresh().await {
-        let answers = ["a", "b", "c", "d", "e", "f"].map(|word| answer([text(word)]));
-        let served =
-            Served::new(Api::over(House::upon(fresh.db.clone(), Scripted::new("scripted", answers)).await)).await;
+async fn deletion_is_announced_and_connection_continues() {
+    for fresh in databases::test_databases().await {
+        let answers = ["a", "b", "c", "d", "e", "f"].map(|word| streamed_answer([text_step(word)]));
+        let served = ServedApi::new(TestApi::with_server(
+            TestServer::with_database(fresh.db.clone(), ScriptedProvider::new("scripted", answers)).await,
+        ))
+        .await;
         let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
-        let chat = served.api.chat().await;
+        let chat = served.api.create_chat().await;
         let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
         let first = served.send(&chat, json!({ "text": "1" })).await;
-        client.until("end").await;
+        client.events_until("end").await;
         let second = served.send(&chat, json!({ "text": "2" })).await;
-        client.until("end").await;
+        client.events_until("end").await;
 
         // It is found out when something is begun elsewhere in the chat: nothing is sent again.
         served.delete(&format!("/api/turns/{}", id(&second["user_turn"]))).await;
@@ -458,47 +478,47 @@ async fn what_was_deleted_is_told_and_the_connection_goes_on_with_what_is_left()
         let path = format!("/api/turns/{}/edit", id(&first["user_turn"]));
         let (status, beside) = served.api.call("POST", &path, Some(beside)).await;
         assert_eq!(status, StatusCode::CREATED, "{beside}");
-        served.api.events(&id(&beside["assistant_turn"]), &[]).await;
-        let told = client.event().await;
+        served.api.read_events(&id(&beside["assistant_turn"]), &[]).await;
+        let told = client.next_event().await;
         assert_eq!((&told["type"], &told["code"]), (&json!("error"), &json!("path_deleted")), "{told}");
         assert_eq!((&told["turn_id"], &told["branch_id"]), (&first["assistant_turn"]["id"], &first["branch"]["id"]));
-        client.say(json!({ "type": "message", "content": "3" })).await;
-        let events = client.until("end").await;
-        assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*said(&events, "chunk")), (Some("3"), "d"));
+        client.send_json(json!({ "type": "message", "content": "3" })).await;
+        let events = client.events_until("end").await;
+        assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*joined_text(&events, "chunk")), (Some("3"), "d"));
 
         // It is found out when the client says something, which is not sent to where it was not meant for.
         let third = events.last().unwrap()["turn_id"].as_str().unwrap().to_owned();
         served.delete(&format!("/api/turns/{third}")).await;
         served.delete(&format!("/api/turns/{}", id(&first["user_turn"]))).await;
-        client.say(json!({ "type": "message", "content": "4" })).await;
-        let mut told = client.event().await;
+        client.send_json(json!({ "type": "message", "content": "4" })).await;
+        let mut told = client.next_event().await;
         if told["code"] == "path_deleted" && told["branch_id"] != beside["branch"]["id"] {
             // It looked between the two deletions.
-            told = client.event().await;
+            told = client.next_event().await;
         }
         assert_eq!((&told["code"], &told["branch_id"]), (&json!("path_deleted"), &beside["branch"]["id"]), "{told}");
-        client.say(json!({ "type": "message", "content": "4" })).await;
-        let events = client.until("end").await;
-        assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*said(&events, "chunk")), (Some("4"), "e"));
+        client.send_json(json!({ "type": "message", "content": "4" })).await;
+        let events = client.events_until("end").await;
+        assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*joined_text(&events, "chunk")), (Some("4"), "e"));
 
         served.delete(&format!("/api/chats/{chat}")).await;
-        client.say(json!({ "type": "message", "content": "5" })).await;
-        assert_eq!(client.event().await["code"], "not_found");
-        served.api.house.check().await;
+        client.send_json(json!({ "type": "message", "content": "5" })).await;
+        assert_eq!(client.next_event().await["code"], "not_found");
+        served.api.house.check_invariants().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_client_that_reads_slowly_is_not_left() {
+async fn slow_client_is_not_disconnected() {
     const SAID: usize = 10_000;
-    let blocks = (0..200).flat_map(|_| [thinking(&"x".repeat(SAID)), text(&"y".repeat(SAID))]);
+    let blocks = (0..200).flat_map(|_| [thinking_step(&"x".repeat(SAID)), text_step(&"y".repeat(SAID))]);
     // Little waits in the system's own buffers; a connection has those of the listener.
     let listener = TcpSocket::new_v4().unwrap();
     listener.set_send_buffer_size(64 << 10).unwrap();
     listener.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let served = Served::over(Api::new([answer(blocks)]).await, listener.listen(16).unwrap());
-    let chat = served.api.chat().await;
+    let served = ServedApi::with_listener(TestApi::new([streamed_answer(blocks)]).await, listener.listen(16).unwrap());
+    let chat = served.api.create_chat().await;
     let wire = TcpSocket::new_v4().unwrap();
     wire.set_recv_buffer_size(64 << 10).unwrap();
     let wire = MaybeTlsStream::Plain(wire.connect(served.address).await.unwrap());
@@ -506,7 +526,7 @@ async fn a_client_that_reads_slowly_is_not_left() {
     let (mut slow, _) = tokio_tungstenite::client_async(request, wire).await.unwrap();
     slow.send(Message::text(json!({ "type": "message", "content": "talk" }).to_string())).await.unwrap();
     // All of the reply waits for this client.
-    served.connect(&format!("/api/chats/{chat}/ws?after=0")).await.until("end").await;
+    served.connect(&format!("/api/chats/{chat}/ws?after=0")).await.events_until("end").await;
     let MaybeTlsStream::Plain(wire) = slow.get_mut() else { panic!("plain") };
     // More than all buffers between hold: nobody gets so much unless the server writes meanwhile.
     let mut bytes = vec![0; 640 << 10];
@@ -531,15 +551,15 @@ async fn a_client_that_reads_slowly_is_not_left() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_holds_up_nobody() {
-    let many: Vec<Step> = (0..2_000).map(|n| text(&format!("{n} {}", "x".repeat(2_000)))).collect();
-    let served = Served::of([answer(many), answer([text("after")])]).await;
-    let chat = served.api.chat().await;
+async fn non_reading_client_blocks_no_other() {
+    let many: Vec<ScriptedStep> = (0..2_000).map(|n| text_step(&format!("{n} {}", "x".repeat(2_000)))).collect();
+    let served = ServedApi::with_answers([streamed_answer(many), streamed_answer([text_step("after")])]).await;
+    let chat = served.api.create_chat().await;
     let mut slow = served.connect(&format!("/api/chats/{chat}/ws")).await;
-    slow.say(json!({ "type": "message", "content": "talk" })).await;
+    slow.send_json(json!({ "type": "message", "content": "talk" })).await;
     let mut quick = served.connect(&format!("/api/chats/{chat}/ws?after=0")).await;
-    let quick_events = quick.until("end").await;
-    let slow_events = slow.until("end").await;
-    assert_eq!(said(&quick_events, "chunk").len(), said(&slow_events, "chunk").len());
-    assert!(said(&slow_events, "chunk") == said(&quick_events, "chunk"), "everything, in order");
+    let quick_events = quick.events_until("end").await;
+    let slow_events = slow.events_until("end").await;
+    assert_eq!(joined_text(&quick_events, "chunk").len(), joined_text(&slow_events, "chunk").len());
+    assert!(joined_text(&slow_events, "chunk") == joined_text(&quick_events, "chunk"), "everything, in order");
 }

@@ -10,29 +10,29 @@ use futures::StreamExt;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::TurnStatus;
-use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::ServiceError;
-use turnleaf_service::documents::{NewDocument, Source};
+use turnleaf_service::documents::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::transfer::imports::ImportJobs;
-use turnleaf_service::turns::StartTurn;
+use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::usage::storage::{FreeSpace, FreeSpaceProbe, StorageLimits, StorageRefusal};
 use turnleaf_store::storage;
 
-use crate::house::{House, answer, message, text};
-use crate::http_api::Api;
-use crate::interchange::imported;
+use crate::http_api::TestApi;
+use crate::interchange::import_file;
+use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step};
 
 const MIB: u64 = 1 << 20;
 
 /// Free space that a test sets, with its bound at 256 MiB.
-struct Disk(Arc<AtomicU64>);
+struct FakeDisk(Arc<AtomicU64>);
 
-impl Disk {
-    fn with(free: u64) -> Self {
+impl FakeDisk {
+    fn with_free_space(free: u64) -> Self {
         Self(Arc::new(AtomicU64::new(free)))
     }
 
-    fn set(&self, free: u64) {
+    fn set_free_space(&self, free: u64) {
         self.0.store(free, Ordering::SeqCst);
     }
 
@@ -50,28 +50,29 @@ fn probe(bytes: impl Fn() -> u64 + Send + Sync + 'static) -> FreeSpaceProbe {
     })
 }
 
-fn scripted(answers: usize) -> Scripted {
-    let answers: Vec<Answer> = (0..answers).map(|_| answer([text("a reply of some words")])).collect();
-    Scripted::new("scripted", answers)
+fn scripted(answers: usize) -> ScriptedProvider {
+    let answers: Vec<ScriptedAnswer> =
+        (0..answers).map(|_| streamed_answer([text_step("a reply of some words")])).collect();
+    ScriptedProvider::new("scripted", answers)
 }
 
 /// Houses on every database with these bounds.
-async fn bounded(answers: usize, limits: impl Fn() -> StorageLimits) -> Vec<House> {
-    let houses = House::everywhere(|| scripted(answers)).await;
-    let bound = |mut house: House| {
+async fn servers_with_limits(answers: usize, limits: impl Fn() -> StorageLimits) -> Vec<TestServer> {
+    let houses = TestServer::on_every_database(|| scripted(answers)).await;
+    let bound = |mut house: TestServer| {
         house.service = house.service.clone().with_storage(limits());
         house
     };
     houses.into_iter().map(bound).collect()
 }
 
-fn document(title: &str, words: &str) -> NewDocument {
-    let source = Source::Text(words.to_owned());
-    NewDocument { title: Some(title.to_owned()), kind: None, source, client_request_id: None }
+fn document(title: &str, words: &str) -> NewDocumentRequest {
+    let source = DocumentTextSource::Text(words.to_owned());
+    NewDocumentRequest { title: Some(title.to_owned()), kind: None, source, client_request_id: None }
 }
 
-async fn refusal(house: &House, words: &str) -> Option<StorageRefusal> {
-    match house.service.start_turn(house.owner, message(words)).await {
+async fn refusal(house: &TestServer, words: &str) -> Option<StorageRefusal> {
+    match house.service.start_turn(house.owner, message_to_send(words)).await {
         Ok(_) => None,
         Err(ServiceError::Storage(refusal)) => Some(refusal),
         Err(other) => panic!("{other}"),
@@ -80,72 +81,72 @@ async fn refusal(house: &House, words: &str) -> Option<StorageRefusal> {
 
 #[tokio::test]
 async fn low_disk_refuses_new_work_lets_replies_end_and_accepts_again() {
-    let disk = Disk::with(1_000 * MIB);
-    for house in bounded(4, || disk.limits(0)).await {
-        disk.set(1_000 * MIB);
+    let disk = FakeDisk::with_free_space(1_000 * MIB);
+    for house in servers_with_limits(4, || disk.limits(0)).await {
+        disk.set_free_space(1_000 * MIB);
         let (service, owner) = (&house.service, house.owner);
         let started = house.send("first").await;
-        disk.set(255 * MIB);
+        disk.set_free_space(255 * MIB);
         assert_eq!(refusal(&house, "second").await, Some(StorageRefusal::DiskLow));
         let low = |done: Result<(), ServiceError>| matches!(done, Err(ServiceError::Storage(StorageRefusal::DiskLow)));
-        assert!(low(service.upload(owner, "a.txt", Bytes::from_static(b"words")).await.map(drop)));
+        assert!(low(service.upload_file(owner, "a.txt", Bytes::from_static(b"words")).await.map(drop)));
         let document = || document("Notes", "words");
         assert!(low(service.create_document(owner, document()).await.map(drop)));
         // What runs already ends whole.
-        let ended = house.ended(started.assistant_turn.id).await;
+        let ended = house.wait_until_ended(started.assistant_turn.id).await;
         assert_eq!((ended.status, ended.content_text()), (TurnStatus::Complete, "a reply of some words".to_owned()));
         let retry =
             service.retry_turn(owner, ended.id, Default::default(), Default::default(), Some("again".into())).await;
         assert!(low(retry.map(drop)));
 
-        disk.set(256 * MIB);
+        disk.set_free_space(256 * MIB);
         assert_eq!(refusal(&house, "second").await, None);
-        disk.set(256 * MIB + 5);
-        service.upload(owner, "a.txt", Bytes::from_static(b"words")).await.unwrap();
+        disk.set_free_space(256 * MIB + 5);
+        service.upload_file(owner, "a.txt", Bytes::from_static(b"words")).await.unwrap();
         service.create_document(owner, document()).await.unwrap();
         // A file that would take the disk below its bound has no room, though a smaller one has.
-        disk.set(256 * MIB + 2);
-        assert!(low(service.upload(owner, "b.txt", Bytes::from_static(b"other words")).await.map(drop)));
-        house.check().await;
+        disk.set_free_space(256 * MIB + 2);
+        assert!(low(service.upload_file(owner, "b.txt", Bytes::from_static(b"other words")).await.map(drop)));
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_request_that_was_accepted_before_is_answered_while_the_disk_is_low() {
-    let disk = Disk::with(1_000 * MIB);
-    for house in bounded(1, || disk.limits(0)).await {
-        disk.set(1_000 * MIB);
-        let named = || StartTurn { client_request_id: Some("k".into()), ..message("once") };
+async fn repeated_request_is_answered_while_disk_is_low() {
+    let disk = FakeDisk::with_free_space(1_000 * MIB);
+    for house in servers_with_limits(1, || disk.limits(0)).await {
+        disk.set_free_space(1_000 * MIB);
+        let named = || TurnRequest { client_request_id: Some("k".into()), ..message_to_send("once") };
         let first = house.service.start_turn(house.owner, named()).await.unwrap();
-        disk.set(0);
+        disk.set_free_space(0);
         let again = house.service.start_turn(house.owner, named()).await.unwrap();
         assert_eq!((again.is_new, again.assistant_turn.id), (false, first.assistant_turn.id));
-        house.ended(first.assistant_turn.id).await;
+        house.wait_until_ended(first.assistant_turn.id).await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_quota_counts_what_is_kept_and_a_purge_makes_room() {
-    for house in bounded(8, || Disk::with(u64::MAX).limits(0)).await {
+async fn quota_counts_stored_bytes_and_purge_frees_them() {
+    for house in servers_with_limits(8, || FakeDisk::with_free_space(u64::MAX).limits(0)).await {
         let (service, owner) = (&house.service, house.owner);
         let empty = service.storage_use(owner).await.unwrap();
         assert_eq!((empty.used_bytes, empty.quota_bytes), (0, None));
         let started = house.send(&"w".repeat(10_000)).await;
-        house.ended(started.assistant_turn.id).await;
+        house.wait_until_ended(started.assistant_turn.id).await;
         let streamed = service.storage_use(owner).await.unwrap();
         // The message in its block and in its turn's text, the request that was sent, and the reply.
         assert!((30_000..60_000).contains(&streamed.chats_bytes), "{streamed:?}");
 
         // Counting stores the same number that was summed up.
-        service.supervisor().tidy().await.unwrap();
-        assert!(!storage::count_step(&house.db).await.unwrap(), "nothing is left to count");
+        service.supervisor().run_maintenance().await.unwrap();
+        assert!(!storage::count_pending_turns(&house.db).await.unwrap(), "nothing is left to count");
         assert_eq!(service.storage_use(owner).await.unwrap(), streamed);
-        house.check().await;
+        house.check_invariants().await;
 
-        service.upload(owner, "a.txt", Bytes::from(vec![b'x'; 5_000])).await.unwrap();
-        service.upload(owner, "the same.txt", Bytes::from(vec![b'x'; 5_000])).await.unwrap();
+        service.upload_file(owner, "a.txt", Bytes::from(vec![b'x'; 5_000])).await.unwrap();
+        service.upload_file(owner, "the same.txt", Bytes::from(vec![b'x'; 5_000])).await.unwrap();
         service.create_document(owner, document("T", &"d".repeat(700))).await.unwrap();
         let all = service.storage_use(owner).await.unwrap();
         assert_eq!((all.files_bytes, all.documents_bytes), (5_000, 700), "a file counts once");
@@ -154,16 +155,16 @@ async fn a_quota_counts_what_is_kept_and_a_purge_makes_room() {
         service.storage().set(0, all.used_bytes);
         let reached = Some(StorageRefusal::QuotaReached { quota_bytes: all.used_bytes });
         assert_eq!(refusal(&house, "one more").await, reached);
-        let refused = service.upload(owner, "b.txt", Bytes::from_static(b"more")).await.unwrap_err();
+        let refused = service.upload_file(owner, "b.txt", Bytes::from_static(b"more")).await.unwrap_err();
         assert!(refused.to_string().contains("quota of"), "{refused}");
 
         // In Trash it counts still; purged it does not.
         let deleted = service.delete_chat(owner, started.chat.id).await.unwrap();
         assert_eq!(refusal(&house, "one more").await, reached);
-        service.purge(owner, deleted.deletion_id).await.unwrap();
+        service.purge_deletion(owner, deleted.deletion_id).await.unwrap();
         assert_eq!(refusal(&house, "one more").await, None);
         assert!(service.storage_use(owner).await.unwrap().chats_bytes < 20_000);
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
@@ -183,12 +184,12 @@ fn conversations(sizes: &[usize]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn an_import_keeps_the_whole_chats_that_fit_and_counts_the_others() {
-    for house in bounded(0, || Disk::with(u64::MAX).limits(1 << 20)).await {
+async fn import_keeps_complete_chats_that_fit_and_counts_skipped_ones() {
+    for house in servers_with_limits(0, || FakeDisk::with_free_space(u64::MAX).limits(1 << 20)).await {
         let file = conversations(&[1_000, 400_000, 400_000, 1_000]);
-        let looked = imported(&house, "look.json", &file, true).await;
+        let looked = import_file(&house, "look.json", &file, true).await;
         assert_eq!((looked.imported, looked.did_not_fit), (3, 1), "{looked:?}");
-        let report = imported(&house, "all.json", &file, false).await;
+        let report = import_file(&house, "all.json", &file, false).await;
         assert_eq!((report.imported, report.left_out, report.did_not_fit), (3, 1, 1), "{report:?}");
         assert_eq!((report.conversations, &report.stopped), (4, &None));
         assert!(report.findings.iter().any(|one| one.text.contains("quota of 1 MiB")), "{report:?}");
@@ -196,39 +197,39 @@ async fn an_import_keeps_the_whole_chats_that_fit_and_counts_the_others() {
         assert!((800_000..1 << 20).contains(&used.used_bytes), "{used:?}");
         // With more room the same file adds the one that is missing.
         house.service.storage().set(0, 0);
-        let report = imported(&house, "all.json", &file, false).await;
+        let report = import_file(&house, "all.json", &file, false).await;
         assert_eq!((report.imported, report.known, report.did_not_fit), (1, 3, 0), "{report:?}");
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn an_import_ends_when_the_disk_gets_low_and_what_came_in_stays() {
-    for mut house in House::everywhere(|| scripted(0)).await {
+async fn import_ends_when_disk_gets_low_and_keeps_imported_chats() {
+    for mut house in TestServer::on_every_database(|| scripted(0)).await {
         // Each look takes a part of the free space.
         let free = Arc::new(AtomicU64::new(256 * MIB + 4));
         let measured = free.clone();
         let probe = probe(move || measured.fetch_sub(1, Ordering::SeqCst));
         house.service = house.service.clone().with_storage(StorageLimits::new(probe, 256 * MIB, 0));
-        let report = imported(&house, "all.json", &conversations(&[1; 8]), false).await;
+        let report = import_file(&house, "all.json", &conversations(&[1; 8]), false).await;
         assert!(report.stopped.as_deref().is_some_and(|why| why.contains("disk is almost full")), "{report:?}");
         assert!(report.imported > 0 && report.conversations < 8, "{report:?}");
         let kept = house.service.list_chats(house.owner, 100).await.unwrap();
         assert_eq!(kept.len() as u64, report.imported);
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn clients_are_told_what_there_is_too_little_of_and_what_is_used() {
-    let disk = Disk::with(1_000 * MIB);
-    let mut house = House::new(scripted(2)).await;
+async fn refusal_names_scarce_resource_and_usage() {
+    let disk = FakeDisk::with_free_space(1_000 * MIB);
+    let mut house = TestServer::new(scripted(2)).await;
     let jobs = ImportJobs::in_folder(&house.dir.path().join("imports")).unwrap();
     house.service = house.service.clone().with_imports(jobs).with_storage(disk.limits(100_000));
-    let api = Api::over(house);
-    let chat = api.chat().await;
+    let api = TestApi::with_server(house);
+    let chat = api.create_chat().await;
     let send = |words: String| {
         let (api, path) = (&api, format!("/api/chats/{chat}/turns"));
         async move { api.call("POST", &path, Some(json!({ "text": words }))).await }
@@ -258,7 +259,7 @@ async fn clients_are_told_what_there_is_too_little_of_and_what_is_used() {
             (status, serde_json::from_slice::<Value>(&bytes).unwrap())
         }
     };
-    disk.set(10);
+    disk.set_free_space(10);
     let (status, refused) = send("hi".into()).await;
     assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("disk_space_low")));
     let (status, refused) = import(10).await;
@@ -268,7 +269,7 @@ async fn clients_are_told_what_there_is_too_little_of_and_what_is_used() {
         assert_eq!(status, StatusCode::INSUFFICIENT_STORAGE);
         assert!(page.contains("typed-words") && page.contains(words), "{page}");
     }
-    disk.set(1_000 * MIB);
+    disk.set_free_space(1_000 * MIB);
     // A file that arrives counts as it does, and is gone when it is refused.
     let (status, refused) = import(20 << 20).await;
     assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("quota_reached")), "{refused}");
@@ -277,7 +278,7 @@ async fn clients_are_told_what_there_is_too_little_of_and_what_is_used() {
 
     let (status, started) = send("w".repeat(60_000)).await;
     assert_eq!(status, StatusCode::CREATED);
-    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     let (status, refused) = send("more".into()).await;
     assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("quota_reached")));
     assert_eq!(refused["quota_bytes"], 100_000);
@@ -319,12 +320,12 @@ async fn code_of(response: http::Response<Body>) -> (StatusCode, Value) {
 }
 
 #[tokio::test]
-async fn upload_is_refused_before_its_first_byte_and_while_it_comes() {
+async fn upload_is_refused_before_first_byte_and_during_transfer() {
     for (free, quota, code) in [(1_000 * MIB, 4 * MIB, "quota_reached"), (260 * MIB, 0, "disk_space_low")] {
-        let disk = Disk::with(free);
-        let mut house = House::new(scripted(1)).await;
+        let disk = FakeDisk::with_free_space(free);
+        let mut house = TestServer::new(scripted(1)).await;
         house.service = house.service.clone().with_storage(disk.limits(quota));
-        let api = Arc::new(Api::over(house));
+        let api = Arc::new(TestApi::with_server(house));
         let taken = Arc::new(AtomicU64::new(0));
         let refused = code_of(api.send(upload_of(10, &taken, Some(10 * MIB), false)).await).await;
         assert_eq!(refused, (StatusCode::INSUFFICIENT_STORAGE, json!(code)));
@@ -353,8 +354,8 @@ async fn upload_is_refused_before_its_first_byte_and_while_it_comes() {
 }
 
 #[tokio::test]
-async fn client_has_so_many_uploads_on_their_way() {
-    let api = Arc::new(Api::over(House::new(scripted(1)).await));
+async fn concurrent_uploads_of_client_are_bounded() {
+    let api = Arc::new(TestApi::with_server(TestServer::new(scripted(1)).await));
     let taken = Arc::new(AtomicU64::new(0));
     let begin = || {
         let (api, request) = (api.clone(), upload_of(1, &taken, None, false));
@@ -375,14 +376,14 @@ async fn client_has_so_many_uploads_on_their_way() {
 }
 
 #[tokio::test]
-async fn edit_form_that_has_no_room_keeps_its_words_and_says_why_in_the_readers_language() {
+async fn edit_form_refused_for_storage_keeps_text_and_explains_in_readers_language() {
     for (free, quota) in [(1_000 * MIB, 1), (10, 0)] {
-        let mut house = House::new(scripted(1)).await;
+        let mut house = TestServer::new(scripted(1)).await;
         let started = house.send("before").await;
-        house.ended(started.assistant_turn.id).await;
+        house.wait_until_ended(started.assistant_turn.id).await;
         let turn = started.user_turn.id;
-        house.service = house.service.clone().with_storage(Disk::with(free).limits(quota));
-        let api = Api::over(house);
+        house.service = house.service.clone().with_storage(FakeDisk::with_free_space(free).limits(quota));
+        let api = TestApi::with_server(house);
         let field = |name: &str, value: &str| {
             format!("--X\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n")
         };

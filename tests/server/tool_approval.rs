@@ -7,27 +7,29 @@ use chrono::{DateTime, Utc};
 use http::{Request, StatusCode};
 use serde_json::json;
 use tokio::sync::Notify;
-use turnleaf::domain::approval::Decision;
+use turnleaf::domain::approval::ApprovalDecision;
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::{TurnStatus, limits};
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_providers::registry::Registry;
-use turnleaf_providers::scripted::{Answer, Scripted};
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 use turnleaf_service::ServiceError;
 
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
-use crate::tool_calls::{asked, asks, called, calls, results, statuses, told};
-use crate::toolbox::{Does, Lab};
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, streamed_answer, text_step};
+use crate::tool_call_support::{
+    is_waiting_for_approval, pending_approvals, results, statuses, tool_call_answer, tool_results_sent, tool_use_blocks,
+};
+use crate::toolbox::{FakeToolbox, ToolBehavior};
 
-fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-    Scripted::new("scripted", answers)
+fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
+    ScriptedProvider::new("scripted", answers)
 }
 
-async fn house(provider: Scripted, lab: &Lab) -> House {
-    let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into()])]);
-    let house = House::equipped(registry, Arc::new(lab.clone())).await;
-    lab.reads(&house.db);
+async fn server_with_tools(provider: ScriptedProvider, lab: &FakeToolbox) -> TestServer {
+    let registry = ProviderRegistry::from_providers(vec![(Arc::new(provider), vec!["model-a".into()])]);
+    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    lab.use_grants_of(&house.db);
     house
 }
 
@@ -39,178 +41,218 @@ fn conflict(refused: Result<turnleaf::domain::Turn, ServiceError>) -> &'static s
 }
 
 #[tokio::test]
-async fn nothing_runs_before_a_person_allows_it_and_then_exactly_that() {
-    let steps = || [calls([text("I write.")], &[("lab__write", r#"{"a":1}"#)]), answer([text("Written.")])];
-    let lab = Lab::default().asking("write", Does::Echo);
-    for house in House::everywhere_with(|| provider(steps()), || Arc::new(lab.clone())).await {
-        let before = lab.runs("write");
-        let chat = house.chat_with(&lab.offer()).await;
+async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
+    let steps = || {
+        [
+            tool_call_answer([text_step("I write.")], &[("lab__write", r#"{"a":1}"#)]),
+            streamed_answer([text_step("Written.")]),
+        ]
+    };
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    for house in TestServer::on_every_database_with_tools(|| provider(steps()), || Arc::new(lab.clone())).await {
+        let before = lab.run_count("write");
+        let chat = house.chat_with_tools(&lab.offered_tools()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
-        let turn = house.until(id, asks).await;
-        let (call, ask) = asked(&turn).remove(0);
+        let turn = house.wait_until(id, is_waiting_for_approval).await;
+        let (call, ask) = pending_approvals(&turn).remove(0);
         let asked_at = SystemClock.now();
         assert_eq!(
             (ask.title.as_str(), ask.server.as_str(), turn.status),
             ("The write", "lab", TurnStatus::WaitingSubagents)
         );
-        assert_eq!((lab.runs("write"), house.service.supervisor().running()), (before, 0));
-        house.check().await;
+        assert_eq!((lab.run_count("write"), house.service.supervisor().running_count()), (before, 0));
+        house.check_invariants().await;
         let service = &house.service;
-        let decide =
-            |hash: &'static str, reason| service.decide(house.owner, id, call.id, hash, Decision::Allow, reason);
+        let decide = |hash: &'static str, reason| {
+            service.decide_tool_call(house.owner, id, call.id, hash, ApprovalDecision::Allow, reason)
+        };
         assert_eq!(conflict(decide("another", None).await), "approval_changed");
         let long = Some("x".repeat(limits::DENY_REASON_CHARS + 1));
         assert!(matches!(decide("", long).await, Err(ServiceError::Invalid(invalid)) if invalid.field == "reason"));
         let stranger = turnleaf_platform::ids::mint();
-        let foreign = service.decide(stranger, id, call.id, &ask.hash, Decision::Allow, None).await;
+        let foreign = service.decide_tool_call(stranger, id, call.id, &ask.hash, ApprovalDecision::Allow, None).await;
         assert!(matches!(foreign, Err(ServiceError::NotFound)));
-        let result_is_no_call = service.stop_call(house.owner, id, turn.blocks[0].id).await;
+        let result_is_no_call = service.stop_tool_call(house.owner, id, turn.blocks[0].id).await;
         assert!(matches!(result_is_no_call, Err(ServiceError::NotFound)));
-        assert_eq!(conflict(service.go_on(house.owner, id).await), "not_asked");
-        assert!(asks(&house.service.turn(house.owner, id).await.unwrap()), "none of that was an answer");
-        house.decide(id, Decision::Allow, None).await.unwrap();
-        let turn = house.complete(id).await;
+        assert_eq!(conflict(service.continue_paused_reply(house.owner, id).await), "not_asked");
+        assert!(
+            is_waiting_for_approval(&house.service.turn(house.owner, id).await.unwrap()),
+            "none of that was an answer"
+        );
+        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        let turn = house.wait_until_complete(id).await;
         assert_eq!((statuses(&turn), results(&turn)), (vec![ToolStatus::Done], vec![json!({"a": 1})]));
-        assert_eq!(called(&turn)[0].block_metadata["decision"]["decision"], "allow");
-        let since = called(&turn)[0].block_metadata["runs_since"].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();
+        assert_eq!(tool_use_blocks(&turn)[0].block_metadata["decision"]["decision"], "allow");
+        let since =
+            tool_use_blocks(&turn)[0].block_metadata["runs_since"].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();
         assert!(since > asked_at, "it runs since it was allowed, not since it was written");
-        assert_eq!(lab.runs("write"), before + 1);
-        let late = service.decide(house.owner, id, call.id, &ask.hash, Decision::Deny, None).await;
+        assert_eq!(lab.run_count("write"), before + 1);
+        let late = service.decide_tool_call(house.owner, id, call.id, &ask.hash, ApprovalDecision::Deny, None).await;
         assert_eq!(conflict(late), "not_asked");
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_refusal_goes_to_the_model_with_its_reason_while_others_run() {
+async fn refusal_is_sent_to_model_with_reason_while_other_calls_run() {
     let gate = Arc::new(Notify::new());
-    let lab = Lab::default().asking("write", Does::Echo).with("wait", Does::Waits(gate.clone(), json!("waited")));
-    let provider = provider([calls([], &[("lab__write", "{}"), ("lab__wait", "{}")]), answer([text("All right.")])]);
+    let lab = FakeToolbox::default()
+        .with_asking_tool("write", ToolBehavior::Echo)
+        .with_tool("wait", ToolBehavior::ReturnsOnNotify(gate.clone(), json!("waited")));
+    let provider = provider([
+        tool_call_answer([], &[("lab__write", "{}"), ("lab__wait", "{}")]),
+        streamed_answer([text_step("All right.")]),
+    ]);
     let log = provider.log();
-    let house = house(provider, &lab).await;
-    let chat = house.chat_with(&lab.offer()).await;
+    let house = server_with_tools(provider, &lab).await;
+    let chat = house.chat_with_tools(&lab.offered_tools()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    house.until(id, |turn| statuses(turn) == [ToolStatus::AwaitingApproval, ToolStatus::Running]).await;
-    assert_eq!(house.service.supervisor().running(), 1, "it does not wait alone");
-    house.decide(id, Decision::Deny, Some("use the\0other file")).await.unwrap();
+    house.wait_until(id, |turn| statuses(turn) == [ToolStatus::AwaitingApproval, ToolStatus::Running]).await;
+    assert_eq!(house.service.supervisor().running_count(), 1, "it does not wait alone");
+    house.decide(id, ApprovalDecision::Deny, Some("use the\0other file")).await.unwrap();
     gate.notify_one();
-    let turn = house.complete(id).await;
+    let turn = house.wait_until_complete(id).await;
     assert_eq!(statuses(&turn), [ToolStatus::Denied, ToolStatus::Done]);
-    let told = told(&log, 1);
+    let told = tool_results_sent(&log, 1);
     assert_eq!(told[2], "The user declined this call. Their reason: use the\u{2400}other file", "{told:?}");
-    assert_eq!(lab.runs("write"), 0);
-    house.check().await;
+    assert_eq!(lab.run_count("write"), 0);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_is_allowed_in_a_chat_is_not_asked_there_again() {
+async fn tool_allowed_in_chat_is_not_asked_there_again() {
     let two = [("lab__write", r#"{"a":1}"#), ("lab__write", r#"{"a":2}"#)];
     let steps = || {
-        let third = || calls([], &[("lab__write", r#"{"a":3}"#)]);
-        [calls([], &two), third(), answer([text("Done.")]), third(), answer([text("Done.")])]
+        let third = || tool_call_answer([], &[("lab__write", r#"{"a":3}"#)]);
+        [
+            tool_call_answer([], &two),
+            third(),
+            streamed_answer([text_step("Done.")]),
+            third(),
+            streamed_answer([text_step("Done.")]),
+        ]
     };
-    let lab = Lab::default().asking("write", Does::Echo);
-    for house in House::everywhere_with(|| provider(steps()), || Arc::new(lab.clone())).await {
-        lab.reads(&house.db);
-        let before = lab.runs("write");
-        let chat = house.chat_with(&lab.offer()).await;
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    for house in TestServer::on_every_database_with_tools(|| provider(steps()), || Arc::new(lab.clone())).await {
+        lab.use_grants_of(&house.db);
+        let before = lab.run_count("write");
+        let chat = house.chat_with_tools(&lab.offered_tools()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
-        house.until(id, |turn| asked(turn).len() == 2).await;
-        house.decide(id, Decision::AllowInChat, None).await.unwrap();
-        let turn = house.complete(id).await;
+        house.wait_until(id, |turn| pending_approvals(turn).len() == 2).await;
+        house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
+        let turn = house.wait_until_complete(id).await;
         assert_eq!(statuses(&turn), [ToolStatus::Done; 3]);
-        assert_eq!(lab.runs("write"), before + 3);
+        assert_eq!(lab.run_count("write"), before + 3);
         // Of another tool than it was nothing was said.
-        lab.change("write");
+        lab.change_tool("write");
         let id = house.send_to(chat, "again").await.assistant_turn.id;
-        house.decide(id, Decision::Always, None).await.unwrap();
-        house.complete(id).await;
-        house.check().await;
+        house.decide(id, ApprovalDecision::Always, None).await.unwrap();
+        house.wait_until_complete(id).await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_is_always_allowed_is_asked_in_no_chat() {
-    let step = || [calls([], &[("lab__write", r#"{"a":1}"#)]), answer([text("Done.")])];
-    let lab = Lab::default().asking("write", Does::Echo);
-    let house = house(provider(step().into_iter().chain(step())), &lab).await;
-    let (one, other) = (house.chat_with(&lab.offer()).await, house.chat_with(&lab.offer()).await);
+async fn always_allowed_tool_is_never_asked() {
+    let step = || [tool_call_answer([], &[("lab__write", r#"{"a":1}"#)]), streamed_answer([text_step("Done.")])];
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    let house = server_with_tools(provider(step().into_iter().chain(step())), &lab).await;
+    let (one, other) =
+        (house.chat_with_tools(&lab.offered_tools()).await, house.chat_with_tools(&lab.offered_tools()).await);
     let id = house.send_to(one, "go").await.assistant_turn.id;
-    house.decide(id, Decision::Always, None).await.unwrap();
-    house.complete(id).await;
-    let turn = house.complete(house.send_to(other, "go").await.assistant_turn.id).await;
-    assert_eq!(called(&turn)[0].block_metadata.get("approval"), None, "it was not asked");
-    house.check().await;
+    house.decide(id, ApprovalDecision::Always, None).await.unwrap();
+    house.wait_until_complete(id).await;
+    let turn = house.wait_until_complete(house.send_to(other, "go").await.assistant_turn.id).await;
+    assert_eq!(tool_use_blocks(&turn)[0].block_metadata.get("approval"), None, "it was not asked");
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_tool_that_changed_since_it_was_asked_about_is_asked_about_again() {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let house = house(provider([calls([], &[("lab__write", "{}")]), answer([text("Done.")])]), &lab).await;
-    let chat = house.chat_with(&lab.offer()).await;
+async fn tool_that_changed_since_it_was_asked_about_is_asked_about_again() {
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    let house = server_with_tools(
+        provider([tool_call_answer([], &[("lab__write", "{}")]), streamed_answer([text_step("Done.")])]),
+        &lab,
+    )
+    .await;
+    let chat = house.chat_with_tools(&lab.offered_tools()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    let first = asked(&house.until(id, asks).await).remove(0).1;
-    lab.change("write");
-    house.decide(id, Decision::Allow, None).await.unwrap();
-    let turn = house.until(id, |turn| asked(turn).iter().any(|(_, ask)| ask.hash != first.hash)).await;
-    let (call, second) = asked(&turn).remove(0);
+    let first = pending_approvals(&house.wait_until(id, is_waiting_for_approval).await).remove(0).1;
+    lab.change_tool("write");
+    house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+    let turn = house.wait_until(id, |turn| pending_approvals(turn).iter().any(|(_, ask)| ask.hash != first.hash)).await;
+    let (call, second) = pending_approvals(&turn).remove(0);
     assert_eq!(second.note.as_deref(), Some("The tool has changed."));
-    assert_eq!((call.block_metadata.get("decision"), lab.runs("write")), (None, 0));
-    house.check().await;
-    house.decide(id, Decision::Allow, None).await.unwrap();
-    house.complete(id).await;
-    assert_eq!(lab.runs("write"), 1);
-    house.check().await;
+    assert_eq!((call.block_metadata.get("decision"), lab.run_count("write")), (None, 0));
+    house.check_invariants().await;
+    house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+    house.wait_until_complete(id).await;
+    assert_eq!(lab.run_count("write"), 1);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_reply_that_asks_can_be_stopped_or_one_of_its_calls() {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let step = || calls([], &[("lab__write", r#"{"a":1}"#)]);
-    let house = house(provider([step(), step(), answer([text("Fine.")])]), &lab).await;
-    let chat = house.chat_with(&lab.offer()).await;
+async fn asking_reply_or_single_call_can_be_stopped() {
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    let step = || tool_call_answer([], &[("lab__write", r#"{"a":1}"#)]);
+    let house = server_with_tools(provider([step(), step(), streamed_answer([text_step("Fine.")])]), &lab).await;
+    let chat = house.chat_with_tools(&lab.offered_tools()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    house.until(id, asks).await;
+    house.wait_until(id, is_waiting_for_approval).await;
     let turn = house.service.stop_turn(house.owner, id).await.unwrap();
     assert_eq!((turn.status, statuses(&turn)), (TurnStatus::Cancelled, vec![ToolStatus::Cancelled]));
     assert_eq!(results(&turn), [json!("cancelled by the user")]);
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    let call = asked(&house.until(id, asks).await).remove(0).0;
-    house.service.stop_call(house.owner, id, call.id).await.unwrap();
-    assert_eq!(statuses(&house.complete(id).await), [ToolStatus::Cancelled]);
-    assert_eq!(lab.runs("write"), 0);
-    house.check().await;
+    let call = pending_approvals(&house.wait_until(id, is_waiting_for_approval).await).remove(0).0;
+    house.service.stop_tool_call(house.owner, id, call.id).await.unwrap();
+    assert_eq!(statuses(&house.wait_until_complete(id).await), [ToolStatus::Cancelled]);
+    assert_eq!(lab.run_count("write"), 0);
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_person_may_take_longer_than_a_reply_may_work() {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let house = house(provider([calls([], &[("lab__write", "{}")]), answer([text("Done.")])]), &lab).await;
-    let chat = house.chat_with(&lab.offer()).await;
+async fn approval_wait_does_not_count_towards_reply_timeout() {
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    let house = server_with_tools(
+        provider([tool_call_answer([], &[("lab__write", "{}")]), streamed_answer([text_step("Done.")])]),
+        &lab,
+    )
+    .await;
+    let chat = house.chat_with_tools(&lab.offered_tools()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    house.until(id, asks).await;
-    while house.service.supervisor().running() > 0 {
+    house.wait_until(id, is_waiting_for_approval).await;
+    while house.service.supervisor().running_count() > 0 {
         tokio::task::yield_now().await;
     }
     tokio::time::pause();
     tokio::time::advance(limits::TURN_TIME * 3).await;
     tokio::time::resume();
-    house.decide(id, Decision::Allow, None).await.unwrap();
-    house.complete(id).await;
-    house.check().await;
+    house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+    house.wait_until_complete(id).await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn scripts_and_forms_say_it_over_http() {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let step = || calls([], &[("lab__write", r#"{"a":1}"#)]);
-    let house = house(provider([step(), answer([text("Done.")]), step(), step(), answer([text("Done.")])]), &lab).await;
-    let chat = house.chat_with(&lab.offer()).await;
-    let api = Api::over(house);
+async fn approval_works_over_api_and_forms() {
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    let step = || tool_call_answer([], &[("lab__write", r#"{"a":1}"#)]);
+    let house = server_with_tools(
+        provider([
+            step(),
+            streamed_answer([text_step("Done.")]),
+            step(),
+            step(),
+            streamed_answer([text_step("Done.")]),
+        ]),
+        &lab,
+    )
+    .await;
+    let chat = house.chat_with_tools(&lab.offered_tools()).await;
+    let api = TestApi::with_server(house);
     let id = api.house.send_to(chat, "go").await.assistant_turn.id;
-    let (call, ask) = asked(&api.house.until(id, asks).await).remove(0);
+    let (call, ask) = pending_approvals(&api.house.wait_until(id, is_waiting_for_approval).await).remove(0);
     let path = format!("/api/turns/{id}/calls/{}", call.id);
     let wrong = json!({ "decision": "allow", "hash": "x" });
     let (status, problem) = api.call("POST", &path, Some(wrong)).await;
@@ -222,7 +264,7 @@ async fn scripts_and_forms_say_it_over_http() {
     let said = json!({ "decision": "allow", "hash": ask.hash });
     let (status, answer) = api.call("POST", &path, Some(said.clone())).await;
     assert_eq!((status, &answer["turn_id"]), (StatusCode::OK, &json!(id)));
-    api.house.complete(id).await;
+    api.house.wait_until_complete(id).await;
     assert_eq!(api.call("POST", &path, Some(said)).await.1["code"], "not_asked");
     let (status, problem) = api.call("POST", &format!("/api/turns/{id}/continue"), None).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("not_asked")));
@@ -233,17 +275,17 @@ async fn scripts_and_forms_say_it_over_http() {
         api.send(request.body(body.into()).unwrap()).await
     };
     let id = api.house.send_to(chat, "again").await.assistant_turn.id;
-    let (call, ask) = asked(&api.house.until(id, asks).await).remove(0);
+    let (call, ask) = pending_approvals(&api.house.wait_until(id, is_waiting_for_approval).await).remove(0);
     let fields = format!("turn={id}&block={}&hash={}&decision=deny&reason=no+more", call.id, ask.hash);
     let answer = form("/forms/call", fields).await;
     assert_eq!(answer.status(), StatusCode::SEE_OTHER);
     assert_eq!(answer.headers()["location"], format!("/c/{chat}?at={id}#latest"));
-    let (call, _) = asked(&api.house.until(id, asks).await).remove(0);
+    let (call, _) = pending_approvals(&api.house.wait_until(id, is_waiting_for_approval).await).remove(0);
     let answer = form("/forms/call-stop", format!("turn={id}&block={}&stay=1", call.id)).await;
     assert_eq!(answer.status(), StatusCode::NO_CONTENT);
-    let turn = api.house.complete(id).await;
+    let turn = api.house.wait_until_complete(id).await;
     assert_eq!(statuses(&turn), [ToolStatus::Denied, ToolStatus::Cancelled]);
     assert_eq!(form("/forms/continue", format!("turn={id}")).await.status(), StatusCode::CONFLICT);
     assert_eq!(form("/forms/continue", "turn=nobody".into()).await.status(), StatusCode::NOT_FOUND);
-    api.house.check().await;
+    api.house.check_invariants().await;
 }

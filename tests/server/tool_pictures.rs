@@ -11,18 +11,18 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use serde_json::{Value, json};
 use turnleaf::domain::BlockId;
-use turnleaf::domain::told;
 use turnleaf::domain::tool::ToolOrigin;
+use turnleaf::domain::tool_output;
 use turnleaf_convert::Converter;
-use turnleaf_platform::config::tool_servers::{Reach, ToolServer};
+use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use turnleaf_platform::ids;
 use turnleaf_providers::base64;
-use turnleaf_providers::scripted::Scripted;
-use turnleaf_service::tools::toolbox::Tools;
-use turnleaf_tools::toolbox::{Caller, Fate, Outcome, ToolCall, Toolbox};
+use turnleaf_providers::scripted::ScriptedProvider;
+use turnleaf_service::tools::toolbox::ServiceToolbox;
+use turnleaf_tools::toolbox::{CallOutcome, CallResult, ToolCall, ToolCaller, Toolbox};
 
-use crate::house::House;
 use crate::made::{photo, png_head};
+use crate::test_server::TestServer;
 
 const TOKEN: &str = "9f8e7d6c5b4a3f2e1d0c";
 
@@ -50,7 +50,7 @@ async fn answer(headers: HeaderMap, body: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
 }
 
-async fn begun() -> SocketAddr {
+async fn start_mcp_server() -> SocketAddr {
     let app = Router::new().route("/mcp", post(answer).fallback(|| async { StatusCode::METHOD_NOT_ALLOWED }));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -58,31 +58,32 @@ async fn begun() -> SocketAddr {
     address
 }
 
-async fn looked(house: &mut House) -> Outcome {
+async fn call_look_tool(house: &mut TestServer) -> CallResult {
     let headers = vec![
         ("Authorization".to_owned(), format!("Bearer {TOKEN}").into()),
         ("X-Title".to_owned(), "an ordinary title".into()),
     ];
-    let reach = Reach::Http { url: format!("http://{}/mcp", begun().await).parse().unwrap(), headers };
+    let reach =
+        ToolServerTransport::Http { url: format!("http://{}/mcp", start_mcp_server().await).parse().unwrap(), headers };
     let (id, name) = ("web".to_owned(), "Web".to_owned());
-    let server = ToolServer { id, name, reach, idle: None, total: None, trusted_tools: Vec::new() };
+    let server = ToolServerConfig { id, name, reach, idle: None, total: None, trusted_tools: Vec::new() };
     let converter = Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")));
-    let tools = Tools::new(house.db.clone(), vec![server], Arc::new(converter));
+    let tools = ServiceToolbox::new(house.db.clone(), vec![server], Arc::new(converter));
     house.service = house.service.clone().with_tools(tools.clone());
     house.service.load_tools(house.owner).await.unwrap();
-    let caller = Caller { owner: house.owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
+    let caller = ToolCaller { owner: house.owner, chat: ids::mint(), turn: ids::mint(), block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "web".into(), tool: "look".into() };
-    tools.run(ToolCall { caller, origin, arguments: json!({}) }).outcome.await
+    tools.run(ToolCall { caller, origin, arguments: json!({}) }).result.await
 }
 
 #[tokio::test]
-async fn result_of_a_server_has_neither_its_credentials_nor_what_its_pictures_hide() {
-    let mut house = House::new(Scripted::new("unused", [])).await;
-    let outcome = looked(&mut house).await;
+async fn server_result_contains_neither_credentials_nor_hidden_image_data() {
+    let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let outcome = call_look_tool(&mut house).await;
     let told = outcome.result.to_string();
-    assert_eq!(outcome.fate, Fate::Done, "{told}");
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{told}");
     assert!(told.contains("[removed] and an ordinary title") && !told.contains(TOKEN), "{told}");
-    let images = told::images(&outcome.metadata.clone().into());
+    let images = tool_output::result_images(&outcome.metadata.clone().into());
     assert_eq!(images.iter().map(|image| image.mime.as_str()).collect::<Vec<_>>(), ["image/jpeg"]);
     assert_eq!(outcome.metadata["files"][0]["mime"], "application/octet-stream");
     let image = outcome.blobs.iter().find(|blob| blob.sha256 == images[0].blob).unwrap();
@@ -92,9 +93,9 @@ async fn result_of_a_server_has_neither_its_credentials_nor_what_its_pictures_hi
 }
 
 #[tokio::test]
-async fn credentials_of_a_server_are_taken_out_of_what_leaves_and_its_other_values_are_not() {
-    let mut house = House::new(Scripted::new("unused", [])).await;
-    looked(&mut house).await;
-    let page = house.service.without_keys(format!("<p>{TOKEN}</p><p>an ordinary title</p>"));
+async fn server_credentials_are_redacted_from_exports_and_other_values_kept() {
+    let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    call_look_tool(&mut house).await;
+    let page = house.service.redact_keys(format!("<p>{TOKEN}</p><p>an ordinary title</p>"));
     assert_eq!(page, "<p>[removed]</p><p>an ordinary title</p>");
 }

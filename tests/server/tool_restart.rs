@@ -5,104 +5,125 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use serde_json::json;
-use turnleaf::domain::approval::Decision;
+use turnleaf::domain::approval::ApprovalDecision;
 use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::waiting::{WaitsFor, waits_for};
+use turnleaf::domain::user_input_wait::{UserInputKind, pending_user_input};
 use turnleaf::domain::{FailureKind, TurnId, TurnStatus};
-use turnleaf_providers::registry::Registry;
-use turnleaf_providers::scripted::{Answer, Scripted};
-use turnleaf_run::{Cursor, Followed};
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+use turnleaf_run::{EventCursor, FollowerItem};
 use turnleaf_store::{fsck, generations};
 
-use crate::house::{House, answer, finish, text, thinking};
-use crate::tool_calls::{asked, asks, called, calls, last_result, results, statuses, told};
-use crate::toolbox::{Does, Lab};
+use crate::test_server::{TestServer, finish_steps, streamed_answer, text_step, thinking_step};
+use crate::tool_call_support::{
+    is_waiting_for_approval, last_result, pending_approvals, results, statuses, tool_call_answer, tool_results_sent,
+    tool_use_blocks,
+};
+use crate::toolbox::{FakeToolbox, ToolBehavior};
 
-fn provider(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-    Scripted::new("scripted", answers)
+fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
+    ScriptedProvider::new("scripted", answers)
 }
 
 /// A server whose only reply waits to be allowed to write.
-async fn asking() -> (Lab, House, TurnId) {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let house = House::equipped(one(provider([calls([], &[("lab__write", "{}")])])), Arc::new(lab.clone())).await;
-    let chat = house.chat_with(&lab.offer()).await;
+async fn reply_waiting_for_approval() -> (FakeToolbox, TestServer, TurnId) {
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    let house = TestServer::with_tools(
+        single_registry(provider([tool_call_answer([], &[("lab__write", "{}")])])),
+        Arc::new(lab.clone()),
+    )
+    .await;
+    let chat = house.chat_with_tools(&lab.offered_tools()).await;
     let id = house.send_to(chat, "go").await.assistant_turn.id;
-    house.until(id, asks).await;
+    house.wait_until(id, is_waiting_for_approval).await;
     (lab, house, id)
 }
 
-fn one(provider: Scripted) -> Registry {
-    Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into()])])
+fn single_registry(provider: ScriptedProvider) -> ProviderRegistry {
+    ProviderRegistry::from_providers(vec![(Arc::new(provider), vec!["model-a".into()])])
 }
 
 /// Nobody is served: a turn that is not over has to wait for somebody.
-async fn check_at_rest(house: &House) {
-    let findings = fsck::check(&house.db, fsck::While::Stopped).await.unwrap();
+async fn check_at_rest(house: &TestServer) {
+    let findings = fsck::check(&house.db, fsck::CheckMode::Stopped).await.unwrap();
     assert!(findings.is_empty(), "{findings:#?}");
 }
 
 #[tokio::test]
-async fn what_is_asked_is_asked_after_a_restart_and_then_goes_on() {
-    let lab = Lab::default().with("look", Does::Echo).asking("write", Does::Echo).with("hang", Does::Hangs);
+async fn pending_approval_survives_restart_and_then_continues() {
+    let lab = FakeToolbox::default()
+        .with_tool("look", ToolBehavior::Echo)
+        .with_asking_tool("write", ToolBehavior::Echo)
+        .with_tool("hang", ToolBehavior::Hangs);
     let first = || {
         [
-            calls([thinking("I look.")], &[("lab__look", r#"{"n":1}"#)]),
-            calls([text("I write.")], &[("lab__write", r#"{"a":1}"#), ("lab__hang", "{}"), ("lab__look", "{}")]),
+            tool_call_answer([thinking_step("I look.")], &[("lab__look", r#"{"n":1}"#)]),
+            tool_call_answer(
+                [text_step("I write.")],
+                &[("lab__write", r#"{"a":1}"#), ("lab__hang", "{}"), ("lab__look", "{}")],
+            ),
         ]
     };
-    for house in House::everywhere_with(|| provider(first()), || Arc::new(lab.clone())).await {
-        let (looked, wrote, hung) = (lab.runs("look"), lab.runs("write"), lab.runs("hang"));
-        let chat = house.chat_with(&lab.offer()).await;
+    for house in TestServer::on_every_database_with_tools(|| provider(first()), || Arc::new(lab.clone())).await {
+        let (looked, wrote, hung) = (lab.run_count("look"), lab.run_count("write"), lab.run_count("hang"));
+        let chat = house.chat_with_tools(&lab.offered_tools()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         let standing = [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Running, ToolStatus::Done];
-        let before = house.until(id, |turn| statuses(turn) == standing).await;
-        let next = provider([answer([thinking("Good."), text("Written.")])]);
+        let before = house.wait_until(id, |turn| statuses(turn) == standing).await;
+        let next = provider([streamed_answer([thinking_step("Good."), text_step("Written.")])]);
         let log = next.log();
-        let house = house.killed(next, Arc::new(lab.clone())).await;
-        let turn = house.until(id, asks).await;
+        let house = house.restart_after_kill(next, Arc::new(lab.clone())).await;
+        let turn = house.wait_until(id, is_waiting_for_approval).await;
         let standing = [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Interrupted, ToolStatus::Done];
         assert_eq!(statuses(&turn), standing);
         assert!(results(&turn)[2].as_str().unwrap().contains("the server restarted"));
-        assert_eq!(asked(&turn)[0].1, asked(&before)[0].1, "the same question");
+        assert_eq!(pending_approvals(&turn)[0].1, pending_approvals(&before)[0].1, "the same question");
         check_at_rest(&house).await;
         assert_eq!(log.requests().len(), 0, "nothing was sent meanwhile");
         // Whoever followed goes on where they were, and sees the end.
-        let follow = house.service.supervisor().follow(house.owner, id, Cursor::After(before.last_event_seq));
+        let follow = house.service.supervisor().follow(house.owner, id, EventCursor::After(before.last_event_seq));
         let follow = follow.await.unwrap().unwrap();
-        let follow = tokio::spawn(follow.map(Result::unwrap).collect::<Vec<Followed>>());
-        house.decide(id, Decision::Allow, None).await.unwrap();
-        let turn = house.complete(id).await;
+        let follow = tokio::spawn(follow.map(Result::unwrap).collect::<Vec<FollowerItem>>());
+        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        let turn = house.wait_until_complete(id).await;
         let seen = follow.await.unwrap();
-        assert!(seen.iter().all(|seen| matches!(seen, Followed::Line(_))), "{seen:?}");
+        assert!(seen.iter().all(|seen| matches!(seen, FollowerItem::Line(_))), "{seen:?}");
         assert_eq!(before.last_event_seq + seen.len() as u64, turn.last_event_seq);
         assert_eq!(statuses(&turn)[1], ToolStatus::Done);
-        assert_eq!((lab.runs("look"), lab.runs("write"), lab.runs("hang")), (looked + 2, wrote + 1, hung + 1));
-        let told = told(&log, 0);
+        assert_eq!(
+            (lab.run_count("look"), lab.run_count("write"), lab.run_count("hang")),
+            (looked + 2, wrote + 1, hung + 1)
+        );
+        let told = tool_results_sent(&log, 0);
         assert_eq!(told[..3], ["user", "assistant", r#"{"n":1}"#], "with its own steps as they came: {told:?}");
         assert_eq!((told.len(), told[4].as_str()), (7, r#"{"a":1}"#));
         let made = generations::list(&house.db, house.owner, id).await.unwrap();
         assert_eq!(made.iter().map(|made| made.step).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(turn.usage.output_tokens, Some(15), "the sum of all steps");
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_pause_survives_a_restart_and_can_be_stopped_there() {
-    let lab = Lab::default().with("look", Does::Echo);
-    let again = || calls([], &[("lab__look", "{}")]);
+async fn pause_survives_restart_and_can_be_stopped_there() {
+    let lab = FakeToolbox::default().with_tool("look", ToolBehavior::Echo);
+    let again = || tool_call_answer([], &[("lab__look", "{}")]);
     for stops in [false, true] {
-        let house = House::everywhere_with(|| provider([again(), again(), again(), again()]), || Arc::new(lab.clone()));
+        let house = TestServer::on_every_database_with_tools(
+            || provider([again(), again(), again(), again()]),
+            || Arc::new(lab.clone()),
+        );
         for house in house.await {
-            let before = lab.runs("look");
-            let chat = house.chat_with(&lab.offer()).await;
+            let before = lab.run_count("look");
+            let chat = house.chat_with_tools(&lab.offered_tools()).await;
             let id = house.send_to(chat, "go").await.assistant_turn.id;
-            house.until(id, |turn| waits_for(turn) == Some(WaitsFor::Continue)).await;
-            let house = house.killed(provider([answer([text("Done.")])]), Arc::new(lab.clone())).await;
+            house.wait_until(id, |turn| pending_user_input(turn) == Some(UserInputKind::Continue)).await;
+            let house = house
+                .restart_after_kill(provider([streamed_answer([text_step("Done.")])]), Arc::new(lab.clone()))
+                .await;
             check_at_rest(&house).await;
-            assert_eq!(lab.runs("look"), before + 3);
+            assert_eq!(lab.run_count("look"), before + 3);
             if stops {
                 let turn = house.service.stop_turn(house.owner, id).await.unwrap();
                 assert_eq!(
@@ -110,34 +131,34 @@ async fn a_pause_survives_a_restart_and_can_be_stopped_there() {
                     (TurnStatus::Cancelled, ToolStatus::Cancelled)
                 );
             } else {
-                house.service.go_on(house.owner, id).await.unwrap();
-                house.complete(id).await;
-                assert_eq!(lab.runs("look"), before + 4);
+                house.service.continue_paused_reply(house.owner, id).await.unwrap();
+                house.wait_until_complete(id).await;
+                assert_eq!(lab.run_count("look"), before + 4);
             }
-            house.check().await;
+            house.check_invariants().await;
             house.close().await;
         }
     }
 }
 
 #[tokio::test]
-async fn what_ran_is_interrupted_and_what_never_began_is_not() {
-    let lab = Lab::default().with("hang", Does::Hangs);
+async fn running_call_is_interrupted_by_restart_and_unstarted_call_is_not() {
+    let lab = FakeToolbox::default().with_tool("hang", ToolBehavior::Hangs);
     let many: Vec<(&str, &str)> = vec![("lab__hang", r#"{"n":1}"#), ("lab__hang", r#"{"n":2}"#)];
     let nine: Vec<String> = (0..9).map(|n| format!(r#"{{"n":{n}}}"#)).collect();
     let nine: Vec<(&str, &str)> = nine.iter().map(|arguments| ("lab__hang", arguments.as_str())).collect();
     for calls_made in [many, nine] {
-        let steps = || [calls([text("I look.")], &calls_made)];
-        for house in House::everywhere_with(|| provider(steps()), || Arc::new(lab.clone())).await {
+        let steps = || [tool_call_answer([text_step("I look.")], &calls_made)];
+        for house in TestServer::on_every_database_with_tools(|| provider(steps()), || Arc::new(lab.clone())).await {
             let began = calls_made.len().min(8);
-            let chat = house.chat_with(&lab.offer()).await;
+            let chat = house.chat_with_tools(&lab.offered_tools()).await;
             let id = house.send_to(chat, "go").await.assistant_turn.id;
             let running = |turn: &turnleaf::domain::Turn| {
                 statuses(turn).iter().filter(|status| **status == ToolStatus::Running).count() == began
             };
-            house.until(id, running).await;
-            let before = lab.runs("hang");
-            let house = house.killed(provider([]), Arc::new(lab.clone())).await;
+            house.wait_until(id, running).await;
+            let before = lab.run_count("hang");
+            let house = house.restart_after_kill(provider([]), Arc::new(lab.clone())).await;
             let turn = house.service.turn(house.owner, id).await.unwrap();
             assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ServerRestarted));
             assert_eq!(statuses(&turn)[..began], vec![ToolStatus::Interrupted; began]);
@@ -146,7 +167,7 @@ async fn what_ran_is_interrupted_and_what_never_began_is_not() {
                 assert_eq!(*statuses(&turn).last().unwrap(), ToolStatus::Cancelled);
                 assert!(last_result(&turn).contains("was not run"));
             }
-            assert_eq!((lab.runs("hang"), turn.content_text().as_str()), (before, "I look."));
+            assert_eq!((lab.run_count("hang"), turn.content_text().as_str()), (before, "I look."));
             check_at_rest(&house).await;
             house.close().await;
         }
@@ -154,45 +175,45 @@ async fn what_ran_is_interrupted_and_what_never_began_is_not() {
 }
 
 #[tokio::test]
-async fn results_that_came_before_the_next_answer_are_kept() {
-    let lab = Lab::default().with("look", Does::Echo);
-    let first = provider([calls([], &[("lab__look", r#"{"n":1}"#)]), Answer::Silence]);
+async fn results_stored_before_next_reply_are_kept() {
+    let lab = FakeToolbox::default().with_tool("look", ToolBehavior::Echo);
+    let first = provider([tool_call_answer([], &[("lab__look", r#"{"n":1}"#)]), ScriptedAnswer::Silence]);
     // It is the same one on every database: the steps are said for each.
     let logs = first.log();
     let of = || {
-        first.then(calls([], &[("lab__look", r#"{"n":1}"#)]));
-        first.then(Answer::Silence);
+        first.push_answer(tool_call_answer([], &[("lab__look", r#"{"n":1}"#)]));
+        first.push_answer(ScriptedAnswer::Silence);
         first.clone()
     };
-    for (count, house) in (1..).zip(House::everywhere_with(of, || Arc::new(lab.clone())).await) {
-        let before = lab.runs("look");
-        let chat = house.chat_with(&lab.offer()).await;
+    for (count, house) in (1..).zip(TestServer::on_every_database_with_tools(of, || Arc::new(lab.clone())).await) {
+        let before = lab.run_count("look");
+        let chat = house.chat_with_tools(&lab.offered_tools()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
-        logs.until_requests(2 * count).await;
-        house.until(id, |turn| statuses(turn) == [ToolStatus::Done]).await;
-        let next = provider([answer([text("I know.")])]);
+        logs.wait_for_requests(2 * count).await;
+        house.wait_until(id, |turn| statuses(turn) == [ToolStatus::Done]).await;
+        let next = provider([streamed_answer([text_step("I know.")])]);
         let log = next.log();
-        let house = house.killed(next, Arc::new(lab.clone())).await;
+        let house = house.restart_after_kill(next, Arc::new(lab.clone())).await;
         let turn = house.service.turn(house.owner, id).await.unwrap();
         assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ServerRestarted));
         assert_eq!((statuses(&turn), results(&turn)), (vec![ToolStatus::Done], vec![json!({"n": 1})]));
-        house.complete(house.send_to(chat, "and?").await.assistant_turn.id).await;
-        assert_eq!(told(&log, 0)[2], r#"{"n":1}"#);
-        assert_eq!(lab.runs("look"), before + 1);
-        house.check().await;
+        house.wait_until_complete(house.send_to(chat, "and?").await.assistant_turn.id).await;
+        assert_eq!(tool_results_sent(&log, 0)[2], r#"{"n":1}"#);
+        assert_eq!(lab.run_count("look"), before + 1);
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_shutdown_leaves_what_waits_at_once_and_as_it_is() {
-    let lab = Lab::default().asking("write", Does::Echo);
-    let steps = || [calls([], &[("lab__write", "{}")])];
-    for house in House::everywhere_with(|| provider(steps()), || Arc::new(lab.clone())).await {
-        let before = lab.runs("write");
-        let chat = house.chat_with(&lab.offer()).await;
+async fn shutdown_leaves_waiting_turn_immediately_and_unchanged() {
+    let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
+    let steps = || [tool_call_answer([], &[("lab__write", "{}")])];
+    for house in TestServer::on_every_database_with_tools(|| provider(steps()), || Arc::new(lab.clone())).await {
+        let before = lab.run_count("write");
+        let chat = house.chat_with_tools(&lab.offered_tools()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
-        let asking = house.until(id, asks).await;
+        let asking = house.wait_until(id, is_waiting_for_approval).await;
         // Within less than the time that runs get to finish by themselves.
         tokio::time::timeout(
             std::time::Duration::from_secs(10),
@@ -200,39 +221,40 @@ async fn a_shutdown_leaves_what_waits_at_once_and_as_it_is() {
         )
         .await
         .unwrap();
-        let house = house.killed(provider([answer([text("Done.")])]), Arc::new(lab.clone())).await;
+        let house =
+            house.restart_after_kill(provider([streamed_answer([text_step("Done.")])]), Arc::new(lab.clone())).await;
         assert_eq!(house.service.turn(house.owner, id).await.unwrap(), asking);
-        house.decide(id, Decision::Allow, None).await.unwrap();
-        house.complete(id).await;
-        assert_eq!(lab.runs("write"), before + 1);
-        house.check().await;
+        house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+        house.wait_until_complete(id).await;
+        assert_eq!(lab.run_count("write"), before + 1);
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_reply_whose_provider_is_gone_waits_and_says_so_when_it_must_go_on() {
-    let (lab, house, id) = asking().await;
-    let house = house.killed(Scripted::new("another", []), Arc::new(lab.clone())).await;
-    assert_eq!(statuses(&house.until(id, asks).await), [ToolStatus::AwaitingApproval]);
-    house.decide(id, Decision::Allow, None).await.unwrap();
-    let turn = house.ended(id).await;
+async fn reply_with_removed_provider_waits_and_fails_when_continued() {
+    let (lab, house, id) = reply_waiting_for_approval().await;
+    let house = house.restart_after_kill(ScriptedProvider::new("another", []), Arc::new(lab.clone())).await;
+    assert_eq!(statuses(&house.wait_until(id, is_waiting_for_approval).await), [ToolStatus::AwaitingApproval]);
+    house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
+    let turn = house.wait_until_ended(id).await;
     assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ProviderUnreachable));
     assert!(turn.error.unwrap().detail.unwrap().contains("not configured"));
-    assert_eq!((lab.runs("write"), turn.status), (1, TurnStatus::Error));
-    house.check().await;
+    assert_eq!((lab.run_count("write"), turn.status), (1, TurnStatus::Error));
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_decision_right_after_the_start_needs_nobody_to_have_taken_the_reply_up() {
-    let (lab, house, id) = asking().await;
-    let (call, ask) = asked(&house.until(id, asks).await).remove(0);
-    let House { dir, .. } = house;
-    let ending = Answer::Stream([vec![text("Done.")], finish("stop")].concat());
-    let house = House::restarted(dir, one(provider([ending])), Arc::new(lab.clone())).await;
+async fn decision_right_after_restart_resumes_reply_itself() {
+    let (lab, house, id) = reply_waiting_for_approval().await;
+    let (call, ask) = pending_approvals(&house.wait_until(id, is_waiting_for_approval).await).remove(0);
+    let TestServer { dir, .. } = house;
+    let ending = ScriptedAnswer::Stream([vec![text_step("Done.")], finish_steps("stop")].concat());
+    let house = TestServer::reopen_with_tools(dir, single_registry(provider([ending])), Arc::new(lab.clone())).await;
     assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
-    house.service.decide(house.owner, id, call.id, &ask.hash, Decision::Allow, None).await.unwrap();
-    let turn = house.complete(id).await;
-    assert_eq!((lab.runs("write"), called(&turn).len()), (1, 1));
-    house.check().await;
+    house.service.decide_tool_call(house.owner, id, call.id, &ask.hash, ApprovalDecision::Allow, None).await.unwrap();
+    let turn = house.wait_until_complete(id).await;
+    assert_eq!((lab.run_count("write"), tool_use_blocks(&turn).len()), (1, 1));
+    house.check_invariants().await;
 }

@@ -6,37 +6,37 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
-use turnleaf::domain::approval::Policy;
+use turnleaf::domain::approval::ToolApprovalPolicy;
 use turnleaf::domain::tool::ToolOrigin;
 use turnleaf::domain::{BlockId, TurnId};
 use turnleaf_convert::PlainReader;
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_platform::config::tool_servers::{Reach, ToolServer, ToolTrust};
+use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport, ToolTrust};
 use turnleaf_platform::ids;
 use turnleaf_platform::sealing::Keyring;
-use turnleaf_providers::registry::Registry;
-use turnleaf_providers::scripted::{Answer, Scripted};
-use turnleaf_run::{Pace, Supervisor};
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
+use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::tools::toolbox::Tools;
+use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_store::tool_listings::{self, ListedTool};
 use turnleaf_store::tool_policies::{self, StoredPolicy};
 use turnleaf_store::tool_servers;
-use turnleaf_tools::toolbox::{Caller, Gate, ToolCall};
+use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolCaller};
 
-use crate::house::{House, answer, delta, finish, text};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, delta_step, finish_steps, streamed_answer, text_step};
 
 const HEADER: &str = "canary-header-value-0123456789";
 const HOSTILE: &str = "</p><script>alert(1)</script> Reads files.\u{202e}";
 
 /// A program that is never there, so nothing begins.
-fn configured() -> ToolServer {
-    ToolServer {
+fn configured_server() -> ToolServerConfig {
+    ToolServerConfig {
         id: "notes".into(),
         name: "Notes".into(),
-        reach: Reach::Program {
+        reach: ToolServerTransport::Program {
             argv: vec!["/nowhere/notes".into(), "--token=canary-argument".into()],
             env: [("TOKEN".to_owned(), "canary-variable".into())].into(),
             folder: None,
@@ -48,21 +48,23 @@ fn configured() -> ToolServer {
 }
 
 /// The API over the real toolbox. Its servers are never begun: what they offer is what is stored.
-async fn with_tools(answers: impl IntoIterator<Item = Answer>) -> Api {
-    with_tools_of(configured(), answers).await
+async fn api_with_tools(answers: impl IntoIterator<Item = ScriptedAnswer>) -> TestApi {
+    api_with_server_tools(configured_server(), answers).await
 }
 
-async fn with_tools_of(server: ToolServer, answers: impl IntoIterator<Item = Answer>) -> Api {
-    let provider = Scripted::new("scripted", answers);
-    let mut house = House::new(Scripted::new("unused", [])).await;
-    let tools = Tools::new(house.db.clone(), vec![server], Arc::new(PlainReader));
-    let registry = Registry::of_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
+async fn api_with_server_tools(server: ToolServerConfig, answers: impl IntoIterator<Item = ScriptedAnswer>) -> TestApi {
+    let provider = ScriptedProvider::new("scripted", answers);
+    let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
+    let tools = ServiceToolbox::new(house.db.clone(), vec![server], Arc::new(PlainReader));
+    let registry =
+        ProviderRegistry::from_providers(vec![(Arc::new(provider), vec!["model-a".into(), "model-b".into()])]);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let toolbox = Arc::new(tools.clone());
-    let supervisor = Supervisor::new(house.db.clone(), Arc::new(registry), toolbox, clock, true, Pace::default());
-    let sealer = Sealer::new(Keyring::of_secret(&"a key for tests".into()));
+    let supervisor =
+        Supervisor::new(house.db.clone(), Arc::new(registry), toolbox, clock, true, RunTimeouts::default());
+    let sealer = Sealer::new(Keyring::from_secret(&"a key for tests".into()));
     house.service = Service::new(supervisor, house.owner, sealer).with_tools(tools);
-    Api::over(house)
+    TestApi::with_server(house)
 }
 
 fn tool(name: &str, description: &str) -> ListedTool {
@@ -75,43 +77,43 @@ fn tool(name: &str, description: &str) -> ListedTool {
     }
 }
 
-async fn offers(api: &Api, server: &str, tools: &[ListedTool]) {
+async fn store_offered_tools(api: &TestApi, server: &str, tools: &[ListedTool]) {
     let mut tx = api.house.db.begin().await.unwrap();
     tool_listings::put(&mut tx, api.house.owner, server, tools, SystemClock.now()).await.unwrap();
     tx.commit().await.unwrap();
 }
 
 /// A stored server that offers two tools.
-async fn files(api: &Api) {
+async fn configure_files_server(api: &TestApi) {
     let body = json!({ "name": "Files", "url": "https://files.example/mcp", "headers": { "Authorization": HEADER } });
     let (status, server) = api.call("POST", "/api/tool-servers", Some(body)).await;
     assert_eq!((status, &server["id"]), (StatusCode::CREATED, &json!("files")), "{server}");
-    offers(api, "files", &[tool("read", HOSTILE), tool("write", "Writes files.")]).await;
+    store_offered_tools(api, "files", &[tool("read", HOSTILE), tool("write", "Writes files.")]).await;
 }
 
-async fn put(api: &Api, path: &str, body: Value) -> (StatusCode, Value) {
+async fn put(api: &TestApi, path: &str, body: Value) -> (StatusCode, Value) {
     api.call("PUT", path, Some(body)).await
 }
 
 /// Names on the wire of what a branch offers.
-async fn branch_offers(api: &Api, branch: &str) -> Vec<String> {
+async fn branch_offers(api: &TestApi, branch: &str) -> Vec<String> {
     let (_, branch) = api.call("GET", &format!("/api/branches/{branch}"), None).await;
     let tools = branch["tools"].as_array().cloned().unwrap_or_default();
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
-async fn a_server_is_connected_changed_and_removed_and_its_headers_never_come_out() {
-    let api = with_tools([]).await;
-    files(&api).await;
+async fn server_is_connected_changed_and_removed_and_headers_are_never_exposed() {
+    let api = api_with_tools([]).await;
+    configure_files_server(&api).await;
     let (_, servers) = api.call("GET", "/api/tool-servers", None).await;
     let stored = &servers[1];
     assert_eq!((&stored["id"], &stored["headers"]), (&json!("files"), &json!(["authorization"])));
     assert_eq!(stored["tools"][0]["hidden_characters"], 1);
     for secret in [HEADER, "canary-argument", "canary-variable"] {
         assert!(!servers.to_string().contains(secret), "{servers}");
-        assert!(!api.page("/settings/tools").await.contains(secret));
-        assert!(!api.page("/settings/tools?edit=files").await.contains(secret));
+        assert!(!api.get_page("/settings/tools").await.contains(secret));
+        assert!(!api.get_page("/settings/tools?edit=files").await.contains(secret));
     }
     let row = tool_servers::find(&api.house.db, api.house.owner, "files").await.unwrap().unwrap();
     assert!(row.sealed_headers.is_some_and(|sealed| !sealed.contains(HEADER)));
@@ -135,8 +137,8 @@ async fn a_server_is_connected_changed_and_removed_and_its_headers_never_come_ou
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_server_is_refused_by_its_field() {
-    let api = with_tools([]).await;
+async fn invalid_server_is_refused_by_field() {
+    let api = api_with_tools([]).await;
     let table = [
         (json!({ "url": "https://a.example/mcp" }), 422, "name"),
         (json!({ "name": "A" }), 422, "url"),
@@ -160,7 +162,7 @@ async fn what_cannot_be_a_server_is_refused_by_its_field() {
     }
     let program = json!({ "command": "sh" });
     assert_eq!(api.call("PATCH", "/api/tool-servers/notes", Some(program)).await.0, StatusCode::FORBIDDEN);
-    assert_eq!(api.form("/forms/tools/add", &[("name", "A"), ("command", "sh")]).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(api.post_form("/forms/tools/add", &[("name", "A"), ("command", "sh")]).await.0, StatusCode::FORBIDDEN);
     for (method, path) in [("PATCH", "/api/tool-servers/notes"), ("DELETE", "/api/tool-servers/notes")] {
         let (status, refused) = api.call(method, path, (method == "PATCH").then(|| json!({ "name": "B" }))).await;
         assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("server_locked")), "{refused}");
@@ -173,10 +175,10 @@ async fn what_cannot_be_a_server_is_refused_by_its_field() {
 }
 
 #[tokio::test]
-async fn what_is_said_about_a_tool_lasts_until_the_tool_is_another_one() {
-    let api = with_tools([]).await;
-    files(&api).await;
-    offers(&api, "notes", &[tool("list", "Lists."), tool("add", "Adds.")]).await;
+async fn tool_policy_lasts_until_tool_changes() {
+    let api = api_with_tools([]).await;
+    configure_files_server(&api).await;
+    store_offered_tools(&api, "notes", &[tool("list", "Lists."), tool("add", "Adds.")]).await;
     let policy = |server: &str, tool: &str, policy: &str| json!({ "server": server, "tool": tool, "policy": policy });
     let of = |name: &'static str| {
         let api = &api;
@@ -195,7 +197,7 @@ async fn what_is_said_about_a_tool_lasts_until_the_tool_is_another_one() {
     }
     assert_eq!(of("files/read").await, (json!("allow"), json!("you"), json!(false)));
     assert_eq!(of("notes/list").await.0, "never");
-    offers(&api, "files", &[tool("read", "Now it deletes.")]).await;
+    store_offered_tools(&api, "files", &[tool("read", "Now it deletes.")]).await;
     assert_eq!(of("files/read").await, (json!("ask"), json!("you"), json!(true)));
     for (server, tool) in [("files", "gone"), ("gone", "read"), ("", "gone")] {
         assert_eq!(put(&api, "/api/tool-policies", policy(server, tool, "allow")).await.0, StatusCode::NOT_FOUND);
@@ -205,9 +207,10 @@ async fn what_is_said_about_a_tool_lasts_until_the_tool_is_another_one() {
 }
 
 #[tokio::test]
-async fn a_chat_offers_what_was_chosen_and_a_branch_keeps_what_it_began_with() {
-    let api = with_tools([answer([text("Hello")]), answer([text("Hello again")])]).await;
-    files(&api).await;
+async fn chat_offers_chosen_tools_and_branch_keeps_initial_ones() {
+    let api =
+        api_with_tools([streamed_answer([text_step("Hello")]), streamed_answer([text_step("Hello again")])]).await;
+    configure_files_server(&api).await;
     let chosen = json!({ "tools": { "on": ["files/read"] } });
     let (status, chat) = api.call("POST", "/api/chats", Some(chosen)).await;
     assert_eq!(status, StatusCode::CREATED, "{chat}");
@@ -225,7 +228,7 @@ async fn a_chat_offers_what_was_chosen_and_a_branch_keeps_what_it_began_with() {
     let message = json!({ "text": "hi" });
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(message)).await;
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
-    api.events(reply, &[]).await;
+    api.read_events(reply, &[]).await;
     let never = json!({ "server": "files", "tool": "write", "policy": "never" });
     put(&api, "/api/tool-policies", never).await;
     let (_, tools) = put(&api, &path, json!({ "on": ["files/write", "files/read"] })).await;
@@ -235,7 +238,7 @@ async fn a_chat_offers_what_was_chosen_and_a_branch_keeps_what_it_began_with() {
 
     let (_, again) = api.call("POST", &format!("/api/turns/{reply}/retry"), None).await;
     assert_eq!(branch_offers(&api, again["branch"]["id"].as_str().unwrap()).await, ["files__read"]);
-    api.events(again["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(again["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     let (status, now) = api.call("POST", &format!("/api/branches/{branch}/tools"), None).await;
     assert_eq!((status, now["tools"].as_array().unwrap().len()), (StatusCode::OK, 1), "{now}");
     assert_eq!(branch_offers(&api, branch).await, ["files__read"]);
@@ -248,10 +251,10 @@ async fn a_chat_offers_what_was_chosen_and_a_branch_keeps_what_it_began_with() {
 }
 
 #[tokio::test]
-async fn a_choice_of_what_is_not_there_is_refused() {
-    let api = with_tools([]).await;
-    files(&api).await;
-    let chat = api.chat().await;
+async fn choice_of_missing_tool_is_refused() {
+    let api = api_with_tools([]).await;
+    configure_files_server(&api).await;
+    let chat = api.create_chat().await;
     let path = format!("/api/chats/{chat}/tools");
     let client = |name: &str, parameters: Value| json!({ "client": [{ "name": name, "description": "", "parameters": parameters }] });
     for (choice, field) in [
@@ -272,40 +275,41 @@ async fn a_choice_of_what_is_not_there_is_refused() {
     }
     // What was chosen while it was there stays chosen.
     put(&api, &path, json!({ "on": ["files/write"] })).await;
-    offers(&api, "files", &[tool("read", "Reads.")]).await;
+    store_offered_tools(&api, "files", &[tool("read", "Reads.")]).await;
     let (status, tools) = put(&api, &path, json!({ "on": ["files/read", "files/write"] })).await;
     assert_eq!((status, &tools["left_out"][0]["name"]), (StatusCode::OK, &json!("files/write")));
     let (status, default) = put(&api, "/api/tools/default", json!({ "on": ["files/*"] })).await;
     assert_eq!((status, &default["on"]), (StatusCode::OK, &json!(["files/*"])));
-    let (_, tools) = api.call("GET", &format!("/api/chats/{}/tools", api.chat().await), None).await;
+    let (_, tools) = api.call("GET", &format!("/api/chats/{}/tools", api.create_chat().await), None).await;
     assert_eq!(tools["on"], json!(["files/*"]));
 }
 
 /// A call of a tool of `files` in the newest reply of a chat that offers `read`.
-async fn call_of(api: &Api, tool: &str, arguments: Value) -> ToolCall {
+async fn call_of(api: &TestApi, tool: &str, arguments: Value) -> ToolCall {
     let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "tools": { "on": ["files/read"] } }))).await;
     let chat = chat["id"].as_str().unwrap().to_owned();
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-    api.house.ended(turn).await;
-    let caller = Caller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
+    api.house.wait_until_ended(turn).await;
+    let caller =
+        ToolCaller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "files".into(), tool: tool.into() };
     ToolCall { caller, origin, arguments }
 }
 
 #[tokio::test]
-async fn a_call_runs_when_it_may_and_asks_when_its_tool_is_another_one() {
-    let api = with_tools([answer([text("a")]), answer([text("b")])]).await;
-    files(&api).await;
+async fn permitted_call_runs_and_changed_tool_asks() {
+    let api = api_with_tools([streamed_answer([text_step("a")]), streamed_answer([text_step("b")])]).await;
+    configure_files_server(&api).await;
     let toolbox = api.house.service.supervisor().toolbox().clone();
-    let refused = |gate: &Gate| matches!(gate, Gate::Refuse(why) if why.contains("not available"));
+    let refused = |gate: &GateDecision| matches!(gate, GateDecision::Refuse(why) if why.contains("not available"));
     // It is there, and not on in this chat (badinputs.md S-TL-06).
     let call = call_of(&api, "write", json!({})).await;
     assert!(refused(&toolbox.gate(&call, None).await));
     let call = call_of(&api, "read", json!({ "path": "/a" })).await;
-    let Gate::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it asks") };
+    let GateDecision::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it asks") };
     assert_eq!((ask.server.as_str(), ask.tool.as_str(), &ask.note), ("files", "read", &None));
-    assert_eq!(toolbox.gate(&call, Some(&ask.hash)).await, Gate::Run);
+    assert_eq!(toolbox.gate(&call, Some(&ask.hash)).await, GateDecision::Run);
     let (db, owner, now) = (&api.house.db, api.house.owner, SystemClock.now());
     let mut tx = db.begin().await.unwrap();
     let said = StoredPolicy {
@@ -313,90 +317,99 @@ async fn a_call_runs_when_it_may_and_asks_when_its_tool_is_another_one() {
         server: "files".into(),
         tool: "read".into(),
         host: None,
-        policy: Policy::Allow,
+        policy: ToolApprovalPolicy::Allow,
         schema_hash: Some(ask.schema_hash.clone()),
     };
     tool_policies::put(&mut tx, owner, &said, now).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
+    assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
     // Its words changed between the answer and the call (badinputs.md S-TL-09).
-    offers(&api, "files", &[tool("read", "Reads and sends.")]).await;
-    let Gate::Ask(again) = toolbox.gate(&call, Some(&ask.hash)).await else { panic!("it asks again") };
+    store_offered_tools(&api, "files", &[tool("read", "Reads and sends.")]).await;
+    let GateDecision::Ask(again) = toolbox.gate(&call, Some(&ask.hash)).await else { panic!("it asks again") };
     assert!(again.note.is_some_and(|note| note.contains("changed")));
     // Gone, off, or another's: nothing runs.
-    offers(&api, "files", &[tool("other", "")]).await;
+    store_offered_tools(&api, "files", &[tool("other", "")]).await;
     assert!(refused(&toolbox.gate(&call, Some(&ask.hash)).await));
-    offers(&api, "files", &[tool("read", HOSTILE)]).await;
-    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
+    store_offered_tools(&api, "files", &[tool("read", HOSTILE)]).await;
+    assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
     api.call("PATCH", "/api/tool-servers/files", Some(json!({ "is_enabled": false }))).await;
     assert!(refused(&toolbox.gate(&call, Some(&ask.hash)).await));
-    let stranger = Caller { owner: ids::mint(), ..call.caller };
+    let stranger = ToolCaller { owner: ids::mint(), ..call.caller };
     assert!(refused(&toolbox.gate(&ToolCall { caller: stranger, ..call }, Some(&ask.hash)).await));
 }
 
 #[tokio::test]
-async fn trusted_tool_runs_unasked_as_long_as_it_is_the_one_first_seen() {
-    let api = with_tools([answer([text("a")])]).await;
-    offers(&api, "notes", &[tool("list", "Lists.")]).await;
+async fn trusted_tool_runs_unasked_while_unchanged() {
+    let api = api_with_tools([streamed_answer([text_step("a")])]).await;
+    store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
     let call = call_of_list(&api).await;
     let toolbox = api.house.service.supervisor().toolbox().clone();
-    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
-    offers(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
-    let Gate::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
+    assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
+    store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
+    let GateDecision::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
     assert!(ask.note.is_some_and(|note| note.contains("configuration file")));
-    assert!(api.page("/settings/tools").await.contains("trusts it with another description than the one it has now"));
-    offers(&api, "notes", &[tool("list", "Lists.")]).await;
-    assert_eq!(toolbox.gate(&call, None).await, Gate::Run, "as it was first seen");
-    offers(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
+    assert!(
+        api.get_page("/settings/tools").await.contains("trusts it with another description than the one it has now")
+    );
+    store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
+    assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run, "as it was first seen");
+    store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
     let allow = json!({ "server": "notes", "tool": "list", "policy": "allow" });
     assert_eq!(put(&api, "/api/tool-policies", allow).await.0, StatusCode::OK);
-    assert_eq!(toolbox.gate(&call, None).await, Gate::Run);
-    offers(&api, "notes", &[tool("list", "A third one.")]).await;
-    assert!(matches!(toolbox.gate(&call, None).await, Gate::Ask(_)));
+    assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
+    store_offered_tools(&api, "notes", &[tool("list", "A third one.")]).await;
+    assert!(matches!(toolbox.gate(&call, None).await, GateDecision::Ask(_)));
 }
 
 #[tokio::test]
-async fn pinned_tool_runs_unasked_only_as_the_configuration_file_pins_it() {
+async fn pinned_tool_runs_unasked_only_as_pinned_in_configuration() {
     // What a self-hoster reads off the list of tools is what the file takes.
-    let api = with_tools([]).await;
-    offers(&api, "notes", &[tool("list", "Lists.")]).await;
+    let api = api_with_tools([]).await;
+    store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
     let (_, servers) = api.call("GET", "/api/tool-servers", None).await;
     let listed = servers.as_array().into_iter().flatten().find(|server| server["id"] == "notes").unwrap();
     let sha256 = listed["tools"][0]["sha256"].as_str().unwrap().to_owned();
     let pin = ToolTrust { name: "list".into(), sha256: Some(sha256) };
 
-    let api = with_tools_of(ToolServer { trusted_tools: vec![pin], ..configured() }, [answer([text("a")])]).await;
+    let api = api_with_server_tools(
+        ToolServerConfig { trusted_tools: vec![pin], ..configured_server() },
+        [streamed_answer([text_step("a")])],
+    )
+    .await;
     // The first one that is seen is not the one that is pinned.
-    offers(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
+    store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
     let call = call_of_list(&api).await;
     let toolbox = api.house.service.supervisor().toolbox().clone();
-    let Gate::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
+    let GateDecision::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
     assert!(ask.note.is_some_and(|note| note.contains("configuration file")));
-    assert!(api.page("/settings/tools").await.contains("trusts it with another description than the one it has now"));
-    offers(&api, "notes", &[tool("list", "Lists.")]).await;
-    assert_eq!(toolbox.gate(&call, None).await, Gate::Run, "as the file pins it");
-    offers(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
-    assert!(matches!(toolbox.gate(&call, None).await, Gate::Ask(_)));
+    assert!(
+        api.get_page("/settings/tools").await.contains("trusts it with another description than the one it has now")
+    );
+    store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
+    assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run, "as the file pins it");
+    store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
+    assert!(matches!(toolbox.gate(&call, None).await, GateDecision::Ask(_)));
 }
 
 /// A call of `notes/list` by a reply that has ended.
-async fn call_of_list(api: &Api) -> ToolCall {
+async fn call_of_list(api: &TestApi) -> ToolCall {
     let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "tools": { "on": ["notes/list"] } }))).await;
     let chat = chat["id"].as_str().unwrap().to_owned();
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-    api.house.ended(turn).await;
-    let caller = Caller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
+    api.house.wait_until_ended(turn).await;
+    let caller =
+        ToolCaller { owner: api.house.owner, chat: chat.parse().unwrap(), turn, block: ids::mint::<BlockId>() };
     let origin = ToolOrigin::Server { server: "notes".into(), tool: "list".into() };
     ToolCall { caller, origin, arguments: json!({}) }
 }
 
 /// A chat whose reply called a tool that its client runs.
-async fn handed_over(api: &Api) -> (String, Value) {
-    let chat = api.chat().await;
+async fn call_waiting_for_client(api: &TestApi) -> (String, Value) {
+    let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let turn: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
-    api.house.ended(turn).await;
+    api.house.wait_until_ended(turn).await;
     api.house
         .sql(
             "DELETE FROM turn_blocks WHERE block_type = 'tool_result'; \
@@ -409,14 +422,20 @@ async fn handed_over(api: &Api) -> (String, Value) {
 }
 
 #[tokio::test]
-async fn a_client_answers_each_call_once_and_only_calls_of_the_reply_before() {
-    let calls = delta(json!({ "tool_calls": [
+async fn client_answers_each_call_once_and_only_calls_of_reply_before() {
+    let calls = delta_step(json!({ "tool_calls": [
         { "index": 0, "id": "c1", "type": "function", "function": { "name": "look_up", "arguments": "{}" } },
         { "index": 1, "id": "c2", "type": "function", "function": { "name": "look_up", "arguments": "{}" } },
     ] }));
-    let calling = Answer::Stream([calls].into_iter().chain(finish("tool_calls")).collect());
-    let api = Api::new([calling, answer([text("Well")]), answer([text("So")]), answer([text("So")])]).await;
-    let (chat, reply) = handed_over(&api).await;
+    let calling = ScriptedAnswer::Stream([calls].into_iter().chain(finish_steps("tool_calls")).collect());
+    let api = TestApi::new([
+        calling,
+        streamed_answer([text_step("Well")]),
+        streamed_answer([text_step("So")]),
+        streamed_answer([text_step("So")]),
+    ])
+    .await;
+    let (chat, reply) = call_waiting_for_client(&api).await;
     let path = format!("/api/chats/{chat}/turns");
     let result = |id: &str, result: Value| json!({ "type": "tool_result", "tool_use_id": id, "result": result });
     let message = |content: Vec<Value>| json!({ "content": content, "prev_turn_id": reply["id"] });
@@ -445,7 +464,7 @@ async fn a_client_answers_each_call_once_and_only_calls_of_the_reply_before() {
     assert_eq!(blocks[0]["result"].to_string(), r#"{"b":1,"a":2}"#);
     assert_eq!(blocks[1]["parent_block_id"], of("c1"));
     let next = started["assistant_turn"]["id"].as_str().unwrap();
-    api.events(next, &[]).await;
+    api.read_events(next, &[]).await;
     let (status, refused) = api.call("POST", &path, Some(good)).await;
     assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("already_answered")), "{refused}");
     // A reply further down has no such call.
@@ -454,11 +473,11 @@ async fn a_client_answers_each_call_once_and_only_calls_of_the_reply_before() {
 }
 
 #[tokio::test]
-async fn bytes_of_a_result_are_given_to_their_owner_and_never_as_a_document() {
-    let api = Api::new([answer([text("Hello")])]).await;
-    let chat = api.chat().await;
+async fn bytes_of_result_are_given_to_their_owner_and_never_as_document() {
+    let api = TestApi::new([streamed_answer([text_step("Hello")])]).await;
+    let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
-    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     api.house
         .sql(
             "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES \
@@ -502,10 +521,10 @@ async fn bytes_of_a_result_are_given_to_their_owner_and_never_as_a_document() {
 }
 
 #[tokio::test]
-async fn what_belongs_to_somebody_else_does_not_exist() {
-    let api = with_tools([answer([text("Hello")])]).await;
-    files(&api).await;
-    let chat = api.chat().await;
+async fn foreign_resources_do_not_exist() {
+    let api = api_with_tools([streamed_answer([text_step("Hello")])]).await;
+    configure_files_server(&api).await;
+    let chat = api.create_chat().await;
     let (_, shown) = api.call("GET", &format!("/api/chats/{chat}"), None).await;
     let branch = shown["branches"][0]["id"].as_str().unwrap();
     api.house
@@ -536,10 +555,10 @@ async fn what_belongs_to_somebody_else_does_not_exist() {
 }
 
 #[tokio::test]
-async fn the_pages_show_a_strangers_words_as_words() {
-    let api = with_tools([answer([text("Hello")])]).await;
-    files(&api).await;
-    let page = api.page("/settings/tools").await;
+async fn pages_show_untrusted_text_as_text() {
+    let api = api_with_tools([streamed_answer([text_step("Hello")])]).await;
+    configure_files_server(&api).await;
+    let page = api.get_page("/settings/tools").await;
     for part in [
         "&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt; Reads files.",
         "1 hidden character",
@@ -551,46 +570,46 @@ async fn the_pages_show_a_strangers_words_as_words() {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains("<script>"), "{page}");
-    let chat = api.chat().await;
-    let page = api.page(&format!("/c/{chat}/tools")).await;
+    let chat = api.create_chat().await;
+    let page = api.get_page(&format!("/c/{chat}/tools")).await;
     assert!(page.contains("value=\"files/*\"") && !page.contains("<script>"), "{page}");
-    assert!(api.page(&format!("/c/{chat}/settings")).await.contains(&format!("/c/{chat}/tools")));
+    assert!(api.get_page(&format!("/c/{chat}/settings")).await.contains(&format!("/c/{chat}/tools")));
 }
 
 #[tokio::test]
-async fn the_forms_do_what_the_api_does() {
-    let api = with_tools([answer([text("Hello")])]).await;
+async fn forms_match_api() {
+    let api = api_with_tools([streamed_answer([text_step("Hello")])]).await;
     let typed = [("name", "Maps"), ("url", "http://127.0.0.1:9/mcp"), ("headers", "X-Key: canary-of-a-form")];
-    let (status, page) = api.form("/forms/tools/add", &typed).await;
+    let (status, page) = api.post_form("/forms/tools/add", &typed).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     for part in ["value=\"Maps\"", "value=\"http://127.0.0.1:9/mcp\"", "Must be switched on", "Enter the headers again"]
     {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains("canary-of-a-form"), "{page}");
-    files(&api).await;
+    configure_files_server(&api).await;
     let said = [("server", "files"), ("tool", "read"), ("was", "ask"), ("policy", "never")];
     let saved = (StatusCode::SEE_OTHER, "/settings/tools?done=saved".to_owned());
-    assert_eq!(api.form("/forms/tools/policies", &said).await, saved);
+    assert_eq!(api.post_form("/forms/tools/policies", &said).await, saved);
     let (_, policies) = api.call("GET", "/api/tool-policies", None).await;
     assert_eq!(policies, json!([{ "server": "files", "tool": "read", "policy": "never" }]));
-    assert_eq!(api.form("/forms/tools/default", &[("on", "files/*")]).await, saved);
-    let off = api.form("/forms/tools/change", &[("id", "files"), ("switch", "off")]).await;
+    assert_eq!(api.post_form("/forms/tools/default", &[("on", "files/*")]).await, saved);
+    let off = api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "off")]).await;
     assert_eq!(off.1, "/settings/tools?done=saved&id=files");
-    assert!(api.page("/settings/tools").await.contains("It is switched off."));
+    assert!(api.get_page("/settings/tools").await.contains("It is switched off."));
 
-    api.form("/forms/tools/change", &[("id", "files"), ("switch", "on")]).await;
-    let chat = api.chat().await;
+    api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "on")]).await;
+    let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
     let branch = started["branch"]["id"].as_str().unwrap();
-    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     assert_eq!(branch_offers(&api, branch).await, ["files__write"], "what is never allowed is not offered");
-    let chose = api.form(&format!("/c/{chat}/tools"), &[]).await;
+    let chose = api.post_form(&format!("/c/{chat}/tools"), &[]).await;
     let back = (StatusCode::SEE_OTHER, format!("/c/{chat}"));
     assert_eq!(chose, back);
     assert_eq!(branch_offers(&api, branch).await, ["files__write"], "the branch was to keep what it has");
-    assert!(api.page(&format!("/c/{chat}/tools")).await.contains("from the next message on"));
-    assert_eq!(api.form(&format!("/c/{chat}/tools"), &[("now", branch)]).await, back);
+    assert!(api.get_page(&format!("/c/{chat}/tools")).await.contains("from the next message on"));
+    assert_eq!(api.post_form(&format!("/c/{chat}/tools"), &[("now", branch)]).await, back);
     assert_eq!(branch_offers(&api, branch).await, Vec::<String>::new());
-    assert_eq!(api.form("/forms/tools/remove", &[("id", "files")]).await.1, "/settings/tools?done=removed");
+    assert_eq!(api.post_form("/forms/tools/remove", &[("id", "files")]).await.1, "/settings/tools?done=removed");
 }

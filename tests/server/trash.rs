@@ -8,96 +8,96 @@ use futures::future::join_all;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use turnleaf::domain::{ExchangeKind, Lock, TurnId, TurnStatus, limits};
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf::domain::{ExchangeKind, ModelLock, TurnId, TurnStatus, limits};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::ServiceError;
-use turnleaf_service::turns::placement::Wanted;
-use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 
-use crate::bush::bush;
-use crate::house::{House, answer, message, text};
-use crate::http_api::Api;
+use crate::bush::plant_tree;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step};
 
-fn words(count: usize) -> impl Iterator<Item = Answer> {
-    (0..count).map(|at| answer([text(&format!("reply {at}"))]))
+fn word_answers(count: usize) -> impl Iterator<Item = ScriptedAnswer> {
+    (0..count).map(|at| streamed_answer([text_step(&format!("reply {at}"))]))
 }
 
-fn scripted(answers: impl IntoIterator<Item = Answer>) -> Scripted {
-    Scripted::new("scripted", answers)
+fn scripted(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
+    ScriptedProvider::new("scripted", answers)
 }
 
-async fn go_on(house: &House, after: &Started, text: &str) -> Started {
-    let place = Wanted { prev_turn_id: Some(after.assistant_turn.id), ..Wanted::default() };
-    let next = StartTurn { chat_id: Some(after.chat.id), place, ..message(text) };
+async fn continue_chat(house: &TestServer, after: &AcceptedExchange, text: &str) -> AcceptedExchange {
+    let place = PlacementRequest { prev_turn_id: Some(after.assistant_turn.id), ..PlacementRequest::default() };
+    let next = TurnRequest { chat_id: Some(after.chat.id), place, ..message_to_send(text) };
     let started = house.service.start_turn(house.owner, next).await.unwrap();
-    house.ended(started.assistant_turn.id).await;
+    house.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
-async fn path_of(house: &House, started: &Started, at: Option<TurnId>) -> Vec<TurnId> {
+async fn path_of(house: &TestServer, started: &AcceptedExchange, at: Option<TurnId>) -> Vec<TurnId> {
     let path = house.service.path(house.owner, started.chat.id, at, 50).await.unwrap();
     path.turns.into_iter().map(|turn| turn.id).collect()
 }
 
 #[tokio::test]
-async fn a_running_reply_below_is_stopped_and_stored_first() {
-    let open = Answer::Stream(vec![text("partial"), Step::Hang]);
-    let house = House::new(scripted([answer([text("one")]), open])).await;
+async fn running_reply_below_is_stopped_and_stored_first() {
+    let open = ScriptedAnswer::Stream(vec![text_step("partial"), ScriptedStep::Hang]);
+    let house = TestServer::new(scripted([streamed_answer([text_step("one")]), open])).await;
     let first = house.send("a").await;
-    house.ended(first.assistant_turn.id).await;
-    let place = Wanted { prev_turn_id: Some(first.assistant_turn.id), ..Wanted::default() };
-    let next = StartTurn { chat_id: Some(first.chat.id), place, ..message("b") };
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let place = PlacementRequest { prev_turn_id: Some(first.assistant_turn.id), ..PlacementRequest::default() };
+    let next = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("b") };
     let second = house.service.start_turn(house.owner, next).await.unwrap();
 
     let deleted = house.service.delete_turn(house.owner, first.assistant_turn.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.branches, deleted.running_stopped), (3, 0, 1));
     assert_eq!(deleted.leaf, Some(first.user_turn.id));
-    assert_eq!(house.service.supervisor().running(), 0);
+    assert_eq!(house.service.supervisor().running_count(), 0);
     assert!(matches!(house.service.turn(house.owner, second.assistant_turn.id).await, Err(ServiceError::NotFound)));
-    house.check().await;
+    house.check_invariants().await;
 
     let restored = house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
     assert_eq!((restored.turns, restored.leaf), (3, Some(second.assistant_turn.id)));
     let turn = house.service.turn(house.owner, second.assistant_turn.id).await.unwrap();
     assert_eq!(turn.status, TurnStatus::Cancelled);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_chat_is_deleted_with_its_running_reply_and_another_branch_goes_on() {
+async fn chat_is_deleted_with_running_reply_and_other_branch_continues() {
     let until = Arc::new(Notify::new());
-    let held = answer([text("slow"), Step::Until(until.clone()), text(" and done")]);
-    let open = Answer::Stream(vec![text("partial"), Step::Hang]);
-    let house = House::new(scripted([answer([text("one")]), held, open])).await;
+    let held = streamed_answer([text_step("slow"), ScriptedStep::WaitForSignal(until.clone()), text_step(" and done")]);
+    let open = ScriptedAnswer::Stream(vec![text_step("partial"), ScriptedStep::Hang]);
+    let house = TestServer::new(scripted([streamed_answer([text_step("one")]), held, open])).await;
     let first = house.send("a").await;
-    house.ended(first.assistant_turn.id).await;
-    let retry = |id| house.service.retry_turn(house.owner, id, Wanted::default(), Default::default(), None);
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let retry = |id| house.service.retry_turn(house.owner, id, PlacementRequest::default(), Default::default(), None);
     let slow = retry(first.assistant_turn.id).await.unwrap();
     // Deleting beside it does not touch it.
     let deleted = house.service.delete_turn(house.owner, first.assistant_turn.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.branches, deleted.running_stopped), (1, 0, 0));
     assert_eq!(deleted.leaf, Some(slow.assistant_turn.id), "the version beside it");
     until.notify_one();
-    assert_eq!(house.ended(slow.assistant_turn.id).await.content_text(), "slow and done");
+    assert_eq!(house.wait_until_ended(slow.assistant_turn.id).await.content_text(), "slow and done");
     let open = retry(slow.assistant_turn.id).await.unwrap();
     let deleted = house.service.delete_chat(house.owner, first.chat.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.running_stopped, deleted.leaf), (3, 1, None));
-    house.check().await;
+    house.check_invariants().await;
     house.service.restore_chat(house.owner, first.chat.id).await.unwrap();
     let turn = house.service.turn(house.owner, open.assistant_turn.id).await.unwrap();
     assert_eq!(turn.status, TurnStatus::Cancelled);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn nothing_is_added_below_what_another_tab_deletes_at_the_same_moment() {
-    let house = House::new(scripted(words(80))).await;
+async fn nothing_is_added_below_concurrently_deleted_turn() {
+    let house = TestServer::new(scripted(word_answers(80))).await;
     for round in 0..8 {
         let first = house.send("a").await;
-        house.ended(first.assistant_turn.id).await;
+        house.wait_until_ended(first.assistant_turn.id).await;
         let send = |text: String| {
-            let place = Wanted { prev_turn_id: Some(first.assistant_turn.id), ..Wanted::default() };
-            let next = StartTurn { chat_id: Some(first.chat.id), place, ..message(&text) };
+            let place = PlacementRequest { prev_turn_id: Some(first.assistant_turn.id), ..PlacementRequest::default() };
+            let next = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send(&text) };
             house.service.start_turn(house.owner, next)
         };
         let sending = join_all((0..4).map(|at| send(format!("{round}.{at}"))));
@@ -116,130 +116,138 @@ async fn nothing_is_added_below_what_another_tab_deletes_at_the_same_moment() {
             }
         }
         assert_eq!(path_of(&house, &first, None).await, [first.user_turn.id]);
-        house.check().await;
+        house.check_invariants().await;
         house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
-        house.check().await;
+        house.check_invariants().await;
     }
 }
 
 #[tokio::test]
-async fn what_is_written_after_a_deletion_gets_a_branch_of_its_own() {
-    let house = House::new(scripted(words(3))).await;
+async fn message_after_deletion_gets_own_branch() {
+    let house = TestServer::new(scripted(word_answers(3))).await;
     let first = house.send("a").await;
-    house.ended(first.assistant_turn.id).await;
-    let second = go_on(&house, &first, "b").await;
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let second = continue_chat(&house, &first, "b").await;
     assert_eq!(second.branch.id, first.branch.id);
     let deleted = house.service.delete_turn(house.owner, second.user_turn.id).await.unwrap();
     assert_eq!(deleted.leaf, Some(first.assistant_turn.id));
-    let other = go_on(&house, &first, "c").await;
+    let other = continue_chat(&house, &first, "c").await;
     assert_ne!(other.branch.id, first.branch.id);
     let restored = house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
     assert_eq!(restored.leaf, Some(second.assistant_turn.id));
-    let versions = house.service.turn_with_siblings(house.owner, second.user_turn.id).await.unwrap().siblings;
+    let versions = house.service.turn_details(house.owner, second.user_turn.id).await.unwrap().siblings;
     assert_eq!(versions, [second.user_turn.id, other.user_turn.id]);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_message_whose_reply_is_deleted_is_tried_again_and_the_chat_goes_on() {
-    for house in House::everywhere(|| scripted(words(6))).await {
+async fn message_with_deleted_reply_is_retried_and_chat_continues() {
+    for house in TestServer::on_every_database(|| scripted(word_answers(6))).await {
         let first = house.send("a").await;
-        house.ended(first.assistant_turn.id).await;
-        let second = go_on(&house, &first, "b").await;
+        house.wait_until_ended(first.assistant_turn.id).await;
+        let second = continue_chat(&house, &first, "b").await;
         let again = |key: Option<&str>| {
             let key = key.map(str::to_owned);
-            house.service.retry_turn(house.owner, second.user_turn.id, Wanted::default(), Default::default(), key)
+            house.service.retry_turn(
+                house.owner,
+                second.user_turn.id,
+                PlacementRequest::default(),
+                Default::default(),
+                key,
+            )
         };
         let refused = again(None).await;
         assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "turn"), "{refused:?}");
         let deleted = house.service.delete_turn(house.owner, second.assistant_turn.id).await.unwrap();
         assert_eq!(deleted.leaf, Some(second.user_turn.id));
         // Nothing follows the message; it is answered, once however often it is asked.
-        let next = StartTurn { chat_id: Some(first.chat.id), ..message("c") };
+        let next = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("c") };
         let refused = house.service.start_turn(house.owner, next.clone()).await;
         assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "prev_turn_id"));
         let all = join_all((0..4).map(|_| again(Some("again")))).await;
         let answered = all.into_iter().map(Result::unwrap).find(|one| one.is_new).unwrap();
-        house.ended(answered.assistant_turn.id).await;
+        house.wait_until_ended(answered.assistant_turn.id).await;
         assert_eq!((answered.user_turn.id, answered.exchange.kind), (second.user_turn.id, ExchangeKind::Regenerate));
         assert_eq!(answered.assistant_turn.prev_turn_id, Some(second.user_turn.id));
         assert_ne!(answered.branch.id, second.branch.id, "the deleted reply can come back to its own branch");
         assert_eq!(again(Some("again")).await.unwrap().assistant_turn.id, answered.assistant_turn.id);
         assert!(again(None).await.is_err(), "it has a reply now");
-        let third = go_on(&house, &answered, "c").await;
+        let third = continue_chat(&house, &answered, "c").await;
         assert_eq!(third.branch.id, answered.branch.id);
-        house.check().await;
+        house.check_invariants().await;
         house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
-        let versions = house.service.turn_with_siblings(house.owner, second.assistant_turn.id).await.unwrap().siblings;
+        let versions = house.service.turn_details(house.owner, second.assistant_turn.id).await.unwrap().siblings;
         assert_eq!(versions, [second.assistant_turn.id, answered.assistant_turn.id]);
-        house.check().await;
+        house.check_invariants().await;
 
         // Deleted for ever, it leaves the place at the end of its branch.
-        let fourth = go_on(&house, &third, "d").await;
+        let fourth = continue_chat(&house, &third, "d").await;
         let deleted = house.service.delete_turn(house.owner, fourth.assistant_turn.id).await.unwrap();
-        house.service.purge(house.owner, deleted.deletion_id).await.unwrap();
+        house.service.purge_deletion(house.owner, deleted.deletion_id).await.unwrap();
         let (owner, id) = (house.owner, fourth.user_turn.id);
-        let fifth = house.service.retry_turn(owner, id, Wanted::default(), Default::default(), None).await.unwrap();
+        let fifth =
+            house.service.retry_turn(owner, id, PlacementRequest::default(), Default::default(), None).await.unwrap();
         assert_eq!(fifth.branch.id, fourth.branch.id);
-        house.ended(fifth.assistant_turn.id).await;
-        house.check().await;
+        house.wait_until_ended(fifth.assistant_turn.id).await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_comes_back_may_be_more_than_may_be_added() {
-    for house in House::everywhere(|| scripted(words(2))).await {
+async fn restore_may_exceed_version_limit() {
+    for house in TestServer::on_every_database(|| scripted(word_answers(2))).await {
         let full = usize::try_from(limits::SIBLINGS).unwrap();
-        let lock = Lock::new("scripted", "model-a");
-        let planted = bush(&house.db, lock, full + 1, |n| n.checked_sub(1).map(|_| 0)).await;
+        let lock = ModelLock::new("scripted", "model-a");
+        let planted = plant_tree(&house.db, lock, full + 1, |n| n.checked_sub(1).map(|_| 0)).await;
         let (chat, reply) = (planted.chat, planted.turns[1].id);
-        let retry = || house.service.retry_turn(house.owner, reply, Wanted::default(), Default::default(), None);
-        let is_full = |result: &Result<Started, ServiceError>| {
+        let retry =
+            || house.service.retry_turn(house.owner, reply, PlacementRequest::default(), Default::default(), None);
+        let is_full = |result: &Result<AcceptedExchange, ServiceError>| {
             matches!(result, Err(ServiceError::Conflict { code: "too_many_siblings", .. }))
         };
         assert!(is_full(&retry().await));
         let deleted = house.service.delete_turn(house.owner, planted.turns[2].id).await.unwrap();
         let added = retry().await.unwrap();
-        house.ended(added.assistant_turn.id).await;
+        house.wait_until_ended(added.assistant_turn.id).await;
         house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
         let path = house.service.path(house.owner, chat, Some(planted.turns[2].id), 50).await.unwrap();
         assert_eq!(path.siblings[&planted.turns[2].id].len(), full + 1);
         assert_eq!(path.turns.last().unwrap().id, planted.turns[2].id);
         assert!(is_full(&retry().await));
-        house.check().await;
+        house.check_invariants().await;
         house.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_branch_takes_what_only_it_holds_and_pruning_takes_the_others() {
-    let house = House::new(scripted(words(5))).await;
+async fn deleted_branch_takes_its_own_turns_and_pruning_takes_others() {
+    let house = TestServer::new(scripted(word_answers(5))).await;
     let first = house.send("a").await;
-    house.ended(first.assistant_turn.id).await;
-    let second = go_on(&house, &first, "b").await;
-    let side = go_on(&house, &first, "side").await;
-    let deeper = go_on(&house, &side, "deeper").await;
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let second = continue_chat(&house, &first, "b").await;
+    let side = continue_chat(&house, &first, "side").await;
+    let deeper = continue_chat(&house, &side, "deeper").await;
     assert_eq!(deeper.branch.id, side.branch.id);
     let deleted = house.service.delete_branch(house.owner, side.branch.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.branches, deleted.leaf), (4, 1, Some(second.assistant_turn.id)));
-    house.check().await;
+    house.check_invariants().await;
     house.service.restore_deletion(house.owner, deleted.deletion_id).await.unwrap();
 
     let pruned = house.service.prune_others(house.owner, first.chat.id, side.user_turn.id).await.unwrap();
     assert_eq!((pruned.turns, pruned.branches, pruned.leaf), (2, 0, Some(deeper.assistant_turn.id)));
     let whole = path_of(&house, &first, None).await;
     assert_eq!(whole.last(), Some(&deeper.assistant_turn.id));
-    house.check().await;
+    house.check_invariants().await;
     let again = house.service.prune_others(house.owner, first.chat.id, side.user_turn.id).await;
     assert!(matches!(again, Err(ServiceError::Conflict { code: "nothing_to_prune", .. })));
     let all = house.service.delete_branch(house.owner, first.branch.id).await;
     assert!(matches!(all, Err(ServiceError::Conflict { code: "last_branch", .. })));
     house.service.restore_deletion(house.owner, pruned.deletion_id).await.unwrap();
-    house.check().await;
+    house.check_invariants().await;
 }
 
-impl Api {
+impl TestApi {
     /// A page of the application, as the server draws it.
     async fn html(&self, path: &str) -> String {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
@@ -249,19 +257,19 @@ impl Api {
     }
 }
 
-async fn sent(api: &Api, chat: &str, text: &str) -> Value {
+async fn post_message(api: &TestApi, chat: &str, text: &str) -> Value {
     let (status, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": text }))).await;
     assert_eq!(status, StatusCode::CREATED, "{started}");
-    api.events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     started
 }
 
 #[tokio::test]
-async fn a_deleted_turn_is_nowhere_until_it_is_restored() {
-    let api = Api::new(words(3)).await;
-    let chat = api.chat().await;
-    let first = sent(&api, &chat, "a").await;
-    let second = sent(&api, &chat, "b").await;
+async fn deleted_turn_is_hidden_everywhere_until_restored() {
+    let api = TestApi::new(word_answers(3)).await;
+    let chat = api.create_chat().await;
+    let first = post_message(&api, &chat, "a").await;
+    let second = post_message(&api, &chat, "b").await;
     let of = |started: &Value, role: &str| started[role]["id"].as_str().unwrap().to_owned();
     let (question, reply) = (of(&second, "user_turn"), of(&second, "assistant_turn"));
     let rev = |chat: Value| chat["rev"].as_i64().unwrap();
@@ -320,15 +328,15 @@ async fn a_deleted_turn_is_nowhere_until_it_is_restored() {
     assert!(rev(api.call("GET", &format!("/api/chats/{chat}"), None).await.1) > between);
     assert_eq!(api.call("POST", &format!("/api/turns/{reply}/restore"), None).await.0, StatusCode::NOT_FOUND);
     assert_eq!(api.call("GET", "/api/trash", None).await.1, json!([]));
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn what_was_deleted_later_comes_back_first_and_purging_is_for_ever() {
-    let api = Api::new(words(3)).await;
-    let chat = api.chat().await;
-    let first = sent(&api, &chat, "a").await;
-    let second = sent(&api, &chat, "b").await;
+async fn later_deletion_is_restored_first_and_purge_is_permanent() {
+    let api = TestApi::new(word_answers(3)).await;
+    let chat = api.create_chat().await;
+    let first = post_message(&api, &chat, "a").await;
+    let second = post_message(&api, &chat, "b").await;
     let delete = async |started: &Value| {
         let path = format!("/api/turns/{}", started["user_turn"]["id"].as_str().unwrap());
         api.call("DELETE", &path, None).await.1["deletion_id"].as_str().unwrap().to_owned()
@@ -340,7 +348,7 @@ async fn what_was_deleted_later_comes_back_first_and_purging_is_for_ever() {
     assert!(said["detail"].as_str().unwrap().contains("“a”"), "{said}");
     assert_eq!(api.call("POST", &format!("/api/trash/{outer}/restore"), None).await.0, StatusCode::OK);
     assert_eq!(api.call("POST", &format!("/api/trash/{inner}/restore"), None).await.0, StatusCode::OK);
-    api.house.check().await;
+    api.house.check_invariants().await;
 
     let inner = delete(&second).await;
     assert_eq!(api.call("DELETE", &format!("/api/trash/{inner}"), None).await.0, StatusCode::NO_CONTENT);
@@ -348,7 +356,7 @@ async fn what_was_deleted_later_comes_back_first_and_purging_is_for_ever() {
         assert_eq!(api.call(method, &path, None).await.0, StatusCode::NOT_FOUND, "{method}");
     }
     // The branch can go on where the purged turns stood.
-    let third = sent(&api, &chat, "c").await;
+    let third = post_message(&api, &chat, "c").await;
     assert_eq!(third["branch"]["id"], first["branch"]["id"]);
     delete(&first).await;
     assert_eq!(api.call("DELETE", &format!("/api/chats/{chat}"), None).await.0, StatusCode::NO_CONTENT);
@@ -359,13 +367,13 @@ async fn what_was_deleted_later_comes_back_first_and_purging_is_for_ever() {
     assert_eq!(api.call("DELETE", "/api/trash", None).await.0, StatusCode::NO_CONTENT);
     assert_eq!(api.call("GET", "/api/trash", None).await.1, json!([]));
     assert_eq!(api.call("POST", &format!("/api/chats/{chat}/restore"), None).await.0, StatusCode::NOT_FOUND);
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
 async fn bad_ids_and_fields_are_refused_by_name() {
-    let api = Api::new(words(1)).await;
-    let chat = api.chat().await;
+    let api = TestApi::new(word_answers(1)).await;
+    let chat = api.create_chat().await;
     let strange = "00000000-0000-0000-0000-000000000000";
     for (method, path) in [
         ("DELETE", format!("/api/turns/{strange}")),
@@ -399,18 +407,18 @@ async fn bad_ids_and_fields_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
-    let api = Api::new(words(4)).await;
-    let chat = api.chat().await;
-    sent(&api, &chat, "first <words>").await;
-    let second = sent(&api, &chat, "b").await;
+async fn forms_delete_and_restore_and_confirm_purge() {
+    let api = TestApi::new(word_answers(4)).await;
+    let chat = api.create_chat().await;
+    post_message(&api, &chat, "first <words>").await;
+    let second = post_message(&api, &chat, "b").await;
     let question = second["user_turn"]["id"].as_str().unwrap();
     // A form that could not say how much goes has it asked, and nothing is gone by asking.
-    let (status, page) = api.form("/forms/delete-turn", &[("turn_id", question), ("ask", "1")]).await;
+    let (status, page) = api.post_form("/forms/delete-turn", &[("turn_id", question), ("ask", "1")]).await;
     assert_eq!((status, page.contains("Delete 2 messages?")), (StatusCode::OK, true), "{page}");
     assert!(page.contains("“b” goes with 1 message below it") && page.contains(question), "{page}");
-    assert!(api.page("/trash").await.contains("Nothing is here."));
-    let (status, to) = api.form("/forms/delete-turn", &[("turn_id", question)]).await;
+    assert!(api.get_page("/trash").await.contains("Nothing is here."));
+    let (status, to) = api.post_form("/forms/delete-turn", &[("turn_id", question)]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
     assert!(to.starts_with(&format!("/c/{chat}?at=")), "{to}");
     let deletion = deletion_in(&to);
@@ -419,67 +427,67 @@ async fn forms_delete_and_bring_back_and_ask_before_they_purge() {
     assert!(page.contains("Deleted 2 messages.") && page.contains("action=\"/forms/restore\""), "{page}");
     assert!(page.contains(&format!("name=\"deletion_id\" value=\"{deletion}\"")));
 
-    let page = api.page("/trash").await;
+    let page = api.get_page("/trash").await;
     assert!(page.contains(&format!("data-deletion=\"{deletion}\"")) && page.contains("2 messages"), "{page}");
     assert!(page.contains("29 days left") || page.contains("30 days left"), "{page}");
     assert!(page.contains("in “first &lt;words&gt;”"), "{page}");
 
-    let (status, to) = api.form("/forms/restore", &[("deletion_id", &deletion)]).await;
+    let (status, to) = api.post_form("/forms/restore", &[("deletion_id", &deletion)]).await;
     assert_eq!((status, to.starts_with(&format!("/c/{chat}?at="))), (StatusCode::SEE_OTHER, true));
-    assert!(api.page("/trash").await.contains("Nothing is here."));
+    assert!(api.get_page("/trash").await.contains("Nothing is here."));
     // Back, or a reload: what came back is not offered again.
     assert!(!api.html(&after).await.contains("action=\"/forms/restore\""));
 
     let first = api.call("GET", &format!("/api/chats/{chat}"), None).await.1;
     let branch = first["branches"][0]["id"].as_str().unwrap();
-    let (status, page) = api.form("/forms/delete-branch", &[("branch_id", branch)]).await;
+    let (status, page) = api.post_form("/forms/delete-branch", &[("branch_id", branch)]).await;
     assert_eq!((status, page.contains("last_branch")), (StatusCode::CONFLICT, true));
     let retry = format!("/api/turns/{}/retry", second["assistant_turn"]["id"].as_str().unwrap());
     let (_, retried) = api.call("POST", &retry, Some(json!({}))).await;
     let reply = retried["assistant_turn"]["id"].as_str().unwrap();
-    api.events(reply, &[]).await;
-    let (status, to) = api.form("/forms/prune", &[("chat_id", &chat), ("keep", reply)]).await;
+    api.read_events(reply, &[]).await;
+    let (status, to) = api.post_form("/forms/prune", &[("chat_id", &chat), ("keep", reply)]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
     let deletion = deletion_in(&to);
     assert!(api.html(&to).await.contains("Deleted 1 message."));
     // Of another chat it is nothing.
-    let other = api.chat().await;
-    sent(&api, &other, "c").await;
+    let other = api.create_chat().await;
+    post_message(&api, &other, "c").await;
     assert!(!api.html(&format!("/c/{other}?deleted={deletion}")).await.contains("Deleted 1 message."));
 
     // Asked first, and nothing is gone by asking.
-    let (status, page) = api.form("/forms/purge", &[("deletion_id", &deletion)]).await;
+    let (status, page) = api.post_form("/forms/purge", &[("deletion_id", &deletion)]).await;
     assert_eq!((status, page.contains("name=\"sure\"")), (StatusCode::OK, true));
-    let (_, page) = api.form("/forms/empty-trash", &[]).await;
+    let (_, page) = api.post_form("/forms/empty-trash", &[]).await;
     assert!(page.contains("Empty Trash?"), "{page}");
-    assert!(api.page("/trash").await.contains(&deletion));
-    let (_, to) = api.form("/forms/purge", &[("deletion_id", &deletion), ("sure", "1")]).await;
-    assert!(api.page(&to).await.contains("Deleted for ever."));
-    let (_, to) = api.form("/forms/empty-trash", &[("sure", "1")]).await;
-    assert!(api.page(&to).await.contains("Trash is empty."));
-    let (status, page) = api.form("/forms/restore", &[("deletion_id", &deletion)]).await;
+    assert!(api.get_page("/trash").await.contains(&deletion));
+    let (_, to) = api.post_form("/forms/purge", &[("deletion_id", &deletion), ("sure", "1")]).await;
+    assert!(api.get_page(&to).await.contains("Deleted for ever."));
+    let (_, to) = api.post_form("/forms/empty-trash", &[("sure", "1")]).await;
+    assert!(api.get_page(&to).await.contains("Trash is empty."));
+    let (status, page) = api.post_form("/forms/restore", &[("deletion_id", &deletion)]).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     assert!(page.contains("Not restored. It is not in Trash any more."), "{page}");
-    assert_eq!(api.form("/forms/restore", &[]).await.0, StatusCode::BAD_REQUEST);
-    api.house.check().await;
+    assert_eq!(api.post_form("/forms/restore", &[]).await.0, StatusCode::BAD_REQUEST);
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn the_trash_page_says_why_something_cannot_come_back_yet() {
-    let api = Api::new(words(3)).await;
-    let chat = api.chat().await;
-    let first = sent(&api, &chat, "a").await;
-    let second = sent(&api, &chat, "b").await;
+async fn trash_page_explains_blocked_restore() {
+    let api = TestApi::new(word_answers(3)).await;
+    let chat = api.create_chat().await;
+    let first = post_message(&api, &chat, "a").await;
+    let second = post_message(&api, &chat, "b").await;
     let delete = async |started: &Value| {
         let path = format!("/api/turns/{}", started["user_turn"]["id"].as_str().unwrap());
         api.call("DELETE", &path, None).await.1["deletion_id"].as_str().unwrap().to_owned()
     };
     let (inner, _) = (delete(&second).await, delete(&first).await);
-    let (status, page) = api.form("/forms/restore", &[("deletion_id", &inner)]).await;
+    let (status, page) = api.post_form("/forms/restore", &[("deletion_id", &inner)]).await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert!(page.contains("Not restored. It hangs on something that was deleted later (“a”); bring that back first."));
     api.call("DELETE", &format!("/api/chats/{chat}"), None).await;
-    assert!(api.page("/trash").await.contains("Its chat was deleted later: restore that first."));
+    assert!(api.get_page("/trash").await.contains("Its chat was deleted later: restore that first."));
 }
 
 fn deletion_in(address: &str) -> String {

@@ -5,46 +5,49 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{TurnId, limits};
-use turnleaf_providers::scripted::Scripted;
+use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::ServiceError;
-use turnleaf_service::turns::placement::Wanted;
-use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 
-use crate::house::{House, answer, message, text};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step};
 
 const NOBODY: &str = "01890000-0000-7000-8000-000000000001";
 
 /// A chat of two exchanges in which the first question was edited: "one" and "two" on `main`, "other" beside "one".
-struct Forked {
-    api: Api,
+struct ForkedChat {
+    api: TestApi,
     chat: String,
-    one: Started,
-    two: Started,
-    other: Started,
+    one: AcceptedExchange,
+    two: AcceptedExchange,
+    other: AcceptedExchange,
 }
 
-async fn forked() -> Forked {
-    let api = Api::new(["first", "second", "third <b>", "fourth", "fifth"].map(|word| answer([text(word)]))).await;
+async fn fork_chat() -> ForkedChat {
+    let api = TestApi::new(
+        ["first", "second", "third <b>", "fourth", "fifth"].map(|word| streamed_answer([text_step(word)])),
+    )
+    .await;
     let send = async |chat, prev: Option<TurnId>, words: &str, is_root: bool| {
-        let place = Wanted { prev_turn_id: prev, ..Wanted::default() };
+        let place = PlacementRequest { prev_turn_id: prev, ..PlacementRequest::default() };
         let started = match is_root {
             true => api.house.send(words).await,
             false => {
-                let next = StartTurn { chat_id: chat, place, ..message(words) };
+                let next = TurnRequest { chat_id: chat, place, ..message_to_send(words) };
                 api.house.service.start_turn(api.house.owner, next).await.unwrap()
             }
         };
-        api.house.ended(started.assistant_turn.id).await;
+        api.house.wait_until_ended(started.assistant_turn.id).await;
         started
     };
     let one = send(None, None, "one <script>", true).await;
     let two = send(Some(one.chat.id), Some(one.assistant_turn.id), "two 100%", false).await;
     let other = send(Some(one.chat.id), Some(one.assistant_turn.id), "other", false).await;
-    Forked { chat: one.chat.id.to_string(), api, one, two, other }
+    ForkedChat { chat: one.chat.id.to_string(), api, one, two, other }
 }
 
-async fn page(api: &Api, path: &str) -> (StatusCode, String) {
+async fn page(api: &TestApi, path: &str) -> (StatusCode, String) {
     let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").header("accept", "text/html");
     let response = api.send(request.body(Body::empty()).unwrap()).await;
     let status = response.status();
@@ -52,7 +55,7 @@ async fn page(api: &Api, path: &str) -> (StatusCode, String) {
     (status, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-async fn form(api: &Api, path: &str, fields: &str) -> (StatusCode, String, String) {
+async fn form(api: &TestApi, path: &str, fields: &str) -> (StatusCode, String, String) {
     let request = Request::builder()
         .method("POST")
         .uri(path)
@@ -68,8 +71,8 @@ async fn form(api: &Api, path: &str, fields: &str) -> (StatusCode, String, Strin
 }
 
 #[tokio::test]
-async fn branches_are_listed_with_what_they_took_and_pinned_ones_first() {
-    let Forked { api, chat, one, other, .. } = forked().await;
+async fn branches_are_listed_with_usage_and_pinned_first() {
+    let ForkedChat { api, chat, one, other, .. } = fork_chat().await;
     let (status, listed) = api.call("GET", &format!("/api/chats/{chat}/branches"), None).await;
     assert_eq!(status, StatusCode::OK);
     let names = |listed: &Value| -> Vec<String> {
@@ -95,12 +98,12 @@ async fn branches_are_listed_with_what_they_took_and_pinned_ones_first() {
     assert_eq!((&kept["label"], &kept["pinned"]), (&json!("keep"), &json!(false)));
     let (_, bare) = api.call("PATCH", &format!("/api/branches/{edit}"), Some(json!({"label": null}))).await;
     assert_eq!(bare["label"], Value::Null);
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_branch_cannot_be_given_what_it_cannot_have() {
-    let Forked { api, chat, other, .. } = forked().await;
+async fn invalid_branch_fields_are_refused() {
+    let ForkedChat { api, chat, other, .. } = fork_chat().await;
     let branch = format!("/api/branches/{}", other.branch.id);
     let table = [
         (json!({"label": "x".repeat(61)}), StatusCode::UNPROCESSABLE_ENTITY, "label"),
@@ -124,8 +127,8 @@ async fn a_branch_cannot_be_given_what_it_cannot_have() {
 }
 
 #[tokio::test]
-async fn the_list_of_branches_is_a_page_of_links_and_forms() {
-    let Forked { api, chat, one, two, other } = forked().await;
+async fn list_of_branches_is_page_of_links_and_forms() {
+    let ForkedChat { api, chat, one, two, other } = fork_chat().await;
     let (status, html) = page(&api, &format!("/c/{chat}/branches")).await;
     assert_eq!(status, StatusCode::OK);
     for part in [
@@ -161,8 +164,8 @@ async fn the_list_of_branches_is_a_page_of_links_and_forms() {
 }
 
 #[tokio::test]
-async fn a_long_list_of_branches_is_read_in_parts() {
-    let Forked { api, chat, one, other, .. } = forked().await;
+async fn long_branch_list_is_paginated() {
+    let ForkedChat { api, chat, one, other, .. } = fork_chat().await;
     let path = format!("/c/{chat}/branches");
     let mut made = Vec::new();
     for _ in 2..=limits::BRANCHES_PAGE {
@@ -199,8 +202,8 @@ async fn a_long_list_of_branches_is_read_in_parts() {
 }
 
 #[tokio::test]
-async fn the_drawing_has_a_link_for_every_run_and_says_where_one_is() {
-    let Forked { api, chat, one, two, other } = forked().await;
+async fn drawing_links_every_run_and_marks_current_position() {
+    let ForkedChat { api, chat, one, two, other } = fork_chat().await;
     let (status, html) = page(&api, &format!("/c/{chat}/drawing")).await;
     assert_eq!(status, StatusCode::OK);
     for leaf in [&one, &two, &other] {
@@ -226,8 +229,8 @@ async fn the_drawing_has_a_link_for_every_run_and_says_where_one_is() {
 }
 
 #[tokio::test]
-async fn the_tree_map_is_rows_of_links_without_script() {
-    let Forked { api, chat, one, two, .. } = forked().await;
+async fn tree_map_without_script_is_rows_of_links() {
+    let ForkedChat { api, chat, one, two, .. } = fork_chat().await;
     let (status, html) = page(&api, &format!("/c/{chat}/tree?at={}", two.assistant_turn.id)).await;
     assert_eq!(status, StatusCode::OK);
     assert_eq!(html.matches("role=\"treeitem\"").count(), 6, "{html}");
@@ -250,8 +253,8 @@ async fn the_tree_map_is_rows_of_links_without_script() {
 }
 
 #[tokio::test]
-async fn the_map_asks_for_rows_and_for_one_turn() {
-    let Forked { api, chat, one, two, other } = forked().await;
+async fn tree_map_requests_rows_and_single_turn() {
+    let ForkedChat { api, chat, one, two, other } = fork_chat().await;
     let ask = json!({"ask": {"chat_id": chat, "at": two.assistant_turn.id, "on": null, "open": [], "shut": [],
         "words": "", "from": null}});
     let (status, tree) = api.call("POST", "/api/page/load_tree", Some(ask)).await;
@@ -274,10 +277,12 @@ async fn the_map_asks_for_rows_and_for_one_turn() {
 }
 
 #[tokio::test]
-async fn words_for_the_tree_have_a_bound() {
-    for house in House::everywhere(|| Scripted::new("scripted", [answer([text("a")])])).await {
+async fn tree_labels_are_bounded() {
+    for house in
+        TestServer::on_every_database(|| ScriptedProvider::new("scripted", [streamed_answer([text_step("a")])])).await
+    {
         let started = house.send(&"x".repeat(300)).await;
-        house.ended(started.assistant_turn.id).await;
+        house.wait_until_ended(started.assistant_turn.id).await;
         let outline = async |words: &str| house.service.outline(house.owner, started.chat.id, None, words).await;
         assert_eq!(outline(&"x".repeat(256)).await.unwrap().hits.unwrap().len(), 1);
         for long in [257, 60_000] {

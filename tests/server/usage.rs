@@ -5,32 +5,32 @@ use axum::body::Body;
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use turnleaf::domain::{Cost, CostBasis, Event, Failure, FailureKind, TurnStatus};
-use turnleaf_platform::price::Price;
-use turnleaf_providers::provider::Refused;
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
-use turnleaf_run::{Cursor, Followed};
+use turnleaf_platform::price::ModelPrice;
+use turnleaf_providers::provider::ProviderError;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
+use turnleaf_run::{EventCursor, FollowerItem};
 
-use crate::house::{House, answer, text};
-use crate::http_api::Api;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, streamed_answer, text_step};
 
 /// A whole answer that says this of its usage, by this model.
-fn used(model: &str, usage: Value) -> Answer {
+fn answer_with_usage(model: &str, usage: Value) -> ScriptedAnswer {
     let chunk = |delta: Value, reason: Value| {
         json!({"id": "c", "model": model,
         "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
     };
     let mut last = chunk(json!({}), json!("stop"));
     last["usage"] = usage;
-    Answer::Stream(vec![
-        Step::event(&chunk(json!({"content": "Hello"}), Value::Null)),
-        Step::event(&last),
-        Step::Bytes("data: [DONE]\n\n".into()),
+    ScriptedAnswer::Stream(vec![
+        ScriptedStep::event(&chunk(json!({"content": "Hello"}), Value::Null)),
+        ScriptedStep::event(&last),
+        ScriptedStep::Bytes("data: [DONE]\n\n".into()),
     ])
 }
 
 /// 2 dollars a million tokens in, 8 out.
-fn price(model: &str) -> Price {
-    Price {
+fn price(model: &str) -> ModelPrice {
+    ModelPrice {
         provider: "scripted".into(),
         model: model.into(),
         input: 2.0,
@@ -40,25 +40,25 @@ fn price(model: &str) -> Price {
     }
 }
 
-async fn priced(answers: impl IntoIterator<Item = Answer>) -> House {
+async fn server_with_prices(answers: impl IntoIterator<Item = ScriptedAnswer>) -> TestServer {
     let dir = tempfile::tempdir().unwrap();
-    House::with_prices(dir, Scripted::new("scripted", answers), vec![price("model-a")]).await
+    TestServer::with_prices(dir, ScriptedProvider::new("scripted", answers), vec![price("model-a")]).await
 }
 
 #[tokio::test]
-async fn the_end_of_a_reply_says_what_it_cost() {
+async fn reply_ending_reports_cost() {
     let tokens = json!({"prompt_tokens": 100, "completion_tokens": 10});
     let mut said = tokens.clone();
     said["cost"] = json!(0.000_5);
-    let unpriced = House::new(Scripted::new("scripted", [used("m", tokens.clone())])).await;
+    let unpriced = TestServer::new(ScriptedProvider::new("scripted", [answer_with_usage("m", tokens.clone())])).await;
     for (house, cost, basis) in [
-        (priced([used("m", said)]).await, Some((500, false)), Some(CostBasis::Reported)),
-        (priced([used("m", tokens)]).await, Some((280, true)), Some(CostBasis::Configured)),
-        (priced([used("m", json!({"prompt_tokens": 100}))]).await, None, None),
+        (server_with_prices([answer_with_usage("m", said)]).await, Some((500, false)), Some(CostBasis::Reported)),
+        (server_with_prices([answer_with_usage("m", tokens)]).await, Some((280, true)), Some(CostBasis::Configured)),
+        (server_with_prices([answer_with_usage("m", json!({"prompt_tokens": 100}))]).await, None, None),
         (unpriced, None, None),
     ] {
         let id = house.send("hi").await.assistant_turn.id;
-        let events = house.follow(id, 0).await;
+        let events = house.follow_events(id, 0).await;
         let cost = cost.map(|(micros, is_estimated)| Cost { micros, is_estimated });
         let Some((_, Event::TurnEnd { cost: told, .. })) = events.last() else { panic!("{events:?}") };
         assert_eq!(*told, cost, "the follower is told at the end");
@@ -69,24 +69,28 @@ async fn the_end_of_a_reply_says_what_it_cost() {
         let generations = house.service.generations(house.owner, id).await.unwrap();
         assert_eq!(generations[0].cost_basis, basis);
         assert_eq!(generations[0].cost_micros, cost.map(|cost| cost.micros));
-        house.check().await;
+        house.check_invariants().await;
     }
 }
 
 #[tokio::test]
-async fn what_a_stopped_reply_costs_is_unknown_and_a_refused_one_costs_nothing() {
+async fn stopped_reply_cost_is_unknown_and_refused_reply_costs_nothing() {
     let early = json!({"id": "c", "choices": [{"index": 0, "delta": {"content": "a"}}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 1}});
     let failure = Failure::new(FailureKind::ProviderAuth, "Scripted");
-    let refused = Refused { status: Some(401), ..Refused::unanswered(failure) };
-    let house = priced([Answer::Stream(vec![Step::event(&early), Step::Hang]), Answer::Refuse(refused)]).await;
+    let refused = ProviderError { status: Some(401), ..ProviderError::without_response(failure) };
+    let house = server_with_prices([
+        ScriptedAnswer::Stream(vec![ScriptedStep::event(&early), ScriptedStep::Hang]),
+        ScriptedAnswer::Refuse(refused),
+    ])
+    .await;
     let id = house.send("hi").await.assistant_turn.id;
     {
         use futures::StreamExt;
         let mut followed = std::pin::pin!(
-            house.service.supervisor().follow(house.owner, id, Cursor::After(0)).await.unwrap().unwrap()
+            house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
         );
-        while let Some(Ok(Followed::Line(line))) = followed.next().await {
+        while let Some(Ok(FollowerItem::Line(line))) = followed.next().await {
             if line.name() == "block_start" {
                 break;
             }
@@ -97,25 +101,31 @@ async fn what_a_stopped_reply_costs_is_unknown_and_a_refused_one_costs_nothing()
     assert_eq!(stopped.cost, None, "what it said is not counted yet");
 
     let id = house.send("hi").await.assistant_turn.id;
-    let refused = house.ended(id).await;
+    let refused = house.wait_until_ended(id).await;
     assert_eq!((refused.status, refused.cost), (TurnStatus::Error, Some(Cost { micros: 0, is_estimated: false })));
     let generations = house.service.generations(house.owner, id).await.unwrap();
     assert_eq!(generations[0].cost_basis, Some(CostBasis::Refused));
-    house.check().await;
+    house.check_invariants().await;
 }
 
-async fn spent() -> (Api, String) {
+async fn api_with_spending() -> (TestApi, String) {
     let tokens = |input, output| json!({"prompt_tokens": input, "completion_tokens": output});
-    let api =
-        Api::over(priced([used("=1+1", tokens(100, 10)), used("b,\"c\"", tokens(1, 2)), answer([text("a")])]).await);
+    let api = TestApi::with_server(
+        server_with_prices([
+            answer_with_usage("=1+1", tokens(100, 10)),
+            answer_with_usage("b,\"c\"", tokens(1, 2)),
+            streamed_answer([text_step("a")]),
+        ])
+        .await,
+    );
     let first = api.house.send("one").await;
-    api.house.ended(first.assistant_turn.id).await;
+    api.house.wait_until_ended(first.assistant_turn.id).await;
     let second = api.house.send("=HYPERLINK(\"x\")").await;
-    api.house.ended(second.assistant_turn.id).await;
+    api.house.wait_until_ended(second.assistant_turn.id).await;
     (api, first.chat.id.to_string())
 }
 
-async fn get(api: &Api, path: &str, accept: Option<&str>) -> (StatusCode, http::HeaderMap, String) {
+async fn get(api: &TestApi, path: &str, accept: Option<&str>) -> (StatusCode, http::HeaderMap, String) {
     let mut request = Request::builder().uri(path).header("host", "127.0.0.1:3000");
     if let Some(accept) = accept {
         request = request.header("accept", accept);
@@ -127,8 +137,8 @@ async fn get(api: &Api, path: &str, accept: Option<&str>) -> (StatusCode, http::
 }
 
 #[tokio::test]
-async fn the_api_sums_up_by_what_is_asked_and_counts_deleted_chats() {
-    let (api, first) = spent().await;
+async fn api_groups_usage_as_requested_and_includes_deleted_chats() {
+    let (api, first) = api_with_spending().await;
     let (status, days) = api.call("GET", "/api/usage", None).await;
     assert_eq!(status, StatusCode::OK, "{days}");
     assert_eq!((&days["group"], &days["currency"]), (&json!("day"), &json!("USD")));
@@ -161,8 +171,8 @@ async fn the_api_sums_up_by_what_is_asked_and_counts_deleted_chats() {
 }
 
 #[tokio::test]
-async fn a_question_that_means_nothing_is_refused_by_its_field() {
-    let api = Api::new([]).await;
+async fn invalid_usage_query_is_refused_by_field() {
+    let api = TestApi::new([]).await;
     for (query, field) in [
         ("from=yesterday", "from"),
         ("from=2026-11-21T00:00:00Z", "from"),
@@ -182,8 +192,8 @@ async fn a_question_that_means_nothing_is_refused_by_its_field() {
 }
 
 #[tokio::test]
-async fn a_spreadsheet_gets_text_and_no_formulas() {
-    let (api, _) = spent().await;
+async fn csv_export_contains_no_formulas() {
+    let (api, _) = api_with_spending().await;
     let (status, headers, models) = get(&api, "/api/usage?group=model&format=csv", None).await;
     assert_eq!((status, headers["content-type"].to_str().unwrap()), (StatusCode::OK, "text/csv; charset=utf-8"));
     assert!(headers["content-disposition"].to_str().unwrap().starts_with("attachment; filename=\"usage-"));
@@ -198,8 +208,8 @@ async fn a_spreadsheet_gets_text_and_no_formulas() {
 }
 
 #[tokio::test]
-async fn the_page_is_a_document_without_script() {
-    let (api, first) = spent().await;
+async fn usage_page_works_without_script() {
+    let (api, first) = api_with_spending().await;
     let (status, headers, page) = get(&api, "/usage?from=&to=&group=model", None).await;
     assert_eq!(status, StatusCode::OK);
     assert!(headers["content-type"].to_str().unwrap().starts_with("text/html"));

@@ -5,56 +5,60 @@ use std::time::Duration;
 
 use http::StatusCode;
 use serde_json::{Value, json};
-use turnleaf::domain::context::{Mode, Reason};
-use turnleaf::domain::{Author, Origin, TurnId, TurnStatus};
-use turnleaf_providers::scripted::{Answer, Scripted, Step};
+use turnleaf::domain::context::{ReplayMode, ReplayReason};
+use turnleaf::domain::{Author, BranchOrigin, TurnId, TurnStatus};
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider, ScriptedStep};
 use turnleaf_service::ServiceError;
-use turnleaf_service::turns::placement::Wanted;
-use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 
-use crate::databases::fresh;
-use crate::house::{House, answer, message, text, thinking};
-use crate::http_api::Api;
+use crate::databases::test_databases;
+use crate::http_api::TestApi;
+use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step, thinking_step};
 
-fn replies(words: &[&str]) -> Scripted {
-    Scripted::new("scripted", words.iter().map(|word| answer([thinking("hm"), text(word)])).collect::<Vec<_>>())
+fn replies(words: &[&str]) -> ScriptedProvider {
+    ScriptedProvider::new(
+        "scripted",
+        words.iter().map(|word| streamed_answer([thinking_step("hm"), text_step(word)])).collect::<Vec<_>>(),
+    )
 }
 
-async fn say(house: &House, after: &Started, words: &str) -> Started {
-    let place = Wanted { prev_turn_id: Some(after.assistant_turn.id), ..Wanted::default() };
-    let next = StartTurn { chat_id: Some(after.chat.id), place, ..message(words) };
+async fn send_below(house: &TestServer, after: &AcceptedExchange, words: &str) -> AcceptedExchange {
+    let place = PlacementRequest { prev_turn_id: Some(after.assistant_turn.id), ..PlacementRequest::default() };
+    let next = TurnRequest { chat_id: Some(after.chat.id), place, ..message_to_send(words) };
     let started = house.service.start_turn(house.owner, next).await.unwrap();
-    house.ended(started.assistant_turn.id).await;
+    house.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
-async fn begin(house: &House, words: &str) -> Started {
+async fn start_chat(house: &TestServer, words: &str) -> AcceptedExchange {
     let started = house.send(words).await;
-    house.ended(started.assistant_turn.id).await;
+    house.wait_until_ended(started.assistant_turn.id).await;
     started
 }
 
-async fn retry(house: &House, turn: TurnId) -> Started {
-    let again = house.service.retry_turn(house.owner, turn, Wanted::default(), <_>::default(), None).await.unwrap();
-    house.ended(again.assistant_turn.id).await;
+async fn retry(house: &TestServer, turn: TurnId) -> AcceptedExchange {
+    let again =
+        house.service.retry_turn(house.owner, turn, PlacementRequest::default(), <_>::default(), None).await.unwrap();
+    house.wait_until_ended(again.assistant_turn.id).await;
     again
 }
 
-async fn edit(house: &House, turn: TurnId, words: &str) -> Started {
-    house.service.edit_turn(house.owner, turn, message(words)).await.unwrap()
+async fn edit(house: &TestServer, turn: TurnId, words: &str) -> AcceptedExchange {
+    house.service.edit_turn(house.owner, turn, message_to_send(words)).await.unwrap()
 }
 
-async fn leaf(house: &House, started: &Started, at: Option<TurnId>) -> TurnId {
+async fn leaf(house: &TestServer, started: &AcceptedExchange, at: Option<TurnId>) -> TurnId {
     let path = house.service.path(house.owner, started.chat.id, at, 50).await.unwrap();
     path.turns.last().unwrap().id
 }
 
 #[tokio::test]
-async fn a_version_leads_to_the_end_that_was_read_last_and_the_chat_opens_there_on_any_device() {
-    let house = House::new(replies(&["1", "2", "3", "4", "5"])).await;
-    let first = begin(&house, "a").await;
-    let second = say(&house, &first, "b").await;
-    let third = say(&house, &second, "c").await;
+async fn version_leads_to_last_read_leaf_and_chat_opens_there_on_any_device() {
+    let house = TestServer::new(replies(&["1", "2", "3", "4", "5"])).await;
+    let first = start_chat(&house, "a").await;
+    let second = send_below(&house, &first, "b").await;
+    let third = send_below(&house, &second, "c").await;
     let other = retry(&house, second.assistant_turn.id).await;
     let beside = retry(&house, third.assistant_turn.id).await;
     let below_first = |at| leaf(&house, &first, at);
@@ -62,20 +66,20 @@ async fn a_version_leads_to_the_end_that_was_read_last_and_the_chat_opens_there_
     assert_eq!(below_first(Some(second.assistant_turn.id)).await, beside.assistant_turn.id, "made last");
     assert_eq!(below_first(Some(other.assistant_turn.id)).await, other.assistant_turn.id);
 
-    house.service.shown(house.owner, first.chat.id, third.assistant_turn.id).await;
-    house.service.shown(house.owner, first.chat.id, other.assistant_turn.id).await;
+    house.service.remember_shown_path(house.owner, first.chat.id, third.assistant_turn.id).await;
+    house.service.remember_shown_path(house.owner, first.chat.id, other.assistant_turn.id).await;
     assert_eq!(below_first(None).await, other.assistant_turn.id, "shown last");
     assert_eq!(below_first(Some(second.assistant_turn.id)).await, third.assistant_turn.id, "of what is below");
     assert_eq!(below_first(Some(first.user_turn.id)).await, other.assistant_turn.id);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn the_list_of_versions_says_what_a_person_chooses_by() {
-    let house = House::new(replies(&["one", "two", "three"])).await;
-    let first = begin(&house, "a").await;
+async fn version_list_has_details_to_choose_by() {
+    let house = TestServer::new(replies(&["one", "two", "three"])).await;
+    let first = start_chat(&house, "a").await;
     let again = retry(&house, first.assistant_turn.id).await;
-    say(&house, &again, "b").await;
+    send_below(&house, &again, "b").await;
     let written = edit(&house, first.assistant_turn.id, "# My own\nwords").await;
     let path = house.service.path(house.owner, first.chat.id, None, 50).await.unwrap();
     let versions = house.service.versions(house.owner, first.chat.id, &path.siblings).await.unwrap();
@@ -87,35 +91,35 @@ async fn the_list_of_versions_says_what_a_person_chooses_by() {
     let complete = TurnStatus::Complete;
     assert_eq!(said, [("one", 0, false, complete), ("two", 2, false, complete), ("My own words", 0, true, complete)]);
     let elsewhere = async |id| {
-        let turn = house_turn(&house, id).await;
-        house.service.elsewhere(house.owner, &turn).await.unwrap().map(|elsewhere| elsewhere.turns)
+        let turn = stored_turn(&house, id).await;
+        house.service.newer_turns(house.owner, &turn).await.unwrap().map(|elsewhere| elsewhere.turns)
     };
     let (newest, oldest) = (written.assistant_turn.id, first.assistant_turn.id);
     assert_eq!(elsewhere(newest).await, None);
     assert_eq!(elsewhere(oldest).await, Some(4), "two versions and one exchange came after it");
 }
 
-async fn house_turn(house: &House, id: TurnId) -> turnleaf::domain::Turn {
+async fn stored_turn(house: &TestServer, id: TurnId) -> turnleaf::domain::Turn {
     house.service.turn(house.owner, id).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_reply_in_a_persons_words_stands_beside_and_is_told_as_plain_text() {
+async fn person_written_reply_is_sibling_and_sent_as_plain_text() {
     let provider = replies(&["one", "two", "three"]);
     let log = provider.log();
-    let house = House::new(provider).await;
-    let first = begin(&house, "a").await;
-    let second = say(&house, &first, "b").await;
+    let house = TestServer::new(provider).await;
+    let first = start_chat(&house, "a").await;
+    let second = send_below(&house, &first, "b").await;
     let version = edit(&house, second.assistant_turn.id, "In my words.").await;
-    assert_eq!((version.branch.origin, &version.branch.lock), (Origin::Edit, &first.branch.lock));
+    assert_eq!((version.branch.origin, &version.branch.lock), (BranchOrigin::Edit, &first.branch.lock));
     assert_eq!(version.assistant_turn.prev_turn_id, Some(second.user_turn.id));
     assert_eq!(version.assistant_turn.status, TurnStatus::Complete);
     assert_eq!(version.assistant_turn.blocks[0].author, Author::User);
-    assert!(house_turn(&house, version.assistant_turn.id).await.is_edited());
+    assert!(stored_turn(&house, version.assistant_turn.id).await.is_edited());
     assert_eq!(log.requests().len(), 2, "nobody is asked");
     assert_eq!(version.branch.name, "edited 2 · b");
 
-    let next = say(&house, &version, "c").await;
+    let next = send_below(&house, &version, "c").await;
     let request: Value = serde_json::from_slice(&log.requests()[2]).unwrap();
     let said: Vec<&str> =
         request["messages"].as_array().unwrap().iter().map(|one| one["content"].as_str().unwrap()).collect();
@@ -123,17 +127,18 @@ async fn a_reply_in_a_persons_words_stands_beside_and_is_told_as_plain_text() {
     let generation = &house.service.generations(house.owner, next.assistant_turn.id).await.unwrap()[0];
     let manifest: turnleaf::domain::context::RequestManifest =
         serde_json::from_value(generation.request_manifest.clone()).unwrap();
-    let told: Vec<(Mode, Reason)> = manifest.turns.iter().map(|entry| (entry.mode, entry.reason)).collect();
-    let asked = (Mode::Canonical, Reason::FromBlocks);
-    let (behind, edited) = ((Mode::Canonical, Reason::BehindModelBreak), (Mode::Canonical, Reason::Edited));
+    let told: Vec<(ReplayMode, ReplayReason)> = manifest.turns.iter().map(|entry| (entry.mode, entry.reason)).collect();
+    let asked = (ReplayMode::Canonical, ReplayReason::FromBlocks);
+    let (behind, edited) =
+        ((ReplayMode::Canonical, ReplayReason::BehindModelBreak), (ReplayMode::Canonical, ReplayReason::Edited));
     assert_eq!(told, [asked, behind, asked, edited, asked]);
-    house.check().await;
+    house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn the_same_edit_of_a_reply_is_made_once_and_asks_for_nothing() {
-    let api = Api::over(House::new(replies(&["one"])).await);
-    let first = begin(&api.house, "a").await;
+async fn repeated_reply_edit_is_stored_once_and_requests_no_reply() {
+    let api = TestApi::with_server(TestServer::new(replies(&["one"])).await);
+    let first = start_chat(&api.house, "a").await;
     let path = format!("/api/turns/{}/edit", first.assistant_turn.id);
     let body = json!({ "text": "Mine.", "client_request_id": "e1" });
     let (status, made) = api.call("POST", &path, Some(body.clone())).await;
@@ -153,36 +158,38 @@ async fn the_same_edit_of_a_reply_is_made_once_and_asks_for_nothing() {
         assert_eq!(problem["field"], field, "{problem}");
     }
     assert_eq!(api.call("POST", &path, Some(json!({ "text": " " }))).await.0, StatusCode::UNPROCESSABLE_ENTITY);
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn branches_are_named_after_what_they_begin_with() {
-    let house = House::new(replies(&["1", "2", "3", "4", "5", "6"])).await;
-    let first = begin(&house, "What is Rust?").await;
-    let name = |started: &Started| started.branch.name.clone();
+async fn branches_are_named_after_their_first_message() {
+    let house = TestServer::new(replies(&["1", "2", "3", "4", "5", "6"])).await;
+    let first = start_chat(&house, "What is Rust?").await;
+    let name = |started: &AcceptedExchange| started.branch.name.clone();
     assert_eq!(name(&first), "main");
     let again = retry(&house, first.assistant_turn.id).await;
     assert_eq!(name(&again), "retry 2 · What is Rust?");
     let edited = edit(&house, first.user_turn.id, "## What is a borrow checker, and why is it there?").await;
-    house.ended(edited.assistant_turn.id).await;
+    house.wait_until_ended(edited.assistant_turn.id).await;
     assert_eq!(name(&edited), "What is a borrow checker, and…");
     let same = edit(&house, first.user_turn.id, "What is a borrow checker, and why is it there?").await;
-    house.ended(same.assistant_turn.id).await;
+    house.wait_until_ended(same.assistant_turn.id).await;
     assert_eq!(name(&same), "What is a borrow checker, and… (2)");
-    say(&house, &again, "And C?").await;
-    let aside = say(&house, &again, "And Zig?").await;
-    assert_eq!((name(&aside).as_str(), aside.branch.origin), ("And Zig?", Origin::Fork));
+    send_below(&house, &again, "And C?").await;
+    let aside = send_below(&house, &again, "And Zig?").await;
+    assert_eq!((name(&aside).as_str(), aside.branch.origin), ("And Zig?", BranchOrigin::Fork));
 }
 
 #[tokio::test]
-async fn fifty_edits_at_once_give_fifty_siblings_and_the_running_reply_goes_on() {
-    for fresh in fresh().await {
+async fn fifty_concurrent_edits_give_fifty_siblings_and_running_reply_continues() {
+    for fresh in test_databases().await {
         // Longer than this test, and never silent for long.
-        let piece = || [text("."), Step::Wait(Duration::from_millis(100))];
-        let slow = Answer::Stream((0..600).flat_map(|_| piece()).collect());
-        let answers = std::iter::once(slow).chain((0..50).map(|_| answer([text("x")])));
-        let api = Api::over(House::upon(fresh.db.clone(), Scripted::new("scripted", answers)).await);
+        let piece = || [text_step("."), ScriptedStep::Wait(Duration::from_millis(100))];
+        let slow = ScriptedAnswer::Stream((0..600).flat_map(|_| piece()).collect());
+        let answers = std::iter::once(slow).chain((0..50).map(|_| streamed_answer([text_step("x")])));
+        let api = TestApi::with_server(
+            TestServer::with_database(fresh.db.clone(), ScriptedProvider::new("scripted", answers)).await,
+        );
         let first = api.house.send("a").await;
         let path = format!("/api/turns/{}/edit", first.user_turn.id);
         let edits = (0..50).map(|n| api.call("POST", &path, Some(json!({ "text": format!("edit {n}") }))));
@@ -192,25 +199,25 @@ async fn fifty_edits_at_once_give_fifty_siblings_and_the_running_reply_goes_on()
             ids.push(made["assistant_turn"]["id"].as_str().unwrap().parse::<TurnId>().unwrap());
         }
         for id in ids {
-            assert_eq!(api.house.ended(id).await.status, TurnStatus::Complete);
+            assert_eq!(api.house.wait_until_ended(id).await.status, TurnStatus::Complete);
         }
-        let drawn = api.house.service.turn_with_siblings(api.house.owner, first.user_turn.id).await.unwrap();
+        let drawn = api.house.service.turn_details(api.house.owner, first.user_turn.id).await.unwrap();
         assert_eq!(drawn.siblings.len(), 51);
         let names = api.house.service.branches(api.house.owner, first.chat.id).await.unwrap();
         assert_eq!(names.len(), 51);
-        let left = house_turn(&api.house, first.assistant_turn.id).await;
+        let left = stored_turn(&api.house, first.assistant_turn.id).await;
         assert!(!left.status.is_terminal(), "{:?}: {:?}", left.status, left.error);
         let stopped = api.house.service.stop_turn(api.house.owner, first.assistant_turn.id).await.unwrap();
         assert!(stopped.content_text().starts_with('.'));
-        api.house.check().await;
+        api.house.check_invariants().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn the_name_of_a_retry_never_comes_twice() {
-    let house = House::new(replies(&["1", "2", "3"])).await;
-    let first = begin(&house, "a").await;
+async fn retry_ids_are_unique() {
+    let house = TestServer::new(replies(&["1", "2", "3"])).await;
+    let first = start_chat(&house, "a").await;
     let name = || async {
         let ids = house.service.retry_ids(house.owner, &[first.assistant_turn.id]).await.unwrap();
         ids[&first.assistant_turn.id].clone()
@@ -229,7 +236,7 @@ async fn the_name_of_a_retry_never_comes_twice() {
     assert_eq!(name().await, after);
 }
 
-fn sqlite(house: &House) -> &sqlx::SqlitePool {
+fn sqlite(house: &TestServer) -> &sqlx::SqlitePool {
     match &house.db {
         turnleaf_store::Db::Sqlite { writer, .. } => writer,
         turnleaf_store::Db::Postgres { .. } => panic!("a house is a file unless told otherwise"),
@@ -237,10 +244,10 @@ fn sqlite(house: &House) -> &sqlx::SqlitePool {
 }
 
 #[tokio::test]
-async fn where_a_reader_is_can_be_told() {
-    let api = Api::over(House::new(replies(&["1", "2", "3", "4"])).await);
-    let first = begin(&api.house, "a").await;
-    let second = say(&api.house, &first, "b").await;
+async fn reading_position_can_be_set() {
+    let api = TestApi::with_server(TestServer::new(replies(&["1", "2", "3", "4"])).await);
+    let first = start_chat(&api.house, "a").await;
+    let second = send_below(&api.house, &first, "b").await;
     retry(&api.house, second.assistant_turn.id).await;
     let path = format!("/api/chats/{}/last-viewed", first.chat.id);
     let seen = json!({ "turn_id": second.assistant_turn.id });
@@ -252,27 +259,27 @@ async fn where_a_reader_is_can_be_told() {
     assert_eq!(leaf(&api.house, &first, None).await, second.assistant_turn.id);
     let (_, chat) = api.call("GET", &format!("/api/chats/{}", first.chat.id), None).await;
     assert_eq!(chat["last_viewed_turn_id"], json!(first.user_turn.id));
-    let foreign = begin(&api.house, "elsewhere").await;
+    let foreign = start_chat(&api.house, "elsewhere").await;
     for wrong in [json!(foreign.user_turn.id), json!("0190b5b4-7c1e-7abc-8def-0123456789ab")] {
         let (status, _) = api.call("PUT", &path, Some(json!({ "turn_id": wrong }))).await;
         assert!(status.is_client_error());
     }
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn a_message_without_an_answer_has_no_version_of_one() {
-    let house = House::new(replies(&["1"])).await;
-    let first = begin(&house, "a").await;
+async fn reply_edit_without_text_is_refused() {
+    let house = TestServer::new(replies(&["1"])).await;
+    let first = start_chat(&house, "a").await;
     let refused = house
         .service
-        .edit_turn(house.owner, first.assistant_turn.id, StartTurn { content: Vec::new(), ..message("") })
+        .edit_turn(house.owner, first.assistant_turn.id, TurnRequest { content: Vec::new(), ..message_to_send("") })
         .await;
     assert!(matches!(refused, Err(ServiceError::Invalid(_))));
 }
 
 /// A form as a browser without script posts it; gives the status and where it leads.
-async fn post_form(api: &Api, path: &str, body: &str) -> (StatusCode, String) {
+async fn post_form(api: &TestApi, path: &str, body: &str) -> (StatusCode, String) {
     let request = http::Request::builder()
         .method("POST")
         .uri(path)
@@ -285,7 +292,7 @@ async fn post_form(api: &Api, path: &str, body: &str) -> (StatusCode, String) {
     (response.status(), to)
 }
 
-async fn page(api: &Api, path: &str) -> (StatusCode, String) {
+async fn page(api: &TestApi, path: &str) -> (StatusCode, String) {
     let request = http::Request::builder().uri(path).header("host", "127.0.0.1:3000");
     let response = api.send(request.body(axum::body::Body::empty()).unwrap()).await;
     let status = response.status();
@@ -294,9 +301,9 @@ async fn page(api: &Api, path: &str) -> (StatusCode, String) {
 }
 
 #[tokio::test]
-async fn a_message_without_a_reply_has_a_form_that_asks_for_one() {
-    let api = Api::over(House::new(replies(&["one", "two", "three"])).await);
-    let first = begin(&api.house, "a").await;
+async fn message_without_reply_has_form_to_request_one() {
+    let api = TestApi::with_server(TestServer::new(replies(&["one", "two", "three"])).await);
+    let first = start_chat(&api.house, "a").await;
     let (chat, question) = (first.chat.id, first.user_turn.id);
     let mut reply = first.assistant_turn.id;
     let form = |html: &str| {
@@ -317,15 +324,15 @@ async fn a_message_without_a_reply_has_a_form_that_asks_for_one() {
         let new: TurnId = to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap();
         assert_ne!(new, reply);
         reply = new;
-        assert_eq!(api.house.ended(reply).await.prev_turn_id, Some(question));
+        assert_eq!(api.house.wait_until_ended(reply).await.prev_turn_id, Some(question));
     }
-    api.house.check().await;
+    api.house.check_invariants().await;
 }
 
 #[tokio::test]
-async fn every_verb_has_a_page_or_a_form_without_script() {
-    let api = Api::over(House::new(replies(&["one", "two", "three", "four"])).await);
-    let first = begin(&api.house, "a <b>").await;
+async fn every_turn_action_has_page_or_form_without_script() {
+    let api = TestApi::with_server(TestServer::new(replies(&["one", "two", "three", "four"])).await);
+    let first = start_chat(&api.house, "a <b>").await;
     let (chat, question, reply) = (first.chat.id, first.user_turn.id, first.assistant_turn.id);
 
     let (status, html) = page(&api, &format!("/turns/{question}/edit")).await;
@@ -350,8 +357,8 @@ async fn every_verb_has_a_page_or_a_form_without_script() {
     let (status, to) = post_form(&api, "/forms/retry", &retried).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
     let turn: TurnId = to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap();
-    api.house.ended(turn).await;
-    let branch = house_turn(&api.house, turn).await.branch_id;
+    api.house.wait_until_ended(turn).await;
+    let branch = stored_turn(&api.house, turn).await.branch_id;
     assert_eq!(api.house.service.branch(api.house.owner, branch).await.unwrap().0.lock.model, "model-b");
 
     let copy = format!("chat_id={chat}&turn_id={reply}&client_request_id=f4");
@@ -374,5 +381,5 @@ async fn every_verb_has_a_page_or_a_form_without_script() {
     ] {
         assert_eq!(post_form(&api, path, &body).await.0, StatusCode::NOT_FOUND, "{path} {body}");
     }
-    api.house.check().await;
+    api.house.check_invariants().await;
 }

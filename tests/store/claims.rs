@@ -10,9 +10,9 @@ use turnleaf_platform::ids::{self, BootId};
 use turnleaf_store::claim::ClaimState;
 use turnleaf_store::{Claim, Db, StoreError, TimeLimits};
 
-use crate::databases::{Fresh, empty_sqlite, migrated_postgres, noon};
+use crate::databases::{TestDatabase, empty_sqlite, migrated_postgres, noon};
 use crate::migrations::empty_postgres;
-use crate::postgres_proxy::Proxy;
+use crate::postgres_proxy::PostgresProxy;
 
 const LOCK: i64 = 0x7475_726e_7365_7276;
 const SHORT: TimeLimits = TimeLimits {
@@ -23,13 +23,13 @@ const SHORT: TimeLimits = TimeLimits {
 };
 const SOON: Duration = Duration::from_secs(10);
 
-async fn claimed(db: &Db) -> Claim {
-    let mut claim = Claim::take(db, ids::mint()).await.unwrap();
-    claim.begin_epoch().await.unwrap();
+async fn claim_database(db: &Db) -> Claim {
+    let mut claim = Claim::acquire(db, ids::mint()).await.unwrap();
+    claim.start_epoch().await.unwrap();
     claim
 }
 
-async fn until(db: &Db, is_so: impl Fn(ClaimState) -> bool) {
+async fn wait_for_claim(db: &Db, is_so: impl Fn(ClaimState) -> bool) {
     let waiting = async {
         while !is_so(db.claim_state()) {
             tokio::task::yield_now().await;
@@ -49,11 +49,11 @@ async fn terminate_claim(admin: &mut PgConnection) {
 
 /// A server that has much to do notices late that a client is gone.
 #[tokio::test]
-async fn start_waits_for_the_session_of_a_process_that_was_killed() {
+async fn start_waits_for_session_of_killed_process() {
     const HAS_TRIED: &str = "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() \
         AND application_name = $1 AND state = 'idle' AND query LIKE '%advisory%'";
     let Some(server) = migrated_postgres().await else { return };
-    let killed = claimed(&server.db).await;
+    let killed = claim_database(&server.db).await;
     let mut admin = PgConnection::connect(&server.url).await.unwrap();
     let next = Db::open(&server.url).await.unwrap();
     let boot: BootId = ids::mint();
@@ -64,7 +64,7 @@ async fn start_waits_for_the_session_of_a_process_that_was_killed() {
         }
         killed.release().await;
     };
-    let (taken, ()) = tokio::join!(Claim::take(&next, boot), timeout(SOON, let_go).map(Result::unwrap));
+    let (taken, ()) = tokio::join!(Claim::acquire(&next, boot), timeout(SOON, let_go).map(Result::unwrap));
     taken.unwrap().release().await;
     admin.close().await.unwrap();
     next.close().await;
@@ -72,22 +72,22 @@ async fn start_waits_for_the_session_of_a_process_that_was_killed() {
 }
 
 #[tokio::test]
-async fn one_process_alone_drives_the_replies_of_a_database() {
+async fn only_one_process_drives_replies_of_database() {
     let file = empty_sqlite().await;
-    let claim = Claim::take(&file.db, ids::mint()).await.unwrap();
+    let claim = Claim::acquire(&file.db, ids::mint()).await.unwrap();
     assert_eq!(file.db.claim_state(), ClaimState::Unclaimed, "a lock file says it");
     claim.release().await;
     // Before there is any table.
     let Some(server) = empty_postgres().await else { return };
-    let mut held = Claim::take(&server.db, ids::mint()).await.unwrap();
+    let mut held = Claim::acquire(&server.db, ids::mint()).await.unwrap();
     let second = Db::open(&server.url).await.unwrap();
-    assert!(matches!(Claim::take(&second, ids::mint()).await, Err(StoreError::InUse)));
+    assert!(matches!(Claim::acquire(&second, ids::mint()).await, Err(StoreError::InUse)));
     server.db.migrate(None, noon()).await.unwrap();
-    held.begin_epoch().await.unwrap();
+    held.start_epoch().await.unwrap();
     assert_eq!(server.db.claim_state(), ClaimState::Held(1));
     held.release().await;
-    let mut next = Claim::take(&second, ids::mint()).await.unwrap();
-    next.begin_epoch().await.unwrap();
+    let mut next = Claim::acquire(&second, ids::mint()).await.unwrap();
+    next.start_epoch().await.unwrap();
     assert_eq!(second.claim_state(), ClaimState::Held(2), "it rises with every claim");
     next.release().await;
     second.close().await;
@@ -95,24 +95,24 @@ async fn one_process_alone_drives_the_replies_of_a_database() {
 }
 
 /// A database that this process has claimed and watches, and a connection of nobody's.
-async fn watched() -> Option<(Fresh, Db, tokio::task::JoinHandle<()>, PgConnection)> {
+async fn watched_claim() -> Option<(TestDatabase, Db, tokio::task::JoinHandle<()>, PgConnection)> {
     let fresh = migrated_postgres().await?;
-    let db = Db::open_within(&fresh.url, SHORT).await.unwrap();
-    let mut claim = claimed(&db).await;
+    let db = Db::open_with_limits(&fresh.url, SHORT).await.unwrap();
+    let mut claim = claim_database(&db).await;
     let watching = tokio::spawn(async move { claim.watch().await });
     let admin = PgConnection::connect(&fresh.url).await.unwrap();
     Some((fresh, db, watching, admin))
 }
 
 #[tokio::test]
-async fn claim_is_taken_again_when_its_connection_ends() {
-    let Some((fresh, db, watching, mut admin)) = watched().await else { return };
+async fn claim_is_retaken_when_its_connection_ends() {
+    let Some((fresh, db, watching, mut admin)) = watched_claim().await else { return };
     let held = db.claim_state();
     // As long as somebody takes the table, the lost claim cannot be compared, and so not be taken again.
     let mut tx = admin.begin().await.unwrap();
     sqlx::query("LOCK TABLE serving_claim").execute(&mut *tx).await.unwrap();
     terminate_claim(&mut tx).await;
-    until(&db, |state| matches!(state, ClaimState::Lost(_))).await;
+    wait_for_claim(&db, |state| matches!(state, ClaimState::Lost(_))).await;
     let refused = db.begin().await.unwrap_err();
     assert!(refused.is_busy(), "nothing is written meanwhile: {refused:?}");
     let waiting = tokio::spawn({
@@ -120,7 +120,7 @@ async fn claim_is_taken_again_when_its_connection_ends() {
         async move { db.begin().await.unwrap().rollback().await.unwrap() }
     });
     tx.rollback().await.unwrap();
-    until(&db, |state| state == held).await;
+    wait_for_claim(&db, |state| state == held).await;
     timeout(SOON, waiting).await.unwrap().unwrap();
     assert!(!watching.is_finished());
     watching.abort();
@@ -130,9 +130,9 @@ async fn claim_is_taken_again_when_its_connection_ends() {
 }
 
 #[tokio::test]
-async fn claim_is_given_up_when_another_process_had_it_in_between() {
+async fn claim_is_lost_when_another_process_held_it_in_between() {
     for stays in [true, false] {
-        let Some((fresh, db, watching, mut admin)) = watched().await else { return };
+        let Some((fresh, db, watching, mut admin)) = watched_claim().await else { return };
         let mut open = db.begin().await.unwrap();
         db.fence(&mut open).await.unwrap();
         open.rollback().await.unwrap();
@@ -156,8 +156,8 @@ async fn claim_is_given_up_when_another_process_had_it_in_between() {
 }
 
 #[tokio::test]
-async fn fence_refuses_what_comes_after_the_claim_of_another_process() {
-    let Some((fresh, db, watching, mut admin)) = watched().await else { return };
+async fn fence_refuses_writes_after_claim_of_another_process() {
+    let Some((fresh, db, watching, mut admin)) = watched_claim().await else { return };
     let raise = "UPDATE serving_claim SET epoch = epoch + 1";
     let mut tx = db.begin().await.unwrap();
     db.fence(&mut tx).await.unwrap();
@@ -176,26 +176,26 @@ async fn fence_refuses_what_comes_after_the_claim_of_another_process() {
 }
 
 #[tokio::test]
-async fn claim_is_taken_again_from_a_session_of_ours_that_the_server_believes_alive() {
+async fn claim_is_retaken_from_own_stale_session() {
     let Some(fresh) = migrated_postgres().await else { return };
     let (before, rest) = fresh.url.split_once('@').unwrap();
     let (host, name) = rest.split_once('/').unwrap();
-    let proxy = Proxy::start(tokio::net::lookup_host(host).await.unwrap().next().unwrap()).unwrap();
-    let db = Db::open_within(&format!("{before}@{}/{name}", proxy.address()), SHORT).await.unwrap();
-    let mut claim = claimed(&db).await;
+    let proxy = PostgresProxy::start(tokio::net::lookup_host(host).await.unwrap().next().unwrap()).unwrap();
+    let db = Db::open_with_limits(&format!("{before}@{}/{name}", proxy.address()), SHORT).await.unwrap();
+    let mut claim = claim_database(&db).await;
     let held = db.claim_state();
     let watching = tokio::spawn(async move { claim.watch().await });
-    proxy.silence();
-    until(&db, |state| matches!(state, ClaimState::Lost(_))).await;
-    until(&db, |state| state == held).await;
+    proxy.silence_links();
+    wait_for_claim(&db, |state| matches!(state, ClaimState::Lost(_))).await;
+    wait_for_claim(&db, |state| state == held).await;
     watching.abort();
-    proxy.cut();
+    proxy.cut_links();
     db.close().await;
     fresh.close().await;
 }
 
 #[tokio::test]
-async fn pool_connects_anew_when_its_server_has_become_read_only() {
+async fn pool_reconnects_when_server_becomes_read_only() {
     let Some(fresh) = migrated_postgres().await else { return };
     let Db::Postgres { writer, .. } = &fresh.db else { unreachable!() };
     // As after a failover, when the connections that are open lead to what is a standby now.

@@ -8,87 +8,88 @@ use std::sync::Arc;
 use futures::StreamExt;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, PgPool};
-use turnleaf::domain::approval::Policy;
+use turnleaf::domain::approval::ToolApprovalPolicy;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{Block, ChatId, Content, Turn, TurnId, TurnStatus, UserId};
 use turnleaf_convert::PlainReader;
-use turnleaf_interchange::archive::{ArchivedChat, check};
+use turnleaf_interchange::archive::{ArchivedChat, check_chat};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids;
 use turnleaf_platform::sealing::Keyring;
-use turnleaf_providers::demo::Demo;
-use turnleaf_providers::registry::Registry;
-use turnleaf_run::{Cursor, Followed, Pace, Supervisor};
+use turnleaf_providers::demo::DemoProvider;
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_run::{EventCursor, FollowerItem, RunTimeouts, Supervisor};
 use turnleaf_service::Service;
-use turnleaf_service::documents::change::{NewDocument, Source};
+use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::tools::toolbox::Tools;
-use turnleaf_service::transfer::exports::Which;
-use turnleaf_service::turns::StartTurn;
+use turnleaf_service::tools::toolbox::ServiceToolbox;
+use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
-use turnleaf_service::usage::{Grouping, Period};
-use turnleaf_store::fsck::{self, While, repair};
+use turnleaf_service::usage::{SpendingGrouping, UsagePeriod};
+use turnleaf_store::fsck::{self, CheckMode, repair};
 use turnleaf_store::readable::is_placeholder;
 use turnleaf_store::tool_servers::{self, StoredToolServer, ToolServerSettings};
 use turnleaf_store::{Db, StoreError, chat_tools, dialect, tool_listings, users};
 
-use crate::actors::{id, now};
+use crate::damage_values::{damage_statement, damage_values, nested_json, open_unchecked, sqlite_columns};
 use crate::damaged_readers;
-use crate::damages::{columns, damages, deep, reckless, statement};
-use crate::databases::{drop_postgres, empty_sqlite, fresh, migrated_postgres, noon, postgres};
-use crate::{furnished, story};
+use crate::databases::{drop_postgres, empty_sqlite, migrated_postgres, noon, postgres, test_databases};
+use crate::domain_fixtures::{next_id, next_time};
+use crate::{seeded_rows, walkthrough};
 
 const WORDS: &str = "a message of the chat beside the damaged one";
 
 /// A server as `turnleaf serve` starts it.
-pub async fn start(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
+pub async fn start_service(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let text = |step: &'static str| move |error: StoreError| format!("{step}: {error}");
     let mut tx = db.begin().await.map_err(text("begin"))?;
     let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await.map_err(text("owner"))?;
     tx.commit().await.map_err(text("owner"))?;
     let sealer = Sealer::new(Keyring::open(None, dir).map_err(|error| error.to_string())?);
-    let registry = Arc::new(Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0)));
-    let tools = Tools::new(db.clone(), Vec::new(), Arc::new(PlainReader));
-    let supervisor = Supervisor::new(db.clone(), registry, Arc::new(tools.clone()), clock, true, Pace::default());
+    let registry = Arc::new(ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0)));
+    let tools = ServiceToolbox::new(db.clone(), Vec::new(), Arc::new(PlainReader));
+    let supervisor =
+        Supervisor::new(db.clone(), registry, Arc::new(tools.clone()), clock, true, RunTimeouts::default());
     supervisor.sweep().await.map_err(text("sweep"))?;
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools);
-    service.settle_grafts().await.map_err(text("grafts"))?;
+    service.pause_interrupted_reruns().await.map_err(text("grafts"))?;
     service.load_providers(owner).await.map_err(|error| format!("providers: {error}"))?;
     service.load_tools(owner).await.map_err(|error| format!("tools: {error}"))?;
-    supervisor.resume().await.map_err(text("resume"))?;
+    supervisor.resume_waiting_turns().await.map_err(text("resume"))?;
     Ok((service, owner))
 }
 
 /// Sends a message into a new chat and waits for the reply of the demo model.
-pub async fn say(service: &Service, owner: UserId, words: &str) -> ChatId {
-    let message = StartTurn { content: vec![MessageBlock::Text { text: words.into() }], ..StartTurn::default() };
+pub async fn send_and_wait(service: &Service, owner: UserId, words: &str) -> ChatId {
+    let message = TurnRequest { content: vec![MessageBlock::Text { text: words.into() }], ..TurnRequest::default() };
     let started = service.start_turn(owner, message).await.unwrap();
-    end_of(service, owner, started.assistant_turn.id).await;
+    wait_until_ended(service, owner, started.assistant_turn.id).await;
     started.user_turn.chat_id
 }
 
 /// Waits for the end of a reply.
-pub async fn end_of(service: &Service, owner: UserId, reply: TurnId) {
-    let followed = service.supervisor().follow(owner, reply, Cursor::After(0)).await.unwrap().unwrap();
+pub async fn wait_until_ended(service: &Service, owner: UserId, reply: TurnId) {
+    let followed = service.supervisor().follow(owner, reply, EventCursor::After(0)).await.unwrap().unwrap();
     followed.for_each(|next| async { drop(next.unwrap()) }).await;
 }
 
 /// A database with one of everything, and a chat beside it all.
-async fn furnish(db: &Db, dir: &Path) -> ChatId {
-    story::begin(db).await;
-    let (service, owner) = start(db, dir).await.unwrap();
-    let trashed = say(&service, owner, "a chat for Trash").await;
-    let document = NewDocument {
+async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
+    walkthrough::start_walkthrough(db).await;
+    let (service, owner) = start_service(db, dir).await.unwrap();
+    let trashed = send_and_wait(&service, owner, "a chat for Trash").await;
+    let document = NewDocumentRequest {
         title: Some("Plan".into()),
         kind: Some("text/markdown".into()),
-        source: Source::Text("# Plan".into()),
+        source: DocumentTextSource::Text("# Plan".into()),
         client_request_id: None,
     };
     service.create_document(owner, document).await.unwrap();
-    service.set_tool_policy(owner, "", "calculator", None, Policy::Never).await.unwrap();
+    service.set_tool_policy(owner, "", "calculator", None, ToolApprovalPolicy::Never).await.unwrap();
     let server = StoredToolServer {
-        id: id(),
+        id: next_id(),
         owner_id: owner,
         slug: "files".into(),
         name: "Files".into(),
@@ -96,26 +97,26 @@ async fn furnish(db: &Db, dir: &Path) -> ChatId {
         sealed_headers: None,
         settings: ToolServerSettings::default(),
         is_enabled: false,
-        created_at: now(),
-        updated_at: now(),
+        created_at: next_time(),
+        updated_at: next_time(),
     };
-    let beside = say(&service, owner, WORDS).await;
+    let beside = send_and_wait(&service, owner, WORDS).await;
     let mut tx = db.begin().await.unwrap();
     tool_servers::insert(&mut tx, &server).await.unwrap();
-    tool_listings::put(&mut tx, owner, "files", &[], now()).await.unwrap();
+    tool_listings::put(&mut tx, owner, "files", &[], next_time()).await.unwrap();
     chat_tools::put(&mut tx, owner, trashed, &ToolChoice::default()).await.unwrap();
     tx.commit().await.unwrap();
-    damaged_readers::furnish(db, owner).await;
+    damaged_readers::seed_reader_rows(db, owner).await;
     service.delete_chat(owner, trashed).await.unwrap();
     service.supervisor().toolbox().shut_down().await;
     beside
 }
 
 /// The same with a value for nearly every column.
-async fn furnish_fully(db: &Db, dir: &Path) -> ChatId {
-    let beside = furnish(db, dir).await;
-    let (service, owner) = start(db, dir).await.unwrap();
-    furnished::rows(db, &service, owner).await;
+async fn seed_all_tables(db: &Db, dir: &Path) -> ChatId {
+    let beside = seed_chats(db, dir).await;
+    let (service, owner) = start_service(db, dir).await.unwrap();
+    seeded_rows::seed_all_rows(db, &service, owner).await;
     service.supervisor().toolbox().shut_down().await;
     beside
 }
@@ -132,7 +133,7 @@ fn texts(archive: &Value) -> BTreeSet<(String, String)> {
 
 /// Holds an archive to the rules of an import, and to what it had before one row was damaged: at most that row is lost,
 /// where it is none of a whole chat.
-fn keeps(archive: &Value, sound: &BTreeSet<(String, String)>, table: &str) -> Result<(), String> {
+fn check_kept_texts(archive: &Value, sound: &BTreeSet<(String, String)>, table: &str) -> Result<(), String> {
     for chat in archive["chats"].as_array().into_iter().flatten() {
         let mut chat = chat.clone();
         chat["generations"] = Value::Array(Vec::new());
@@ -142,7 +143,7 @@ fn keeps(archive: &Value, sound: &BTreeSet<(String, String)>, table: &str) -> Re
             }
         }
         let chat: ArchivedChat = serde_json::from_value(chat).map_err(|error| format!("export: {error}"))?;
-        check(&chat).map_err(|why| format!("export: an import refuses it: {why}; {}", archive["chats"]))?;
+        check_chat(&chat).map_err(|why| format!("export: an import refuses it: {why}; {}", archive["chats"]))?;
     }
     let now = texts(archive);
     let lost: Vec<_> = sound.difference(&now).collect();
@@ -153,8 +154,8 @@ fn keeps(archive: &Value, sound: &BTreeSet<(String, String)>, table: &str) -> Re
 }
 
 /// What a person sees of the server, after it was started; gives an archive of everything.
-async fn look(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
-    let (service, owner) = start(db, dir).await?;
+async fn inspect(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
+    let (service, owner) = start_service(db, dir).await?;
     let text = |step: &'static str| move |error| format!("{step}: {error}");
     let listed = service.list_chats(owner, 100).await.map_err(text("list"))?;
     if !listed.iter().any(|chat| chat.id == beside) {
@@ -162,15 +163,15 @@ async fn look(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
     }
     service.newest_chats(owner, 100).await.map_err(text("newest"))?;
     service.pinned_chats(owner).await.map_err(text("pinned"))?;
-    service.trash(owner, None, 100).await.map_err(text("trash"))?;
+    service.list_trash(owner, None, 100).await.map_err(text("trash"))?;
     service.documents(owner, None, None, 100).await.map_err(text("documents"))?;
     service.providers(owner).await.map_err(text("providers"))?;
     service.tool_servers(owner).await.map_err(text("tool servers"))?;
     service.tool_policies(owner).await.map_err(text("policies"))?;
     service.models_in_use(owner).await.map_err(text("models"))?;
-    let today = now().date_naive();
-    let period = Period::new(None, None, today).unwrap();
-    service.usage(owner, period, Grouping::Day).await.map_err(text("usage"))?;
+    let today = next_time().date_naive();
+    let period = UsagePeriod::new(None, None, today).unwrap();
+    service.usage(owner, period, SpendingGrouping::Day).await.map_err(text("usage"))?;
     let path = service.path(owner, beside, None, 100).await.map_err(text("the other chat"))?;
     if path.turns.first().is_none_or(|turn| turn.content_text() != WORDS) {
         return Err("the other chat does not say what it said".into());
@@ -179,7 +180,7 @@ async fn look(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
     let (send, mut receive) = tokio::sync::mpsc::channel(4);
     let (exported, archive) = tokio::join!(
         async {
-            let exported = service.export_archive(owner, Which::Everything, &send).await;
+            let exported = service.export_archive(owner, ExportScope::Everything, &send).await;
             drop(send);
             exported
         },
@@ -196,39 +197,39 @@ async fn look(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
     if !archive["chats"].as_array().is_some_and(|chats| chats.iter().any(|chat| chat.to_string().contains(WORDS))) {
         return Err("export: the other chat is missing".into());
     }
-    service.supervisor().tidy().await.map_err(|error| format!("housekeeping: {error}"))?;
+    service.supervisor().run_maintenance().await.map_err(|error| format!("housekeeping: {error}"))?;
     service.supervisor().toolbox().shut_down().await;
-    fsck::check(db, While::Serving).await.map_err(|error| format!("fsck: {error}"))?;
+    fsck::check(db, CheckMode::Serving).await.map_err(|error| format!("fsck: {error}"))?;
     Ok(archive)
 }
 
 /// Looks, repairs what cannot be read, and holds the checker to it: what is still said to be unreadable is what the
 /// repair refused, or the body of a call.
-async fn look_and_repair(
+async fn inspect_and_repair(
     db: &Db,
     dir: &Path,
     beside: ChatId,
     sound: &BTreeSet<(String, String)>,
     table: &str,
 ) -> Result<(), String> {
-    let archive = look(db, dir, beside).await?;
-    keeps(&archive, sound, table)?;
-    let repairs = repair::repair(db, now()).await.map_err(|error| format!("repair: {error}"))?;
+    let archive = inspect(db, dir, beside).await?;
+    check_kept_texts(&archive, sound, table)?;
+    let repairs = repair::repair(db, next_time()).await.map_err(|error| format!("repair: {error}"))?;
     let stayed: Vec<_> = repairs.iter().filter(|one| one.outcome.is_err()).collect();
     let is_reason = |why: &String| why.contains("other rows depend on it");
     if let Some(refused) = stayed.iter().find(|one| !one.outcome.as_ref().is_err_and(is_reason)) {
         return Err(format!("repair refused {refused:?}"));
     }
-    let kept = repair::quarantined(db).await.map_err(|error| format!("quarantine: {error}"))?;
+    let kept = repair::list_quarantined(db).await.map_err(|error| format!("quarantine: {error}"))?;
     if kept.len() < repairs.len() - stayed.len() && !kept.iter().any(|value| value.column_name.is_empty()) {
         return Err(format!("repair: {} values in quarantine of {repairs:?}", kept.len()));
     }
-    let findings = fsck::check(db, While::Serving).await.map_err(|error| format!("fsck: {error}"))?;
-    let unreadable = findings.into_iter().filter(|finding| finding.what.contains("cannot be read"));
+    let findings = fsck::check(db, CheckMode::Serving).await.map_err(|error| format!("fsck: {error}"))?;
+    let unreadable = findings.into_iter().filter(|finding| finding.problem.contains("cannot be read"));
     let unreadable = unreadable.filter(|finding| {
         !["its raw_response", "its body", "its manifest", "its raw_bytes"]
             .iter()
-            .any(|body| finding.what.starts_with(body))
+            .any(|body| finding.problem.starts_with(body))
     });
     for finding in unreadable {
         if !stayed.iter().any(|one| one.table == finding.table && one.row == finding.id) {
@@ -242,15 +243,15 @@ async fn look_and_repair(
 const WITHOUT_VALUE: &[&str] = &["blobs.path", "deletions.purging_since", "generation_requests.base_id"];
 
 #[tokio::test]
-async fn nearly_every_column_has_a_value_to_damage() {
+async fn nearly_every_column_has_value_to_damage() {
     let whole = empty_sqlite().await;
     whole.db.migrate(None, noon()).await.unwrap();
-    furnish_fully(&whole.db, whole.dir.path()).await;
+    seed_all_tables(&whole.db, whole.dir.path()).await;
     let file = whole.db.path().unwrap().to_owned();
     whole.db.close().await;
-    let pool = reckless(&file).await;
+    let pool = open_unchecked(&file).await;
     let mut without = Vec::new();
-    for (table, columns) in columns(&pool).await {
+    for (table, columns) in sqlite_columns(&pool).await {
         for (column, _) in columns {
             let text = format!("SELECT EXISTS (SELECT 1 FROM \"{table}\" WHERE \"{column}\" IS NOT NULL)");
             let has_value: bool = sqlx::query_scalar(AssertSqlSafe(text)).fetch_one(&pool).await.unwrap();
@@ -271,16 +272,16 @@ fn is_of_json(damage: &str) -> bool {
 async fn every_damage_of(part: usize, parts: usize) {
     let whole = empty_sqlite().await;
     whole.db.migrate(None, noon()).await.unwrap();
-    let beside = furnish_fully(&whole.db, whole.dir.path()).await;
+    let beside = seed_all_tables(&whole.db, whole.dir.path()).await;
     let file = whole.db.path().unwrap().to_owned();
     let before = tempfile::tempdir().unwrap();
     dialect::backup(&whole.db, &before.path().join("furnished.db")).await.unwrap();
-    let sound = texts(&look(&whole.db, whole.dir.path(), beside).await.unwrap());
+    let sound = texts(&inspect(&whole.db, whole.dir.path(), beside).await.unwrap());
     assert!(sound.len() > 8, "{sound:?}");
     whole.db.close().await;
     std::fs::copy(before.path().join("furnished.db"), &file).unwrap();
-    let pool = reckless(&file).await;
-    let tables = columns(&pool).await;
+    let pool = open_unchecked(&file).await;
+    let tables = sqlite_columns(&pool).await;
     let mut of_json = BTreeSet::new();
     for (table, columns) in &tables {
         for (column, _) in columns.iter().filter(|(_, kind)| kind == "TEXT") {
@@ -296,7 +297,7 @@ async fn every_damage_of(part: usize, parts: usize) {
     let mut tried = 0;
     for (table, columns) in tables.iter().skip(part).step_by(parts) {
         for (column, damage) in
-            columns.iter().flat_map(|(name, kind)| damages(kind).into_iter().map(move |d| (name, d)))
+            columns.iter().flat_map(|(name, kind)| damage_values(kind).into_iter().map(move |d| (name, d)))
         {
             if is_of_json(&damage) && !of_json.contains(&(table.clone(), column.clone())) {
                 continue;
@@ -305,8 +306,8 @@ async fn every_damage_of(part: usize, parts: usize) {
             std::fs::copy(whole.dir.path().join("secret.key"), dir.path().join("secret.key")).unwrap();
             let copy = dir.path().join("turnleaf.db");
             std::fs::copy(&file, &copy).unwrap();
-            let pool = reckless(&copy).await;
-            let done = sqlx::query(AssertSqlSafe(statement(table, column, &damage))).execute(&pool).await;
+            let pool = open_unchecked(&copy).await;
+            let done = sqlx::query(AssertSqlSafe(damage_statement(table, column, &damage))).execute(&pool).await;
             pool.close().await;
             match done {
                 // One of [`WITHOUT_VALUE`].
@@ -316,7 +317,7 @@ async fn every_damage_of(part: usize, parts: usize) {
                 Ok(_) => {
                     tried += 1;
                     let db = Db::open(&format!("sqlite://{}", copy.display())).await.unwrap();
-                    if let Err(failure) = look_and_repair(&db, dir.path(), beside, &sound, table).await {
+                    if let Err(failure) = inspect_and_repair(&db, dir.path(), beside, &sound, table).await {
                         failures.push(format!("{table}.{column} = {}: {failure}", &damage[..damage.len().min(40)]));
                     }
                     db.close().await;
@@ -329,27 +330,27 @@ async fn every_damage_of(part: usize, parts: usize) {
 }
 
 #[tokio::test]
-async fn a_damaged_row_stops_nothing_else_first_part() {
+async fn damaged_row_affects_nothing_else_part_1() {
     every_damage_of(0, 4).await;
 }
 
 #[tokio::test]
-async fn a_damaged_row_stops_nothing_else_second_part() {
+async fn damaged_row_affects_nothing_else_part_2() {
     every_damage_of(1, 4).await;
 }
 
 #[tokio::test]
-async fn a_damaged_row_stops_nothing_else_third_part() {
+async fn damaged_row_affects_nothing_else_part_3() {
     every_damage_of(2, 4).await;
 }
 
 #[tokio::test]
-async fn a_damaged_row_stops_nothing_else_fourth_part() {
+async fn damaged_row_affects_nothing_else_part_4() {
     every_damage_of(3, 4).await;
 }
 
 /// The columns of a PostgreSQL database in which something else than its type can stand: words and JSON.
-async fn judged_columns(pool: &PgPool) -> Vec<(String, String, String)> {
+async fn checked_columns(pool: &PgPool) -> Vec<(String, String, String)> {
     const COLUMNS: &str = "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), CAST(t.typname AS TEXT) \
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid \
         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND a.attgenerated = '' \
@@ -369,12 +370,12 @@ pub async fn drop_checks(pool: &PgPool) {
 }
 
 #[tokio::test]
-async fn a_damaged_row_stops_nothing_else_on_postgresql() {
+async fn damaged_row_affects_nothing_else_on_postgresql() {
     let Some(whole) = migrated_postgres().await else { return };
-    let beside = furnish_fully(&whole.db, whole.dir.path()).await;
-    let sound = texts(&look(&whole.db, whole.dir.path(), beside).await.unwrap());
+    let beside = seed_all_tables(&whole.db, whole.dir.path()).await;
+    let sound = texts(&inspect(&whole.db, whole.dir.path(), beside).await.unwrap());
     let pool = PgPool::connect(&whole.url).await.unwrap();
-    let columns = judged_columns(&pool).await;
+    let columns = checked_columns(&pool).await;
     drop_checks(&pool).await;
     // A database is copied that nobody is connected to.
     pool.close().await;
@@ -383,8 +384,8 @@ async fn a_damaged_row_stops_nothing_else_on_postgresql() {
     let (mut tried, mut failures) = (0, Vec::new());
     for (table, column, kind) in columns {
         let texts = match kind.as_str() {
-            "jsonb" => vec!["[]".into(), deep(900)],
-            _ => vec!["no value of this column".into(), deep(127)],
+            "jsonb" => vec!["[]".into(), nested_json(900)],
+            _ => vec!["no value of this column".into(), nested_json(127)],
         };
         for text in texts {
             let copy = postgres(&format!("TEMPLATE {template}")).await.unwrap();
@@ -397,7 +398,7 @@ async fn a_damaged_row_stops_nothing_else_on_postgresql() {
             // A row that is unique by it, or from which another column is computed.
             if sqlx::raw_sql(AssertSqlSafe(update)).execute(writer).await.is_ok() {
                 tried += 1;
-                if let Err(failure) = look_and_repair(&copy.db, copy.dir.path(), beside, &sound, &table).await {
+                if let Err(failure) = inspect_and_repair(&copy.db, copy.dir.path(), beside, &sound, &table).await {
                     failures.push(format!("{table}.{column} = {}: {failure}", &text[..text.len().min(40)]));
                 }
             }
@@ -422,10 +423,10 @@ pub async fn reply_of(service: &Service, owner: UserId, chat: ChatId) -> Turn {
 
 /// The turn that was stored so deep, by an earlier version, that nothing could read it.
 #[tokio::test]
-async fn a_block_nested_beyond_readers_is_shown_and_one_that_is_no_json_is_damaged() {
-    for fresh in fresh().await {
-        let beside = furnish(&fresh.db, fresh.dir.path()).await;
-        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+async fn too_deeply_nested_block_is_shown_and_invalid_json_block_is_damaged() {
+    for fresh in test_databases().await {
+        let beside = seed_chats(&fresh.db, fresh.dir.path()).await;
+        let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
         let words =
             |turn: &Turn| turn.blocks.iter().map(|block| serde_json::to_string(block).unwrap()).collect::<String>();
         let before = reply_of(&service, owner, beside).await;
@@ -440,20 +441,20 @@ async fn a_block_nested_beyond_readers_is_shown_and_one_that_is_no_json_is_damag
         let call = |levels| {
             format!(
                 r#"{{"type":"tool_result","tool_use_id":"x","tool_name":"t","result":{},"success":true,"is_error":false}}"#,
-                deep(levels)
+                nested_json(levels)
             )
         };
         sql(&fresh.db, over(&call(127))).await;
         let deeper = reply_of(&service, owner, beside).await;
         let read = deeper.blocks.iter().find(|read| read.id == block.id).unwrap();
         assert!(matches!(read.content, Content::ToolResult { .. }), "{read:?}");
-        look(&fresh.db, fresh.dir.path(), beside).await.unwrap();
+        inspect(&fresh.db, fresh.dir.path(), beside).await.unwrap();
 
         sql(&fresh.db, over(r#"{"type":"text","text":["not","a","text"]}"#)).await;
         let other = reply_of(&service, owner, beside).await;
         assert_eq!(other.blocks.len(), before.blocks.len());
         assert!(words(&other).contains("not"), "what is stored is kept as it is");
-        let findings = fsck::check(&fresh.db, While::Serving).await.unwrap();
+        let findings = fsck::check(&fresh.db, CheckMode::Serving).await.unwrap();
         assert!(findings.iter().any(|finding| finding.id == block.id.to_string()), "{findings:#?}");
         assert_eq!(other.status, TurnStatus::Complete);
         fresh.close().await;
@@ -462,10 +463,10 @@ async fn a_block_nested_beyond_readers_is_shown_and_one_that_is_no_json_is_damag
 
 /// A journal of a running reply with a line that cannot be read: the sweep ends the turn with what can be.
 #[tokio::test]
-async fn a_running_reply_with_a_damaged_journal_is_ended_with_what_can_be_read() {
-    for fresh in fresh().await {
-        let beside = furnish(&fresh.db, fresh.dir.path()).await;
-        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+async fn running_reply_with_damaged_journal_ends_with_readable_text() {
+    for fresh in test_databases().await {
+        let beside = seed_chats(&fresh.db, fresh.dir.path()).await;
+        let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
         let before = reply_of(&service, owner, beside).await;
         let is_file = fresh.db.path().is_some();
         let turn = if is_file { format!("X'{}'", before.id.uuid().simple()) } else { format!("'{}'", before.id) };
@@ -474,27 +475,27 @@ async fn a_running_reply_with_a_damaged_journal_is_ended_with_what_can_be_read()
             format!("DELETE FROM turn_events WHERE turn_id = {turn} AND event LIKE '{{\"type\":\"turn_end\"%'"),
             format!(
                 "UPDATE turn_events SET event = '{}' WHERE turn_id = {turn} AND event LIKE '{{\"type\":\"block_start\"%'",
-                deep(127)
+                nested_json(127)
             ),
             format!("UPDATE turns SET status = 'streaming', completed_at = NULL WHERE id = {turn}"),
         ] {
             sql(&fresh.db, text).await;
         }
-        look(&fresh.db, fresh.dir.path(), beside).await.unwrap();
-        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+        inspect(&fresh.db, fresh.dir.path(), beside).await.unwrap();
+        let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
         let ended = reply_of(&service, owner, beside).await;
         assert_eq!(ended.status, TurnStatus::Error);
         assert_eq!(ended.content_text(), before.content_text(), "the rows have what the journal lost");
         assert!(ended.blocks.iter().any(|block: &Block| is_placeholder(&block.content)), "it says that it is damaged");
         // And its chat goes on.
-        let message = StartTurn {
+        let message = TurnRequest {
             chat_id: Some(beside),
             content: vec![MessageBlock::Text { text: "and now?".into() }],
-            ..StartTurn::default()
+            ..TurnRequest::default()
         };
         let started = service.start_turn(owner, message).await.unwrap();
         let reply = started.assistant_turn.id;
-        let followed = service.supervisor().follow(owner, reply, Cursor::After(0)).await.unwrap().unwrap();
+        let followed = service.supervisor().follow(owner, reply, EventCursor::After(0)).await.unwrap().unwrap();
         followed.for_each(|next| async { drop(next.unwrap()) }).await;
         assert_eq!(service.turn(owner, reply).await.unwrap().status, TurnStatus::Complete);
         fresh.close().await;
@@ -503,10 +504,10 @@ async fn a_running_reply_with_a_damaged_journal_is_ended_with_what_can_be_read()
 
 /// What a repair puts in the place of damaged parts of a reply, and what becomes of what hangs on them.
 #[tokio::test]
-async fn a_repaired_reply_reads_as_before_but_for_its_damage_and_its_bytes_are_kept() {
-    for fresh in fresh().await {
-        let beside = furnish(&fresh.db, fresh.dir.path()).await;
-        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
+    for fresh in test_databases().await {
+        let beside = seed_chats(&fresh.db, fresh.dir.path()).await;
+        let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
         let before = reply_of(&service, owner, beside).await;
         service.supervisor().toolbox().shut_down().await;
         let block = before.blocks.iter().find(|block| matches!(block.content, Content::Text { .. })).unwrap();
@@ -525,7 +526,7 @@ async fn a_repaired_reply_reads_as_before_but_for_its_damage_and_its_bytes_are_k
             format!(
                 "UPDATE turn_events SET event = '{}' WHERE turn_id = {of_reply} \
                  AND CAST(event AS TEXT) LIKE '{{\"type\":\"block_start\"%' AND CAST(event AS TEXT) LIKE '%{}%'",
-                deep(127),
+                nested_json(127),
                 block.id
             ),
         ] {
@@ -534,21 +535,21 @@ async fn a_repaired_reply_reads_as_before_but_for_its_damage_and_its_bytes_are_k
         if is_file {
             sql(&fresh.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
         }
-        let repairs = repair::repair(&fresh.db, now()).await.unwrap();
+        let repairs = repair::repair(&fresh.db, next_time()).await.unwrap();
         // The three, and the rest of the journal, which does not give the reply without that line.
         assert_eq!(repairs.len(), 4, "{repairs:#?}");
         assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
-        let kept = repair::quarantined(&fresh.db).await.unwrap();
+        let kept = repair::list_quarantined(&fresh.db).await.unwrap();
         let of = |column: &str| kept.iter().find(|value| value.column_name == column).unwrap();
         assert_eq!(of("content").bytes, damaged.as_bytes());
         assert_eq!(
             (of("status").bytes.as_slice(), of("status").row_key.as_str()),
             (b"complere".as_slice(), before.id.to_string().as_str())
         );
-        assert_eq!(of("event").bytes, deep(127).as_bytes());
-        assert_eq!(fsck::check(&fresh.db, While::Stopped).await.unwrap(), []);
-        assert_eq!(repair::repair(&fresh.db, now()).await.unwrap(), [], "there is nothing left to repair");
-        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+        assert_eq!(of("event").bytes, nested_json(127).as_bytes());
+        assert_eq!(fsck::check(&fresh.db, CheckMode::Stopped).await.unwrap(), []);
+        assert_eq!(repair::repair(&fresh.db, next_time()).await.unwrap(), [], "there is nothing left to repair");
+        let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
         let after = reply_of(&service, owner, beside).await;
         assert_eq!(after.status, before.status);
         assert_eq!(after.blocks.len(), before.blocks.len());
@@ -563,27 +564,29 @@ async fn a_repaired_reply_reads_as_before_but_for_its_damage_and_its_bytes_are_k
         // For ever is for ever: with the chat goes what was kept of it.
         service.delete_chat(owner, beside).await.unwrap();
         service.empty_trash(owner).await.unwrap();
-        service.supervisor().tidy().await.unwrap();
+        service.supervisor().run_maintenance().await.unwrap();
         service.supervisor().toolbox().shut_down().await;
-        assert_eq!(repair::quarantined(&fresh.db).await.unwrap(), []);
+        assert_eq!(repair::list_quarantined(&fresh.db).await.unwrap(), []);
         fresh.close().await;
     }
 }
 
 /// A follower behind a damaged line of a journal: the turn as it is stands for the lines up to there.
 #[tokio::test]
-async fn a_follower_gets_a_snapshot_in_the_place_of_a_damaged_line() {
-    for fresh in fresh().await {
-        let beside = furnish(&fresh.db, fresh.dir.path()).await;
-        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
+async fn follower_gets_snapshot_instead_of_damaged_entry() {
+    for fresh in test_databases().await {
+        let beside = seed_chats(&fresh.db, fresh.dir.path()).await;
+        let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
         let reply = reply_of(&service, owner, beside).await;
         let is_file = fresh.db.path().is_some();
         let turn = if is_file { format!("X'{}'", reply.id.uuid().simple()) } else { format!("'{}'", reply.id) };
         sql(&fresh.db, format!("UPDATE turn_events SET event = '{{\"type\":' WHERE turn_id = {turn} AND seq = 3"))
             .await;
-        let followed = service.supervisor().follow(owner, reply.id, Cursor::After(0)).await.unwrap().unwrap();
-        let followed: Vec<Followed> = followed.map(Result::unwrap).collect().await;
-        let [Followed::Line(first), Followed::Line(second), Followed::Snapshot(whole)] = followed.as_slice() else {
+        let followed = service.supervisor().follow(owner, reply.id, EventCursor::After(0)).await.unwrap().unwrap();
+        let followed: Vec<FollowerItem> = followed.map(Result::unwrap).collect().await;
+        let [FollowerItem::Line(first), FollowerItem::Line(second), FollowerItem::Snapshot(whole)] =
+            followed.as_slice()
+        else {
             panic!("{followed:#?}")
         };
         assert_eq!((first.seq, second.seq), (1, 2));

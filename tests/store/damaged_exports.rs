@@ -3,57 +3,57 @@
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::export::Parts;
+use turnleaf::domain::export::ExportOptions;
 use turnleaf::domain::tool::ToolChoice;
-use turnleaf::domain::{ChatId, DifferenceKind, DocumentId, ImportedFrom, TurnId, UserId};
-use turnleaf::server::http::transfer::exports::standalone;
+use turnleaf::domain::{ChatId, DocumentId, ImportDifferenceKind, ImportOrigin, TurnId, UserId};
+use turnleaf::server::http::transfer::exports::standalone_page;
 use turnleaf_service::Service;
-use turnleaf_service::documents::change::{DocumentChange, NewDocument, Source};
-use turnleaf_service::transfer::exports::Which;
-use turnleaf_service::transfer::imports::Import;
-use turnleaf_service::turns::StartTurn;
+use turnleaf_service::documents::change::{DocumentChange, DocumentTextSource, NewDocumentRequest};
+use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::transfer::imports::ImportRequest;
+use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
-use turnleaf_store::blobs::BlobOf;
-use turnleaf_store::fsck::{self, While};
+use turnleaf_store::blobs::NewBlockBlob;
+use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::{Db, blobs, chat_sources, chat_tools};
 use uuid::Uuid;
 
-use crate::actors::now;
-use crate::damage::{drop_checks, say, sql, start};
-use crate::databases::{Fresh, empty_sqlite, fresh, noon};
+use crate::damage::{drop_checks, send_and_wait, sql, start_service};
+use crate::databases::{TestDatabase, empty_sqlite, noon, test_databases};
+use crate::domain_fixtures::next_time;
 
 const WORDS: [&str; 4] = ["the first message", "the second message", "the third message", "the message of a fork"];
 
 /// A chat of three exchanges and a fork that leaves the first reply.
-struct Tree {
+struct ForkedTree {
     chat: ChatId,
     /// Messages and replies of the first path, from the root.
     path: Vec<TurnId>,
     fork: Vec<TurnId>,
 }
 
-async fn tree(service: &Service, owner: UserId) -> Tree {
-    let chat = say(service, owner, WORDS[0]).await;
+async fn plant_forked_chat(service: &Service, owner: UserId) -> ForkedTree {
+    let chat = send_and_wait(service, owner, WORDS[0]).await;
     for words in &WORDS[1..3] {
         let content = vec![MessageBlock::Text { text: (*words).into() }];
-        say_more(service, owner, StartTurn { chat_id: Some(chat), content, ..StartTurn::default() }).await;
+        send_message(service, owner, TurnRequest { chat_id: Some(chat), content, ..TurnRequest::default() }).await;
     }
     let path: Vec<TurnId> =
         service.path(owner, chat, None, 100).await.unwrap().turns.iter().map(|turn| turn.id).collect();
-    let mut fork = StartTurn { chat_id: Some(chat), ..StartTurn::default() };
+    let mut fork = TurnRequest { chat_id: Some(chat), ..TurnRequest::default() };
     fork.content = vec![MessageBlock::Text { text: WORDS[3].into() }];
     fork.place.prev_turn_id = Some(path[1]);
-    let fork = say_more(service, owner, fork).await;
-    Tree { chat, path, fork }
+    let fork = send_message(service, owner, fork).await;
+    ForkedTree { chat, path, fork }
 }
 
-async fn say_more(service: &Service, owner: UserId, message: StartTurn) -> Vec<TurnId> {
+async fn send_message(service: &Service, owner: UserId, message: TurnRequest) -> Vec<TurnId> {
     let started = service.start_turn(owner, message).await.unwrap();
-    crate::damage::end_of(service, owner, started.assistant_turn.id).await;
+    crate::damage::wait_until_ended(service, owner, started.assistant_turn.id).await;
     vec![started.user_turn.id, started.assistant_turn.id]
 }
 
-async fn archive_of(service: &Service, owner: UserId, which: Which) -> (u64, Vec<u8>) {
+async fn archive_of(service: &Service, owner: UserId, which: ExportScope) -> (u64, Vec<u8>) {
     let (send, mut receive) = tokio::sync::mpsc::channel(4);
     let write = async {
         let damaged = service.export_archive(owner, which, &send).await.unwrap();
@@ -86,7 +86,7 @@ async fn repository_of(service: &Service, owner: UserId, chat: ChatId) -> Vec<u8
 
 /// Every way in which a row of the tree is damaged, with statements that do it. Those that PostgreSQL's own types refuse
 /// are for a file.
-fn damages(db: &Db, tree: &Tree) -> Vec<(&'static str, String)> {
+fn damages(db: &Db, tree: &ForkedTree) -> Vec<(&'static str, String)> {
     let is_file = db.path().is_some();
     let literal = |id: TurnId| literal(db, id.uuid());
     let [root, reply, middle, middle_reply] = [0, 1, 2, 3].map(|at| literal(tree.path[at]));
@@ -142,7 +142,7 @@ fn literal(db: &Db, id: Uuid) -> String {
     if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") }
 }
 
-async fn reckless_sql(db: &Db, text: &str) {
+async fn run_unchecked(db: &Db, text: &str) {
     let whole = match db {
         Db::Sqlite { .. } => format!(
             "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; {text}; \
@@ -156,30 +156,30 @@ async fn reckless_sql(db: &Db, text: &str) {
 }
 
 #[tokio::test]
-async fn what_hangs_on_damaged_rows_is_exported_named_and_imported() {
-    for fresh in fresh().await {
+async fn children_of_damaged_rows_are_exported_named_and_imported() {
+    for fresh in test_databases().await {
         if let Db::Postgres { writer, .. } = &fresh.db {
             drop_checks(writer).await;
         }
-        let (service, owner) = start(&fresh.db, fresh.dir.path()).await.unwrap();
-        let sound = tree(&service, owner).await;
-        let (damaged, bytes) = archive_of(&service, owner, Which::Everything).await;
+        let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
+        let sound = plant_forked_chat(&service, owner).await;
+        let (damaged, bytes) = archive_of(&service, owner, ExportScope::Everything).await;
         let archive: Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!((damaged, archive.get("damaged"), archive["chats"][0].get("damaged")), (0, None, None));
-        assert!(!service.is_damaged(owner, sound.chat).await.unwrap());
+        assert!(!service.is_chat_damaged(owner, sound.chat).await.unwrap());
         let count = damages(&fresh.db, &sound).len();
         service.delete_chat(owner, sound.chat).await.unwrap();
         let mut failures = Vec::new();
         for at in 0..count {
-            let tree = tree(&service, owner).await;
+            let tree = plant_forked_chat(&service, owner).await;
             let (name, text) = damages(&fresh.db, &tree).swap_remove(at);
-            reckless_sql(&fresh.db, &text).await;
-            if let Err(why) = comes_along(&service, owner, tree.chat).await {
+            run_unchecked(&fresh.db, &text).await;
+            if let Err(why) = check_exports(&service, owner, tree.chat).await {
                 failures.push(format!("{name}: {why}"));
             }
             // The page that offers exports says it without planning one; what an exchange's own row says is not of the tree.
             if name != "exchange of the root" && !name.starts_with("status") {
-                let is_damaged = service.is_damaged(owner, tree.chat).await.unwrap();
+                let is_damaged = service.is_chat_damaged(owner, tree.chat).await.unwrap();
                 if !is_damaged {
                     failures.push(format!("{name}: the page of exports does not say it"));
                 }
@@ -192,8 +192,8 @@ async fn what_hangs_on_damaged_rows_is_exported_named_and_imported() {
 }
 
 /// Whether all that was said in a chat is in all of its exports, and comes in elsewhere.
-async fn comes_along(service: &Service, owner: UserId, chat: ChatId) -> Result<(), String> {
-    let (damaged, bytes) = archive_of(service, owner, Which::Chat(chat)).await;
+async fn check_exports(service: &Service, owner: UserId, chat: ChatId) -> Result<(), String> {
+    let (damaged, bytes) = archive_of(service, owner, ExportScope::Chat(chat)).await;
     let archive: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
     let named = archive["chats"][0]["damaged"].as_array().cloned().unwrap_or_default();
     if named.is_empty() || named.len() as u64 != damaged {
@@ -207,10 +207,10 @@ async fn comes_along(service: &Service, owner: UserId, chat: ChatId) -> Result<(
     if replies < 8 {
         return Err(format!("{replies} turns in the archive"));
     }
-    let all = Parts::default();
+    let all = ExportOptions::default();
     let markdown =
         service.export_markdown(owner, chat, None, all).await.map_err(|error| format!("Markdown: {error}"))?;
-    let page = standalone(service, String::new(), owner, chat, None, all).await;
+    let page = standalone_page(service, String::new(), owner, chat, None, all).await;
     let page = page.map_err(|error| format!("HTML: {}", error.detail()))?;
     let is_named = String::from_utf8_lossy(&markdown).contains("could not be exported as they were");
     if is_named != page.contains("could not be read when it was exported") {
@@ -227,22 +227,22 @@ async fn comes_along(service: &Service, owner: UserId, chat: ChatId) -> Result<(
     }
     let elsewhere = empty_sqlite().await;
     elsewhere.db.migrate(None, noon()).await.map_err(|error| error.to_string())?;
-    let done = comes_in(&elsewhere, &bytes).await;
+    let done = check_import(&elsewhere, &bytes).await;
     elsewhere.close().await;
     done.map_err(|why| format!("{why}; named {named:?}"))
 }
 
-async fn comes_in(elsewhere: &Fresh, bytes: &[u8]) -> Result<(), String> {
-    let (service, owner) = start(&elsewhere.db, elsewhere.dir.path()).await?;
+async fn check_import(elsewhere: &TestDatabase, bytes: &[u8]) -> Result<(), String> {
+    let (service, owner) = start_service(&elsewhere.db, elsewhere.dir.path()).await?;
     let file = elsewhere.dir.path().join("damaged.json");
     std::fs::write(&file, bytes).unwrap();
-    let import = Import { owner, file, name: "damaged.json".into(), format: None, dry_run: false };
+    let import = ImportRequest { owner, file, name: "damaged.json".into(), format: None, dry_run: false };
     let report = service.import(import, &mut |_| true).await.map_err(|error| error.to_string())?;
     if report.imported != 1 {
         return Err(format!("it was not imported: {:?}", report.findings));
     }
     let is_told = |text: &str| text.starts_with("it was damaged when it was exported");
-    if !report.findings.iter().any(|one| one.kind != DifferenceKind::LeftOut && is_told(&one.text)) {
+    if !report.findings.iter().any(|one| one.kind != ImportDifferenceKind::LeftOut && is_told(&one.text)) {
         return Err(format!("the import does not say it: {:?}", report.findings));
     }
     let id = report.chats[0].id.ok_or("no id")?;
@@ -250,18 +250,18 @@ async fn comes_in(elsewhere: &Fresh, bytes: &[u8]) -> Result<(), String> {
     if !kept.is_some_and(|kept| kept.differences.iter().any(|one| is_told(&one.text))) {
         return Err("the chat does not keep it".into());
     }
-    let (_, again) = archive_of(&service, owner, Which::Everything).await;
+    let (_, again) = archive_of(&service, owner, ExportScope::Everything).await;
     let again = String::from_utf8_lossy(&again).into_owned();
     if let Some(lost) = WORDS.iter().find(|words| !again.contains(*words)) {
         return Err(format!("{lost:?} did not come in"));
     }
     service.supervisor().toolbox().shut_down().await;
-    let findings = fsck::check(&elsewhere.db, While::Stopped).await.map_err(|error| error.to_string())?;
+    let findings = fsck::check(&elsewhere.db, CheckMode::Stopped).await.map_err(|error| error.to_string())?;
     if findings.is_empty() { Ok(()) } else { Err(format!("{findings:#?}")) }
 }
 
 /// What stands beside the tree of a chat.
-struct Beside {
+struct ChatResources {
     documents: Vec<DocumentId>,
     image: String,
     /// A blob that a document was read from.
@@ -273,37 +273,39 @@ fn text_of(document: usize, version: usize) -> String {
     format!("version {version} of document {document}: naïve")
 }
 
-async fn beside(db: &Db, service: &Service, owner: UserId, tree: &Tree) -> Beside {
+async fn plant_resources(db: &Db, service: &Service, owner: UserId, tree: &ForkedTree) -> ChatResources {
     let mut documents = Vec::new();
     for at in 0..7 {
-        let document = NewDocument {
+        let document = NewDocumentRequest {
             title: Some(format!("Document {at}")),
             kind: Some("text/markdown".into()),
-            source: Source::Text(text_of(at, 0)),
+            source: DocumentTextSource::Text(text_of(at, 0)),
             client_request_id: None,
         };
-        let id = service.create_document(owner, document).await.unwrap().it.id;
+        let id = service.create_document(owner, document).await.unwrap().value.id;
         for version in 1..3 {
-            let change = DocumentChange { source: Some(Source::Text(text_of(at, version))), ..Default::default() };
+            let change =
+                DocumentChange { source: Some(DocumentTextSource::Text(text_of(at, version))), ..Default::default() };
             service.change_document(owner, id, change).await.unwrap();
         }
         documents.push(id);
     }
-    let upload = service.upload(owner, "notes.md", bytes::Bytes::from_static(b"# Notes")).await.unwrap();
-    let blob = Source::Blob { sha256: upload.sha256.clone(), encoding: None };
-    let of_file = NewDocument { title: Some("Of a file".into()), kind: None, source: blob, client_request_id: None };
-    documents.push(service.create_document(owner, of_file).await.unwrap().it.id);
+    let upload = service.upload_file(owner, "notes.md", bytes::Bytes::from_static(b"# Notes")).await.unwrap();
+    let blob = DocumentTextSource::Blob { sha256: upload.sha256.clone(), encoding: None };
+    let of_file =
+        NewDocumentRequest { title: Some("Of a file".into()), kind: None, source: blob, client_request_id: None };
+    documents.push(service.create_document(owner, of_file).await.unwrap().value.id);
     let message = service.turn(owner, tree.path[0]).await.unwrap();
     let bytes = b"bytes of an image";
     let image: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     let mut tx = db.begin().await.unwrap();
-    let of = BlobOf { block: message.blocks[0].id, sha256: &image, mime: "image/png", bytes };
-    blobs::put(&mut tx, &[of], now()).await.unwrap();
+    let of = NewBlockBlob { block: message.blocks[0].id, sha256: &image, mime: "image/png", bytes };
+    blobs::put(&mut tx, &[of], next_time()).await.unwrap();
     chat_tools::put(&mut tx, owner, tree.chat, &ToolChoice::default()).await.unwrap();
-    let source = ImportedFrom {
+    let source = ImportOrigin {
         format: "chatgpt".into(),
         file: "export.zip".into(),
-        imported_at: now(),
+        imported_at: next_time(),
         differences: Vec::new(),
     };
     chat_sources::put(&mut tx, owner, tree.chat, &source).await.unwrap();
@@ -312,7 +314,7 @@ async fn beside(db: &Db, service: &Service, owner: UserId, tree: &Tree) -> Besid
     let (turn, chat) = (literal(db, tree.path[0].uuid()), literal(db, tree.chat.uuid()));
     let block = json!({ "type": "image", "blob": image, "mime": "image/png", "alt": "a picture" });
     let id = literal(db, Uuid::from_u128(0x1a6e));
-    reckless_sql(
+    run_unchecked(
         db,
         &format!(
             "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, metadata, \
@@ -323,7 +325,7 @@ async fn beside(db: &Db, service: &Service, owner: UserId, tree: &Tree) -> Besid
         ),
     )
     .await;
-    Beside { documents, image, file: upload.sha256 }
+    ChatResources { documents, image, file: upload.sha256 }
 }
 
 /// A value that is damaged, and how an archive names it.
@@ -334,7 +336,7 @@ struct DamagedValue {
 }
 
 /// Values beside the tree that an export reads, each damaged by itself.
-fn damaged_values(db: &Db, tree: &Tree, beside: &Beside) -> Vec<DamagedValue> {
+fn damaged_values(db: &Db, tree: &ForkedTree, beside: &ChatResources) -> Vec<DamagedValue> {
     let is_file = db.path().is_some();
     let chat = literal(db, tree.chat.uuid());
     let (root, reply, last_reply) =
@@ -493,23 +495,23 @@ fn damaged_values(db: &Db, tree: &Tree, beside: &Beside) -> Vec<DamagedValue> {
 }
 
 #[tokio::test]
-async fn unreadable_value_beside_the_tree_is_named_and_the_rest_of_its_row_is_exported() {
-    for fresh in fresh().await {
+async fn unreadable_value_outside_tree_is_named_and_rest_of_row_is_exported() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
         if let Db::Postgres { writer, .. } = db {
             drop_checks(writer).await;
         }
-        let (service, owner) = start(db, fresh.dir.path()).await.unwrap();
-        let tree = tree(&service, owner).await;
-        let beside = beside(db, &service, owner, &tree).await;
-        let (damaged, sound) = archive_of(&service, owner, Which::Everything).await;
+        let (service, owner) = start_service(db, fresh.dir.path()).await.unwrap();
+        let tree = plant_forked_chat(&service, owner).await;
+        let beside = plant_resources(db, &service, owner, &tree).await;
+        let (damaged, sound) = archive_of(&service, owner, ExportScope::Everything).await;
         let sound: Value = serde_json::from_slice(&sound).unwrap();
         assert_eq!((damaged, sound.get("damaged"), sound["chats"][0].get("damaged")), (0, None, None));
         let values = damaged_values(db, &tree, &beside);
         for value in &values {
-            reckless_sql(db, &value.statement).await;
+            run_unchecked(db, &value.statement).await;
         }
-        let (damaged, bytes) = archive_of(&service, owner, Which::Everything).await;
+        let (damaged, bytes) = archive_of(&service, owner, ExportScope::Everything).await;
         let archive: Value = serde_json::from_slice(&bytes).unwrap();
         let lists = [&archive["damaged"], &archive["chats"][0]["damaged"]];
         let named: Vec<(String, String)> = lists
@@ -526,10 +528,10 @@ async fn unreadable_value_beside_the_tree_is_named_and_the_rest_of_its_row_is_ex
         for words in ["expected", "utf-8", "decod", "invalid", "variant"] {
             assert!(!named.iter().any(|(_, text)| text.contains(words)), "words of a decoder: {named:#?}");
         }
-        keeps_the_rest(&sound, &archive, db.path().is_some());
+        assert_rest_exported(&sound, &archive, db.path().is_some());
 
         // What people read says it, too.
-        let markdown = service.export_markdown(owner, tree.chat, None, Parts::default()).await.unwrap();
+        let markdown = service.export_markdown(owner, tree.chat, None, ExportOptions::default()).await.unwrap();
         assert!(String::from_utf8_lossy(&markdown).contains("its settings cannot be read"));
         let folder = fresh.dir.path().join("repository");
         service.export_git_folder(owner, tree.chat, &folder).await.unwrap().unwrap();
@@ -546,7 +548,7 @@ async fn unreadable_value_beside_the_tree_is_named_and_the_rest_of_its_row_is_ex
 
         let elsewhere = empty_sqlite().await;
         elsewhere.db.migrate(None, noon()).await.unwrap();
-        let done = comes_in(&elsewhere, &bytes).await;
+        let done = check_import(&elsewhere, &bytes).await;
         elsewhere.close().await;
         // An image that is missing is missing there, too.
         let is_missing = |why: &String| why.matches("invariant").count() == 1 && why.contains("is not stored");
@@ -557,7 +559,7 @@ async fn unreadable_value_beside_the_tree_is_named_and_the_rest_of_its_row_is_ex
 }
 
 /// Whether an archive has what the sound one had, but for the values that were damaged.
-fn keeps_the_rest(sound: &Value, archive: &Value, is_file: bool) {
+fn assert_rest_exported(sound: &Value, archive: &Value, is_file: bool) {
     let (before, chat) = (&sound["chats"][0], &archive["chats"][0]);
     for list in ["turns", "generations", "exchanges", "branches"] {
         let ids = |of: &Value| of[list].as_array().unwrap().iter().map(|one| one["id"].clone()).collect::<Vec<_>>();

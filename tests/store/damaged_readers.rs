@@ -5,17 +5,17 @@ use turnleaf::domain::*;
 use turnleaf_service::Service;
 use turnleaf_store::drafts::Draft;
 use turnleaf_store::generations::raw;
-use turnleaf_store::search::{Filter, Hit, Kind, Page, Query, catch_up, look};
-use turnleaf_store::spending::{self, Grouping};
+use turnleaf_store::search::{MatchPage, MatchedItem, SearchFilter, SearchKind, TextQuery, backfill, find_items};
+use turnleaf_store::spending::{self, SpendingGrouping};
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{Db, StoreError, archive, blobs, branches, chats, drafts, exchanges, turns, uploads, users};
 use uuid::Uuid;
 
-use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
-use crate::damage::{drop_checks, sql, start};
-use crate::databases::fresh;
-use crate::story;
+use crate::damage::{drop_checks, sql, start_service};
+use crate::databases::test_databases;
+use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
+use crate::walkthrough;
 
 /// The sha256 of the file that [`furnish`] stores: its form is what counts.
 const SHA256: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -23,21 +23,21 @@ const SHA256: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0
 const NO_TEXT: &str = "CAST(X'ff00fe' AS TEXT)";
 
 /// Adds a row to the tables that [`read_all`] reads and that have none.
-pub async fn furnish(db: &Db, owner: UserId) {
+pub async fn seed_reader_rows(db: &Db, owner: UserId) {
     let mut tx = db.begin().await.unwrap();
     let tool = |server: &str| TrustedTool { server: server.into(), tool: "read".into(), schema_hash: "00".into() };
     trusted_tools::pin(&mut tx, owner, &tool("files")).await.unwrap();
     trusted_tools::pin(&mut tx, owner, &tool("web")).await.unwrap();
-    blobs::store(&mut tx, SHA256, "image/png", b"test", now()).await.unwrap();
+    blobs::insert_unreferenced(&mut tx, SHA256, "image/png", b"test", next_time()).await.unwrap();
     let upload = NewUpload {
-        id: id(),
+        id: next_id(),
         owner_id: owner,
         sha256: SHA256,
         name: "a.png",
         kind: UploadKind::Image,
         size: Some((3, 2)),
     };
-    uploads::put(&mut tx, &upload, now()).await.unwrap();
+    uploads::put(&mut tx, &upload, next_time()).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -50,37 +50,43 @@ pub async fn read_all(
 ) -> Result<(), String> {
     let text = |reader: &'static str| move |error: StoreError| format!("{reader}: {error}");
     let page = search(db, owner, words).await.map_err(text("search"))?;
-    if !page.hits.iter().any(|hit| matches!(hit, Hit::Turn(turn) if turn.chat_id == beside)) {
+    if !page.hits.iter().any(|hit| matches!(hit, MatchedItem::Turn(turn) if turn.chat_id == beside)) {
         return Err("search: the message of the other chat is missing".into());
     }
-    for grouping in [Grouping::Day, Grouping::Model, Grouping::Provider, Grouping::Chat, Grouping::Branch(beside)] {
+    for grouping in [
+        SpendingGrouping::Day,
+        SpendingGrouping::Model,
+        SpendingGrouping::Provider,
+        SpendingGrouping::Chat,
+        SpendingGrouping::Branch(beside),
+    ] {
         let sums = spending::sums(db, owner, all_times(), grouping).await.map_err(text("usage"))?;
         if sums.is_empty() {
             return Err(format!("usage: no sum by {grouping:?}"));
         }
     }
-    trusted_tools::all(db, owner).await.map_err(text("trusted tools"))?;
-    branches::ends::last_used(db, owner, 10).await.map_err(text("models used"))?;
+    trusted_tools::list(db, owner).await.map_err(text("trusted tools"))?;
+    branches::ends::last_used_locks(db, owner, 10).await.map_err(text("models used"))?;
     blobs::find(db, owner, SHA256).await.map_err(text("file"))?;
-    blobs::forms(db, SHA256).await.map_err(text("forms of a file"))?;
-    blobs::measure(db, owner, SHA256).await.map_err(text("length of a file"))?;
+    blobs::image_forms(db, SHA256).await.map_err(text("forms of a file"))?;
+    blobs::find_type_and_size(db, owner, SHA256).await.map_err(text("length of a file"))?;
     drafts::find(db, owner, None).await.map_err(text("draft"))?;
     for chat in service.list_chats(owner, 100).await.map_err(|error| format!("chats: {error}"))? {
         drafts::find(db, owner, Some(chat.id)).await.map_err(text("draft of a chat"))?;
         drafts::rev(db, owner, Some(chat.id)).await.map_err(text("revision of a draft"))?;
         branches::ends::lineages(db, owner, chat.id).await.map_err(text("ends of branches"))?;
-        archive::named(db, owner, chat.id, &mut Vec::new()).await.map_err(text("files of a chat"))?;
+        archive::list_attached_ids(db, owner, chat.id, &mut Vec::new()).await.map_err(text("files of a chat"))?;
     }
     Ok(())
 }
 
 fn all_times() -> (chrono::DateTime<chrono::Utc>, chrono::DateTime<chrono::Utc>) {
-    (chrono::DateTime::UNIX_EPOCH, now() + chrono::TimeDelta::days(365))
+    (chrono::DateTime::UNIX_EPOCH, next_time() + chrono::TimeDelta::days(365))
 }
 
-async fn search(db: &Db, owner: UserId, words: &str) -> Result<Page, StoreError> {
-    let (query, kinds) = (Query::new(words).unwrap(), [Kind::Chat, Kind::Document, Kind::Turn]);
-    let found = look(db, owner, (&query, &Filter::default(), &kinds), None, 100).await?;
+async fn search(db: &Db, owner: UserId, words: &str) -> Result<MatchPage, StoreError> {
+    let (query, kinds) = (TextQuery::new(words).unwrap(), [SearchKind::Chat, SearchKind::Document, SearchKind::Turn]);
+    let found = find_items(db, owner, (&query, &SearchFilter::default(), &kinds), None, 100).await?;
     Ok(found.expect("the cursor is none"))
 }
 
@@ -121,14 +127,14 @@ async fn refuse_writes(db: &Db, table: &str, (key, id): (&str, Uuid), column: &s
 }
 
 /// A chat of this title with one message.
-async fn a_chat(db: &Db, owner: UserId, title: &str, words: &str) -> (ChatId, BranchId, TurnId) {
+async fn create_chat(db: &Db, owner: UserId, title: &str, words: &str) -> (ChatId, BranchId, TurnId) {
     let chat = Chat { title: title.into(), ..chat(owner) };
     let branch = branch(chat.id);
     let mut tx = db.begin().await.unwrap();
     chats::insert(&mut tx, &chat).await.unwrap();
-    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
-    let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
-    let mut said = turn(&branch, id(), None, ord, Role::User);
+    branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
+    let ord = chats::allocate_ord(&mut tx, owner, chat.id, next_time()).await.unwrap().unwrap();
+    let mut said = turn(&branch, next_id(), None, ord, Role::User);
     let exchange = exchange(&branch, said.id, None);
     said.exchange_id = exchange.id;
     said.blocks = vec![block(&said, 0, Author::User, BlockState::Done, Content::text(words))];
@@ -138,30 +144,30 @@ async fn a_chat(db: &Db, owner: UserId, title: &str, words: &str) -> (ChatId, Br
     (chat.id, branch.id, said.id)
 }
 
-async fn an_owner(db: &Db) -> UserId {
+async fn create_owner(db: &Db) -> UserId {
     let mut tx = db.begin().await.unwrap();
-    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+    let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
     tx.commit().await.unwrap();
     owner
 }
 
 #[tokio::test]
 async fn search_index_skips_rows_that_cannot_be_indexed_and_is_done() {
-    for fresh in fresh().await {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let owner = an_owner(db).await;
+        let owner = create_owner(db).await;
         let mut all = Vec::new();
         for n in 0..4 {
-            all.push(a_chat(db, owner, &format!("heron {n}"), &format!("egret {n}")).await);
+            all.push(create_chat(db, owner, &format!("heron {n}"), &format!("egret {n}")).await);
         }
-        catch_up::begin_again(db).await.unwrap();
+        backfill::reset(db).await.unwrap();
         refuse_writes(db, "search_entries", ("item_id", all[1].0.uuid()), "item_id").await;
         if db.path().is_some() {
             let turn = literal(db, all[2].2.uuid());
             damage(db, &[format!("UPDATE turns SET content_text = {NO_TEXT} WHERE id = {turn}")]).await;
         }
         let mut steps = 0;
-        while catch_up::step(db).await.unwrap() {
+        while backfill::index_batch(db).await.unwrap() {
             steps += 1;
             assert!(steps < 20, "the index is never done");
         }
@@ -185,7 +191,7 @@ async fn unpack_all(db: &Db) -> Vec<GenerationId> {
     );
     sql(db, pieces).await;
     sql(db, "UPDATE turns SET stored_bytes = NULL".into()).await;
-    raw::unpacked(db, 100).await.unwrap()
+    raw::list_unpacked(db, 100).await.unwrap()
 }
 
 async fn count(db: &Db, text: &'static str) -> i64 {
@@ -200,19 +206,19 @@ const IN_PIECES: &str = "SELECT COUNT(*) FROM generation_chunks";
 const UNCOUNTED: &str = "SELECT COUNT(*) FROM turns WHERE stored_bytes IS NULL AND completed_at IS NOT NULL";
 
 #[tokio::test]
-async fn housekeeping_packs_all_bodies_but_the_one_that_is_refused() {
-    for fresh in fresh().await {
-        story::begin(&fresh.db).await;
+async fn housekeeping_packs_all_bodies_except_refused_one() {
+    for fresh in test_databases().await {
+        walkthrough::start_walkthrough(&fresh.db).await;
         let db = &fresh.db;
-        let (service, _) = start(db, fresh.dir.path()).await.unwrap();
+        let (service, _) = start_service(db, fresh.dir.path()).await.unwrap();
         let unpacked = unpack_all(db).await;
         assert!(unpacked.len() > 1, "{unpacked:?}");
         refuse_writes(db, "generations", ("id", unpacked[0].uuid()), "raw_response").await;
         for _ in 0..2 {
-            service.supervisor().tidy().await.unwrap();
+            service.supervisor().run_maintenance().await.unwrap();
             assert_eq!(count(db, PACKED).await, unpacked.len() as i64 - 1);
             assert_eq!(count(db, IN_PIECES).await, 1, "its pieces are kept");
-            assert_eq!(raw::unpacked(db, 100).await.unwrap(), [], "it is not tried again");
+            assert_eq!(raw::list_unpacked(db, 100).await.unwrap(), [], "it is not tried again");
         }
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
@@ -220,14 +226,14 @@ async fn housekeeping_packs_all_bodies_but_the_one_that_is_refused() {
 }
 
 #[tokio::test]
-async fn housekeeping_goes_on_behind_a_step_that_fails() {
-    for fresh in fresh().await {
-        story::begin(&fresh.db).await;
+async fn housekeeping_continues_after_failed_step() {
+    for fresh in test_databases().await {
+        walkthrough::start_walkthrough(&fresh.db).await;
         let db = &fresh.db;
-        let (service, _) = start(db, fresh.dir.path()).await.unwrap();
+        let (service, _) = start_service(db, fresh.dir.path()).await.unwrap();
         let unpacked = unpack_all(db).await;
         sql(db, "DROP TABLE search_progress".into()).await;
-        assert!(service.supervisor().tidy().await.is_err(), "the step that failed is told");
+        assert!(service.supervisor().run_maintenance().await.is_err(), "the step that failed is told");
         assert_eq!(count(db, PACKED).await, unpacked.len() as i64);
         assert_eq!(count(db, UNCOUNTED).await, 0);
         service.supervisor().toolbox().shut_down().await;
@@ -237,12 +243,12 @@ async fn housekeeping_goes_on_behind_a_step_that_fails() {
 
 #[tokio::test]
 async fn search_leaves_out_rows_that_cannot_be_read() {
-    for fresh in fresh().await {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let owner = an_owner(db).await;
+        let owner = create_owner(db).await;
         let mut all = Vec::new();
         for n in 0..4 {
-            all.push(a_chat(db, owner, &format!("heron {n}"), "egret").await);
+            all.push(create_chat(db, owner, &format!("heron {n}"), "egret").await);
         }
         let turn = |n: usize| literal(db, all[n].2.uuid());
         let mut statements = vec![format!("UPDATE turns SET role = 'robot' WHERE id = {}", turn(0))];
@@ -254,7 +260,8 @@ async fn search_leaves_out_rows_that_cannot_be_read() {
         }
         damage(db, &statements).await;
         let turns = search(db, owner, "egret").await.unwrap();
-        let found = |n: usize| turns.hits.iter().any(|hit| matches!(hit, Hit::Turn(hit) if hit.turn_id == all[n].2));
+        let found =
+            |n: usize| turns.hits.iter().any(|hit| matches!(hit, MatchedItem::Turn(hit) if hit.turn_id == all[n].2));
         assert!(!found(0) && found(3), "{turns:?}");
         let chats = search(db, owner, "heron").await.unwrap();
         assert_eq!(chats.hits.len(), if db.path().is_some() { 3 } else { 4 }, "{chats:?}");
@@ -266,15 +273,15 @@ async fn search_leaves_out_rows_that_cannot_be_read() {
 async fn drafts_sums_pins_and_files_are_read_beside_damaged_values() {
     let fresh = crate::databases::empty_sqlite().await;
     let db = &fresh.db;
-    db.migrate(None, now()).await.unwrap();
-    let story = story::begin(db).await;
+    db.migrate(None, next_time()).await.unwrap();
+    let story = walkthrough::start_walkthrough(db).await;
     let owner = story.owner();
-    furnish(db, owner).await;
-    let before = spending::sums(db, owner, all_times(), Grouping::Chat).await.unwrap();
-    let (chat, ..) = a_chat(db, owner, "heron", "egret").await;
+    seed_reader_rows(db, owner).await;
+    let before = spending::sums(db, owner, all_times(), SpendingGrouping::Chat).await.unwrap();
+    let (chat, ..) = create_chat(db, owner, "heron", "egret").await;
     let draft = Draft { text: "half a sentence".into(), ..Draft::default() };
     let mut tx = db.begin().await.unwrap();
-    drafts::put(&mut tx, owner, Some(chat), &draft, now()).await.unwrap().unwrap();
+    drafts::put(&mut tx, owner, Some(chat), &draft, next_time()).await.unwrap().unwrap();
     tx.commit().await.unwrap();
     let of_chat = format!("WHERE chat_id = {}", literal(db, chat.uuid()));
     damage(
@@ -293,15 +300,15 @@ async fn drafts_sums_pins_and_files_are_read_beside_damaged_values() {
     assert_eq!((read.text.as_str(), read.lock, read.rev), ("half a sentence", None, 1));
 
     // What was spent is counted, under no name.
-    let after = spending::sums(db, owner, all_times(), Grouping::Chat).await.unwrap();
-    let spent = |sums: &[spending::Sum]| spending::Sum::total(sums);
+    let after = spending::sums(db, owner, all_times(), SpendingGrouping::Chat).await.unwrap();
+    let spent = |sums: &[spending::SpendingSum]| spending::SpendingSum::total(sums);
     assert_eq!(spent(&after), spent(&before));
     assert!(after.iter().all(|sum| sum.title.is_none()), "{after:?}");
-    let by_provider = spending::sums(db, owner, all_times(), Grouping::Provider).await.unwrap();
+    let by_provider = spending::sums(db, owner, all_times(), SpendingGrouping::Provider).await.unwrap();
     assert_eq!(spent(&by_provider), spent(&before));
 
     // A pin that cannot be read stands for a tool that is another one by now.
-    let pins = trusted_tools::all(db, owner).await.unwrap();
+    let pins = trusted_tools::list(db, owner).await.unwrap();
     let hash = |server: &str| pins.iter().find(|pin| pin.server == server).map(|pin| pin.schema_hash.as_str());
     assert_eq!((hash("files"), hash("web")), (Some(""), Some("00")));
     let file = blobs::find(db, owner, SHA256).await.unwrap().unwrap();

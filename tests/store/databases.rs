@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use turnleaf_store::Db;
 
 /// A database of its own for one test.
-pub struct Fresh {
+pub struct TestDatabase {
     pub db: Db,
     pub url: String,
     /// Where the SQLite file is; kept so that it lives as long as the test.
@@ -23,25 +23,25 @@ pub fn noon() -> DateTime<Utc> {
 }
 
 /// A new SQLite file without a schema.
-pub async fn empty_sqlite() -> Fresh {
+pub async fn empty_sqlite() -> TestDatabase {
     let dir = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", dir.path().join("turnleaf.db").display());
-    Fresh { db: Db::open(&url).await.unwrap(), url, dir }
+    TestDatabase { db: Db::open(&url).await.unwrap(), url, dir }
 }
 
 /// A new PostgreSQL database with the schema, or `None` when no cluster is named.
-pub async fn migrated_postgres() -> Option<Fresh> {
+pub async fn migrated_postgres() -> Option<TestDatabase> {
     let template = template(&cluster()?).await;
     postgres(&format!("TEMPLATE {template}")).await
 }
 
 /// A new PostgreSQL database, made as these words of `CREATE DATABASE` say, or `None` when no cluster is named.
-pub async fn postgres(how: &str) -> Option<Fresh> {
+pub async fn postgres(how: &str) -> Option<TestDatabase> {
     let cluster = cluster()?;
     let name = format!("t{}", turnleaf_platform::ids::mint::<uuid::Uuid>().simple());
     let url = postgres_url(&cluster, &name);
     run_on_cluster(&cluster, format!("CREATE DATABASE {name} {how}")).await;
-    Some(Fresh { db: Db::open(&url).await.unwrap(), url, dir: tempfile::tempdir().unwrap() })
+    Some(TestDatabase { db: Db::open(&url).await.unwrap(), url, dir: tempfile::tempdir().unwrap() })
 }
 
 fn cluster() -> Option<String> {
@@ -94,7 +94,7 @@ async fn run_on_cluster(cluster: &str, text: String) {
     admin.close().await.unwrap();
 }
 
-impl Fresh {
+impl TestDatabase {
     fn cluster(&self, cluster: String) -> Option<String> {
         matches!(self.db, Db::Postgres { .. }).then_some(cluster)
     }
@@ -115,7 +115,7 @@ pub async fn drop_postgres(cluster: &str, url: &str) {
 }
 
 /// Migrated databases of every kind there is here.
-pub async fn fresh() -> Vec<Fresh> {
+pub async fn test_databases() -> Vec<TestDatabase> {
     let sqlite = empty_sqlite().await;
     sqlite.db.migrate(None, noon()).await.unwrap();
     let mut all = vec![sqlite];

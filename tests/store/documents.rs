@@ -2,20 +2,20 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
-use turnleaf::domain::attachment::{Attachment, Card};
+use turnleaf::domain::attachment::{Attachment, AttachmentCard};
 use turnleaf::domain::*;
-use turnleaf_run::purge::{empty_old, purge_doomed};
-use turnleaf_store::blobs::{FormKind, ImageForm};
-use turnleaf_store::documents::purge::{Doomed, delete_one};
-use turnleaf_store::documents::write::{self, NewDocument, NewVersion};
+use turnleaf_run::purge::{purge_expired, purge_scheduled};
+use turnleaf_store::blobs::{ImageForm, ImageFormKind};
+use turnleaf_store::documents::purge::{DocumentPurgeTarget, delete_one};
+use turnleaf_store::documents::write::{self, NewDocument, NewDocumentVersion};
 use turnleaf_store::drafts::Draft;
-use turnleaf_store::fsck::{self, While};
+use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::uploads::{NewUpload, UploadKind};
 use turnleaf_store::{Db, StoreError, blobs, branches, chats, documents, drafts, exchanges, turns, uploads, users};
 use uuid::Uuid;
 
-use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::databases;
+use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 
 fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -23,57 +23,64 @@ fn hash(bytes: &[u8]) -> String {
 
 async fn two_owners(db: &Db) -> (UserId, UserId) {
     let mut tx = db.begin().await.unwrap();
-    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+    let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
     tx.commit().await.unwrap();
-    let other: UserId = id();
+    let other: UserId = next_id();
     const OTHER: &str = "INSERT INTO users (id, name, created_at) VALUES ($1, 'other', $2)";
     match db {
         Db::Sqlite { writer, .. } => {
-            sqlx::query(OTHER).bind(other.uuid()).bind(now()).execute(writer).await.unwrap();
+            sqlx::query(OTHER).bind(other.uuid()).bind(next_time()).execute(writer).await.unwrap();
         }
         Db::Postgres { writer, .. } => {
-            sqlx::query(OTHER).bind(other.uuid()).bind(now()).execute(writer).await.unwrap();
+            sqlx::query(OTHER).bind(other.uuid()).bind(next_time()).execute(writer).await.unwrap();
         }
     }
     (owner, other)
 }
 
-fn words(content: &str) -> NewVersion<'_> {
-    NewVersion { content, origin: None, mime: "text/markdown", notes: &[] }
+fn new_text_version(content: &str) -> NewDocumentVersion<'_> {
+    NewDocumentVersion { content, origin: None, mime: "text/markdown", notes: &[] }
 }
 
-async fn a_document(db: &Db, owner_id: UserId, content: &str, at: DateTime<Utc>) -> DocumentId {
-    a_titled(db, owner_id, "Plan", content, at).await
+async fn create_document(db: &Db, owner_id: UserId, content: &str, at: DateTime<Utc>) -> DocumentId {
+    create_titled_document(db, owner_id, "Plan", content, at).await
 }
 
-async fn a_titled(db: &Db, owner_id: UserId, title: &str, content: &str, at: DateTime<Utc>) -> DocumentId {
-    let document = NewDocument { id: id(), owner_id, title, kind: "text/markdown" };
+async fn create_titled_document(
+    db: &Db,
+    owner_id: UserId,
+    title: &str,
+    content: &str,
+    at: DateTime<Utc>,
+) -> DocumentId {
+    let document = NewDocument { id: next_id(), owner_id, title, kind: "text/markdown" };
     let mut tx = db.begin().await.unwrap();
-    write::insert(&mut tx, &document, &words(content), at).await.unwrap();
+    write::insert(&mut tx, &document, &new_text_version(content), at).await.unwrap();
     tx.commit().await.unwrap();
     document.id
 }
 
-async fn an_upload(db: &Db, owner_id: UserId, name: &str, bytes: &[u8], at: DateTime<Utc>) -> String {
+async fn create_upload(db: &Db, owner_id: UserId, name: &str, bytes: &[u8], at: DateTime<Utc>) -> String {
     let sha256 = hash(bytes);
     let mut tx = db.begin().await.unwrap();
-    blobs::store(&mut tx, &sha256, "image/png", bytes, at).await.unwrap();
-    let upload = NewUpload { id: id(), owner_id, sha256: &sha256, name, kind: UploadKind::Image, size: Some((3, 2)) };
+    blobs::insert_unreferenced(&mut tx, &sha256, "image/png", bytes, at).await.unwrap();
+    let upload =
+        NewUpload { id: next_id(), owner_id, sha256: &sha256, name, kind: UploadKind::Image, size: Some((3, 2)) };
     uploads::put(&mut tx, &upload, at).await.unwrap();
     tx.commit().await.unwrap();
     sha256
 }
 
 /// A message of a chat of its own with these blocks.
-async fn a_message(db: &Db, owner: UserId, contents: Vec<Content>) -> Turn {
+async fn create_message(db: &Db, owner: UserId, contents: Vec<Content>) -> Turn {
     let mut tx = db.begin().await.unwrap();
     let chat = chat(owner);
     let on = branch(chat.id);
     chats::insert(&mut tx, &chat).await.unwrap();
-    branches::insert(&mut tx, &on, &frozen()).await.unwrap();
+    branches::insert(&mut tx, &on, &frozen_settings()).await.unwrap();
     chats::set_default_branch(&mut tx, chat.id, on.id).await.unwrap();
-    let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
-    let mut message = turn(&on, id(), None, ord, Role::User);
+    let ord = chats::allocate_ord(&mut tx, owner, chat.id, next_time()).await.unwrap().unwrap();
+    let mut message = turn(&on, next_id(), None, ord, Role::User);
     let exchange = exchange(&on, message.id, None);
     message.exchange_id = exchange.id;
     message.blocks = contents
@@ -96,18 +103,18 @@ fn image(sha256: &str) -> Content {
     Content::Image { blob: sha256.into(), mime: "image/png".into(), alt: "A".into() }
 }
 
-async fn sound(db: &Db) {
-    let findings = fsck::check(db, While::Serving).await.unwrap();
+async fn assert_fsck_clean(db: &Db) {
+    let findings = fsck::check(db, CheckMode::Serving).await.unwrap();
     assert!(findings.is_empty(), "{findings:#?}");
 }
 
 #[tokio::test]
 async fn versions_rise_strictly_and_belong_to_their_owner() {
-    for fresh in databases::fresh().await {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
-        let at = now();
-        let plan = a_document(db, owner, "你好😀\nworld\n", at).await;
+        let at = next_time();
+        let plan = create_document(db, owner, "你好😀\nworld\n", at).await;
         let found = documents::find(db, owner, plan).await.unwrap().unwrap();
         assert_eq!((found.title.as_str(), found.rev, found.used_in), ("Plan", 1, 0));
         let newest = &found.version;
@@ -121,11 +128,11 @@ async fn versions_rise_strictly_and_belong_to_their_owner() {
         // The same moment, and a clock that went back: each version has a time of its own, later than the one before.
         for (content, clock) in [("two", at), ("three", at - TimeDelta::hours(1))] {
             let mut tx = db.begin().await.unwrap();
-            assert!(write::hold(&mut tx, other, plan, None, clock).await.unwrap().is_none());
-            assert!(write::hold(&mut tx, owner, plan, Some(99), clock).await.unwrap().is_none());
-            write::hold(&mut tx, owner, plan, None, clock).await.unwrap().unwrap();
-            let (newest, _) = write::newest(&mut tx, plan).await.unwrap().unwrap();
-            write::add_version(&mut tx, plan, &words(content), Some(newest), clock).await.unwrap();
+            assert!(write::lock_for_update(&mut tx, other, plan, None, clock).await.unwrap().is_none());
+            assert!(write::lock_for_update(&mut tx, owner, plan, Some(99), clock).await.unwrap().is_none());
+            write::lock_for_update(&mut tx, owner, plan, None, clock).await.unwrap().unwrap();
+            let (newest, _) = write::newest_version(&mut tx, plan).await.unwrap().unwrap();
+            write::add_version(&mut tx, plan, &new_text_version(content), Some(newest), clock).await.unwrap();
             tx.commit().await.unwrap();
         }
         let versions = documents::versions(db, owner, plan, 9).await.unwrap();
@@ -135,20 +142,20 @@ async fn versions_rise_strictly_and_belong_to_their_owner() {
         assert_eq!(documents::content(db, owner, plan, at).await.unwrap().unwrap(), "你好😀\nworld\n");
         let mut tx = db.begin().await.unwrap();
         assert_eq!(write::count_versions(&mut tx, plan).await.unwrap(), 3);
-        let nul = write::add_version(&mut tx, plan, &words("a\0b"), None, now()).await;
+        let nul = write::add_version(&mut tx, plan, &new_text_version("a\0b"), None, next_time()).await;
         assert!(matches!(nul, Err(StoreError::Nul(_))), "{nul:?}");
-        write::name(&mut tx, plan, "Другое", "text/plain").await.unwrap();
+        write::set_title_and_kind(&mut tx, plan, "Другое", "text/plain").await.unwrap();
         tx.commit().await.unwrap();
         let found = documents::find(db, owner, plan).await.unwrap().unwrap();
         assert_eq!((found.title.as_str(), found.kind.as_str(), found.rev), ("Другое", "text/plain", 3));
-        sound(db).await;
+        assert_fsck_clean(db).await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_list_goes_on_where_it_ended() {
-    for fresh in databases::fresh().await {
+async fn list_pagination_continues_where_it_ended() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
         // Whole seconds, parts of one, and two at one moment.
@@ -156,7 +163,7 @@ async fn a_list_goes_on_where_it_ended() {
         let steps = [0, 0, 500_000, 999_999, 1_000_000];
         let mut made = Vec::new();
         for step in steps {
-            made.push(a_document(db, owner, "x", start + TimeDelta::microseconds(step)).await);
+            made.push(create_document(db, owner, "x", start + TimeDelta::microseconds(step)).await);
         }
         made.reverse();
         let (mut seen, mut behind) = (Vec::new(), None);
@@ -173,20 +180,20 @@ async fn a_list_goes_on_where_it_ended() {
 }
 
 #[tokio::test]
-async fn titles_are_found_however_many_newer_ones_the_database_lets_through() {
-    for fresh in databases::fresh().await {
+async fn titles_are_found_despite_many_newer_candidates() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
         let mut made = Vec::new();
         for second in 0..3 {
-            made.push(a_titled(db, owner, "ПЛАН", "x", now() + TimeDelta::seconds(second)).await);
+            made.push(create_titled_document(db, owner, "ПЛАН", "x", next_time() + TimeDelta::seconds(second)).await);
         }
-        a_titled(db, other, "ПЛАН", "x", now()).await;
+        create_titled_document(db, other, "ПЛАН", "x", next_time()).await;
         // To a database that knows ASCII's case alone these are all the same.
         for second in 3..=i64::from(limits::PAGE_MAX) + 3 {
-            a_titled(db, owner, "ДРУГ", "x", now() + TimeDelta::seconds(second)).await;
+            create_titled_document(db, owner, "ДРУГ", "x", next_time() + TimeDelta::seconds(second)).await;
         }
-        let needle = Needle::new("план").unwrap();
+        let needle = TextMatcher::new("план").unwrap();
         let (mut seen, mut behind) = (Vec::new(), None);
         loop {
             let page = documents::list(db, owner, behind, Some(&needle), 2).await.unwrap();
@@ -201,73 +208,73 @@ async fn titles_are_found_however_many_newer_ones_the_database_lets_through() {
 }
 
 #[tokio::test]
-async fn what_messages_name_is_counted_and_goes_with_the_document() {
-    for fresh in databases::fresh().await {
+async fn references_are_counted_and_deleted_with_document() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
-        let at = now();
-        let plan = a_document(db, owner, "x", at).await;
-        let message = a_message(db, owner, vec![reference(plan, at), Content::text("see")]).await;
+        let at = next_time();
+        let plan = create_document(db, owner, "x", at).await;
+        let message = create_message(db, owner, vec![reference(plan, at), Content::text("see")]).await;
         assert_eq!(documents::find(db, owner, plan).await.unwrap().unwrap().used_in, 1);
-        let used = documents::chats(db, owner, plan, 9).await.unwrap();
+        let used = documents::list_referencing_chats(db, owner, plan, 9).await.unwrap();
         assert_eq!(used, [(message.chat_id, "Trees".to_owned())]);
-        sound(db).await;
+        assert_fsck_clean(db).await;
 
-        let day = now();
+        let day = next_time();
         let mut tx = db.begin().await.unwrap();
-        assert!(!write::trash(&mut tx, other, plan, id(), day).await.unwrap());
-        assert!(write::trash(&mut tx, owner, plan, id(), day).await.unwrap());
-        assert!(!write::trash(&mut tx, owner, plan, id(), day).await.unwrap(), "it is there already");
-        assert!(write::hold(&mut tx, owner, plan, None, day).await.unwrap().is_none());
+        assert!(!write::move_to_trash(&mut tx, other, plan, next_id(), day).await.unwrap());
+        assert!(write::move_to_trash(&mut tx, owner, plan, next_id(), day).await.unwrap());
+        assert!(!write::move_to_trash(&mut tx, owner, plan, next_id(), day).await.unwrap(), "it is there already");
+        assert!(write::lock_for_update(&mut tx, owner, plan, None, day).await.unwrap().is_none());
         tx.commit().await.unwrap();
         assert_eq!(documents::content(db, owner, plan, at).await.unwrap(), None);
         assert_eq!(documents::list(db, owner, None, None, 9).await.unwrap(), []);
-        assert_eq!(documents::deleted(db, owner, 9).await.unwrap()[0].id, plan);
-        assert_eq!(documents::deleted(db, other, 9).await.unwrap(), []);
+        assert_eq!(documents::list_deleted(db, owner, 9).await.unwrap()[0].id, plan);
+        assert_eq!(documents::list_deleted(db, other, 9).await.unwrap(), []);
         let mut tx = db.begin().await.unwrap();
         assert!(!write::restore(&mut tx, other, plan).await.unwrap());
         assert!(write::restore(&mut tx, owner, plan).await.unwrap());
-        assert!(!delete_one(&mut tx, Doomed::One(owner, plan)).await.unwrap(), "it is not in Trash");
-        write::trash(&mut tx, owner, plan, id(), day).await.unwrap();
-        assert!(!delete_one(&mut tx, Doomed::One(other, plan)).await.unwrap());
-        assert!(!delete_one(&mut tx, Doomed::OfOwner(other)).await.unwrap());
+        assert!(!delete_one(&mut tx, DocumentPurgeTarget::One(owner, plan)).await.unwrap(), "it is not in Trash");
+        write::move_to_trash(&mut tx, owner, plan, next_id(), day).await.unwrap();
+        assert!(!delete_one(&mut tx, DocumentPurgeTarget::One(other, plan)).await.unwrap());
+        assert!(!delete_one(&mut tx, DocumentPurgeTarget::OwnedBy(other)).await.unwrap());
         tx.commit().await.unwrap();
 
-        empty_old(db, day + limits::TRASH_KEPT - TimeDelta::seconds(1)).await.unwrap();
-        assert_eq!(documents::deleted(db, owner, 9).await.unwrap().len(), 1);
-        empty_old(db, day + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
+        purge_expired(db, day + limits::TRASH_KEPT - TimeDelta::seconds(1)).await.unwrap();
+        assert_eq!(documents::list_deleted(db, owner, 9).await.unwrap().len(), 1);
+        purge_expired(db, day + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(documents::find(db, owner, plan).await.unwrap(), None);
         let stored = turns::find(db, owner, message.id).await.unwrap().unwrap();
         assert_eq!(stored.blocks, message.blocks, "the message says what it said");
-        sound(db).await;
+        assert_fsck_clean(db).await;
         // It can be said again all the same: nothing names what is not there.
-        a_message(db, owner, vec![reference(plan, at), Content::text("again")]).await;
-        sound(db).await;
+        create_message(db, owner, vec![reference(plan, at), Content::text("again")]).await;
+        assert_fsck_clean(db).await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn uploads_are_kept_while_something_names_them_and_for_a_day() {
-    for fresh in databases::fresh().await {
+async fn uploads_are_kept_while_referenced_and_for_one_day() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
-        let at = now();
-        let forgotten = an_upload(db, owner, "a.png", b"forgotten", at).await;
-        let sent = an_upload(db, owner, "b.png", b"sent", at).await;
+        let at = next_time();
+        let forgotten = create_upload(db, owner, "a.png", b"forgotten", at).await;
+        let sent = create_upload(db, owner, "b.png", b"sent", at).await;
         let small = hash(b"small");
-        let drafted = an_upload(db, owner, "c.png", b"drafted", at).await;
-        let original = an_upload(db, owner, "d.pdf", b"original", at).await;
+        let drafted = create_upload(db, owner, "c.png", b"drafted", at).await;
+        let original = create_upload(db, owner, "d.pdf", b"original", at).await;
         let mut tx = db.begin().await.unwrap();
-        blobs::store(&mut tx, &small, "image/webp", b"small", at).await.unwrap();
-        let form = ImageForm { kind: FormKind::Thumbnail, is_in: small.clone(), size: (2, 1) };
-        blobs::add_form(&mut tx, &sent, &form).await.unwrap();
-        blobs::add_form(&mut tx, &sent, &form).await.unwrap();
-        let document = NewDocument { id: id(), owner_id: owner, title: "D", kind: "application/pdf" };
+        blobs::insert_unreferenced(&mut tx, &small, "image/webp", b"small", at).await.unwrap();
+        let form = ImageForm { kind: ImageFormKind::Thumbnail, sha256: small.clone(), size: (2, 1) };
+        blobs::add_image_form(&mut tx, &sent, &form).await.unwrap();
+        blobs::add_image_form(&mut tx, &sent, &form).await.unwrap();
+        let document = NewDocument { id: next_id(), owner_id: owner, title: "D", kind: "application/pdf" };
         let notes = ["page 2 has no text".to_owned()];
-        let version = NewVersion { origin: Some(&original), notes: &notes, ..words("D") };
+        let version = NewDocumentVersion { origin: Some(&original), notes: &notes, ..new_text_version("D") };
         write::insert(&mut tx, &document, &version, at).await.unwrap();
-        let card = Card { title: "c.png".into(), ..Card::default() };
+        let card = AttachmentCard { title: "c.png".into(), ..AttachmentCard::default() };
         let attachments = Some(vec![Attachment { content: image(&drafted), card }]);
         let draft = Draft { text: "see".into(), attachments: attachments.clone(), ..Draft::default() };
         drafts::put(&mut tx, owner, None, &draft, at).await.unwrap().unwrap();
@@ -279,7 +286,7 @@ async fn uploads_are_kept_while_something_names_them_and_for_a_day() {
         assert_eq!(drafts::rev(db, owner, None).await.unwrap(), kept.rev);
         assert_eq!(drafts::rev(db, UserId::from_uuid(Uuid::nil()), None).await.unwrap(), 0, "nobody else's");
         assert_eq!((kept.text.as_str(), kept.attachments), ("look", attachments));
-        assert_eq!(blobs::forms(db, &sent).await.unwrap(), [form]);
+        assert_eq!(blobs::image_forms(db, &sent).await.unwrap(), [form]);
         let found = uploads::find(db, owner, &sent).await.unwrap().unwrap();
         assert_eq!((found.name.as_str(), found.kind, found.size), ("b.png", UploadKind::Image, Some((3, 2))));
         assert_eq!(uploads::find(db, other, &sent).await.unwrap(), None);
@@ -292,30 +299,30 @@ async fn uploads_are_kept_while_something_names_them_and_for_a_day() {
         for (sha256, bytes) in [(&sent, &b"sent"[..]), (&original, b"original"), (&small, b"small")] {
             assert_eq!(blobs::find(db, owner, sha256).await.unwrap().unwrap().bytes, bytes);
             assert_eq!(blobs::find(db, other, sha256).await.unwrap(), None);
-            assert_eq!(blobs::measure(db, other, sha256).await.unwrap(), None);
+            assert_eq!(blobs::find_type_and_size(db, other, sha256).await.unwrap(), None);
         }
-        assert_eq!(blobs::measure(db, owner, &small).await.unwrap(), Some(("image/webp".into(), 5)));
-        a_message(db, owner, vec![image(&sent)]).await;
+        assert_eq!(blobs::find_type_and_size(db, owner, &small).await.unwrap(), Some(("image/webp".into(), 5)));
+        create_message(db, owner, vec![image(&sent)]).await;
         let gone = Content::Image { blob: "f".repeat(64), mime: "image/png".into(), alt: String::new() };
         let message = turns_of_one(db, owner, gone).await;
         assert!(matches!(message, Err(StoreError::Gone(_))), "{message:?}");
-        sound(db).await;
+        assert_fsck_clean(db).await;
 
         let day = at + limits::BLOB_KEPT;
-        purge_doomed(db, day).await.unwrap();
+        purge_scheduled(db, day).await.unwrap();
         assert!(blobs::find(db, owner, &forgotten).await.unwrap().is_some());
-        purge_doomed(db, day + TimeDelta::seconds(1)).await.unwrap();
+        purge_scheduled(db, day + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(blobs::find(db, owner, &forgotten).await.unwrap(), None);
         for sha256 in [&sent, &small, &drafted, &original] {
             assert!(blobs::find(db, owner, sha256).await.unwrap().is_some(), "{sha256}");
         }
         // The draft is sent without it, the document goes for ever: so do their bytes.
         let mut tx = db.begin().await.unwrap();
-        drafts::clear(&mut tx, owner, None, now()).await.unwrap();
-        write::trash(&mut tx, owner, document.id, id(), now()).await.unwrap();
-        assert!(delete_one(&mut tx, Doomed::OfOwner(owner)).await.unwrap());
+        drafts::clear(&mut tx, owner, None, next_time()).await.unwrap();
+        write::move_to_trash(&mut tx, owner, document.id, next_id(), next_time()).await.unwrap();
+        assert!(delete_one(&mut tx, DocumentPurgeTarget::OwnedBy(owner)).await.unwrap());
         tx.commit().await.unwrap();
-        purge_doomed(db, day + TimeDelta::seconds(1)).await.unwrap();
+        purge_scheduled(db, day + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(blobs::find(db, owner, &drafted).await.unwrap(), None);
         assert_eq!(blobs::find(db, owner, &original).await.unwrap(), None);
         // An image goes with its chat, and its small form with it.
@@ -323,27 +330,27 @@ async fn uploads_are_kept_while_something_names_them_and_for_a_day() {
             Db::Sqlite { writer, .. } => drop(sqlx::raw_sql("DELETE FROM chats").execute(writer).await.unwrap()),
             Db::Postgres { writer, .. } => drop(sqlx::raw_sql("DELETE FROM chats").execute(writer).await.unwrap()),
         }
-        purge_doomed(db, day + TimeDelta::seconds(1)).await.unwrap();
+        purge_scheduled(db, day + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(uploads::used_bytes(db, owner).await.unwrap(), 0);
         assert_eq!(count(db, "SELECT COUNT(*) FROM blobs").await, 0);
-        sound(db).await;
+        assert_fsck_clean(db).await;
         fresh.close().await;
     }
 }
 
 /// The same upload again is one upload, which begins its day anew.
 #[tokio::test]
-async fn the_same_file_is_stored_once() {
-    for fresh in databases::fresh().await {
+async fn same_file_is_stored_once() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
-        let at = now();
-        let sha256 = an_upload(db, owner, "a.png", b"same", at).await;
-        an_upload(db, owner, "a.png", b"same", at + TimeDelta::hours(5)).await;
-        an_upload(db, other, "b.png", b"same", at).await;
+        let at = next_time();
+        let sha256 = create_upload(db, owner, "a.png", b"same", at).await;
+        create_upload(db, owner, "a.png", b"same", at + TimeDelta::hours(5)).await;
+        create_upload(db, other, "b.png", b"same", at).await;
         assert_eq!(count(db, "SELECT COUNT(*) FROM blobs").await, 1);
         assert_eq!(count(db, "SELECT COUNT(*) FROM uploads").await, 2);
-        purge_doomed(db, at + limits::BLOB_KEPT + TimeDelta::hours(1)).await.unwrap();
+        purge_scheduled(db, at + limits::BLOB_KEPT + TimeDelta::hours(1)).await.unwrap();
         assert_eq!(uploads::find(db, owner, &sha256).await.unwrap().unwrap().name, "a.png");
         assert_eq!(uploads::find(db, other, &sha256).await.unwrap(), None);
         fresh.close().await;
@@ -351,21 +358,21 @@ async fn the_same_file_is_stored_once() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_gives_its_disk_back() {
+async fn forgotten_uploads_free_their_disk_space() {
     let fresh = databases::empty_sqlite().await;
     fresh.db.migrate(None, databases::noon()).await.unwrap();
     let db = &fresh.db;
     let (owner, _) = two_owners(db).await;
     let before = count(db, "PRAGMA page_count").await;
-    let at = now();
+    let at = next_time();
     let bytes: Vec<u8> = (0..4_u32 << 20).map(|n| (n % 251) as u8).collect();
-    an_upload(db, owner, "large.png", &bytes, at).await;
-    let plan = a_document(db, owner, &"a document ".repeat(100_000), at).await;
+    create_upload(db, owner, "large.png", &bytes, at).await;
+    let plan = create_document(db, owner, &"a document ".repeat(100_000), at).await;
     let mut tx = db.begin().await.unwrap();
-    write::trash(&mut tx, owner, plan, id(), at).await.unwrap();
+    write::move_to_trash(&mut tx, owner, plan, next_id(), at).await.unwrap();
     tx.commit().await.unwrap();
     assert!(count(db, "PRAGMA page_count").await > before + 1_000);
-    empty_old(db, at + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
+    purge_expired(db, at + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
     let after = count(db, "PRAGMA page_count").await;
     assert!(after < before + 50, "{before} pages, then {after}");
     fresh.close().await;
@@ -373,7 +380,7 @@ async fn what_is_forgotten_gives_its_disk_back() {
 
 /// What the checker says of rows that nothing of the product writes.
 #[tokio::test]
-async fn the_checker_finds_what_is_broken() {
+async fn fsck_finds_broken_documents() {
     const PLANTED: &[(&str, &str, &str)] = &[
         ("C19", "document_versions", "UPDATE document_versions SET char_count = char_count + 1"),
         ("C19", "document_versions", "UPDATE document_versions SET content = 'other words'"),
@@ -388,22 +395,22 @@ async fn the_checker_finds_what_is_broken() {
         ),
     ];
     for (invariant, table, plant) in PLANTED {
-        for fresh in databases::fresh().await {
+        for fresh in databases::test_databases().await {
             let db = &fresh.db;
             let (owner, _) = two_owners(db).await;
-            let at = now();
-            let plan = a_document(db, owner, "x", at).await;
-            let sha256 = an_upload(db, owner, "a.png", b"picture", at).await;
+            let at = next_time();
+            let plan = create_document(db, owner, "x", at).await;
+            let sha256 = create_upload(db, owner, "a.png", b"picture", at).await;
             let mut tx = db.begin().await.unwrap();
-            blobs::store(&mut tx, &hash(b"other"), "text/x", b"other", at).await.unwrap();
+            blobs::insert_unreferenced(&mut tx, &hash(b"other"), "text/x", b"other", at).await.unwrap();
             tx.commit().await.unwrap();
-            a_message(db, owner, vec![reference(plan, at), image(&sha256)]).await;
-            sound(db).await;
+            create_message(db, owner, vec![reference(plan, at), image(&sha256)]).await;
+            assert_fsck_clean(db).await;
             match db {
                 Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(*plant).execute(writer).await.unwrap()),
                 Db::Postgres { writer, .. } => drop(sqlx::raw_sql(*plant).execute(writer).await.unwrap()),
             }
-            let findings = fsck::check(db, While::Serving).await.unwrap();
+            let findings = fsck::check(db, CheckMode::Serving).await.unwrap();
             let is_named = findings.iter().any(|found| found.invariant == *invariant && found.table == *table);
             assert!(is_named, "{plant}: {findings:#?}");
             fresh.close().await;
@@ -424,7 +431,7 @@ async fn turns_of_one(db: &Db, owner: UserId, content: Content) -> Result<(), St
     let chat = chat(owner);
     let on = branch(chat.id);
     chats::insert(&mut tx, &chat).await.unwrap();
-    branches::insert(&mut tx, &on, &frozen()).await.unwrap();
+    branches::insert(&mut tx, &on, &frozen_settings()).await.unwrap();
     let mut message = turn(&on, Uuid::nil().into(), None, 1, Role::User);
     let exchange = exchange(&on, message.id, None);
     message.exchange_id = exchange.id;

@@ -2,19 +2,19 @@
 //! owner and by nobody else.
 
 use crate::databases::{empty_sqlite, migrated_postgres, noon};
-use crate::story;
+use crate::walkthrough;
 
 #[tokio::test]
-async fn the_story_of_a_chat_on_sqlite() {
+async fn chat_walkthrough_on_sqlite() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
-    story::tell(&fresh.db).await;
+    walkthrough::run_walkthrough(&fresh.db).await;
     fresh.close().await;
 }
 
 #[tokio::test]
-async fn the_story_of_a_chat_on_postgresql() {
+async fn chat_walkthrough_on_postgresql() {
     let Some(fresh) = migrated_postgres().await else { return };
-    story::tell(&fresh.db).await;
+    walkthrough::run_walkthrough(&fresh.db).await;
     fresh.close().await;
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::actors::{branch, chat, exchange, frozen, id, now, turn};
-use crate::databases::{empty_sqlite, fresh, noon};
+use crate::databases::{empty_sqlite, noon, test_databases};
+use crate::domain_fixtures::{branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 use crate::migrations::empty_postgres;
 use sqlx::Connection;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -12,24 +12,24 @@ use turnleaf::domain::*;
 use turnleaf_store::turn_events::EventRow;
 use turnleaf_store::{Db, StoreError, branches, chats, exchanges, settings, turn_events, turns, users};
 
-pub async fn owner(db: &Db) -> UserId {
+pub async fn create_owner(db: &Db) -> UserId {
     let mut tx = db.begin().await.unwrap();
-    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+    let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
     tx.commit().await.unwrap();
     owner
 }
 
 /// A chat whose turns form one line of this length.
-pub async fn line(db: &Db, owner: UserId, length: i64) -> (ChatId, Vec<Turn>) {
+pub async fn create_linear_chat(db: &Db, owner: UserId, length: i64) -> (ChatId, Vec<Turn>) {
     let chat = chat(owner);
     let branch = branch(chat.id);
     let mut tx = db.begin().await.unwrap();
     chats::insert(&mut tx, &chat).await.unwrap();
-    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+    branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
     let mut line: Vec<Turn> = Vec::new();
     for _ in 0..length {
-        let ord = chats::take_ord(&mut tx, owner, chat.id, now()).await.unwrap().unwrap();
-        let mut next = turn(&branch, id(), line.last(), ord, Role::User);
+        let ord = chats::allocate_ord(&mut tx, owner, chat.id, next_time()).await.unwrap().unwrap();
+        let mut next = turn(&branch, next_id(), line.last(), ord, Role::User);
         let exchange = exchange(&branch, next.id, None);
         next.exchange_id = exchange.id;
         exchanges::insert(&mut tx, owner, &exchange, None).await.unwrap();
@@ -41,12 +41,12 @@ pub async fn line(db: &Db, owner: UserId, length: i64) -> (ChatId, Vec<Turn>) {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_named_and_reading_goes_on() {
+async fn full_disk_is_reported_and_reads_continue() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
-    let owner = owner(&fresh.db).await;
+    let owner = create_owner(&fresh.db).await;
     let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!() };
-    let (_, line) = line(&fresh.db, owner, 1).await;
+    let (_, line) = create_linear_chat(&fresh.db, owner, 1).await;
     sqlx::query("PRAGMA max_page_count = 1").execute(writer).await.unwrap();
 
     let large = format!("{{\"type\":\"x\",\"text\":\"{}\"}}", "x".repeat(1 << 20));
@@ -65,10 +65,10 @@ async fn a_full_disk_is_named_and_reading_goes_on() {
 }
 
 #[tokio::test]
-async fn a_file_that_somebody_else_has_locked_is_busy_and_not_broken() {
+async fn locked_file_is_busy_and_not_damaged() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
-    let owner = owner(&fresh.db).await;
+    let owner = create_owner(&fresh.db).await;
     let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!() };
     // The real five seconds would only make the test slow.
     sqlx::query("PRAGMA busy_timeout = 20").execute(writer).await.unwrap();
@@ -83,7 +83,7 @@ async fn a_file_that_somebody_else_has_locked_is_busy_and_not_broken() {
 
 /// A server that is going down answers a new client with anything.
 #[tokio::test]
-async fn server_that_answers_with_nonsense_is_busy() {
+async fn server_with_nonsense_response_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("postgres://nobody@{}/nothing", listener.local_addr().unwrap());
     let answer = async {
@@ -101,9 +101,9 @@ async fn server_that_answers_with_nonsense_is_busy() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_is_dropped_leaves_nothing_and_holds_nobody_up() {
-    for fresh in fresh().await {
-        let owner = owner(&fresh.db).await;
+async fn dropped_transaction_leaves_nothing_and_blocks_no_other() {
+    for fresh in test_databases().await {
+        let owner = create_owner(&fresh.db).await;
         let mut tx = fresh.db.begin().await.unwrap();
         chats::insert(&mut tx, &chat(owner)).await.unwrap();
         drop(tx);
@@ -114,10 +114,10 @@ async fn a_transaction_that_is_dropped_leaves_nothing_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn a_lost_connection_is_busy_and_the_next_one_works() {
+async fn lost_connection_is_busy_and_next_one_works() {
     let Some(fresh) = empty_postgres().await else { return };
     fresh.db.migrate(None, noon()).await.unwrap();
-    let owner = owner(&fresh.db).await;
+    let owner = create_owner(&fresh.db).await;
     let mut tx = fresh.db.begin().await.unwrap();
     let mut other = sqlx::PgConnection::connect(&fresh.url).await.unwrap();
     let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -136,15 +136,15 @@ async fn a_lost_connection_is_busy_and_the_next_one_works() {
 
 #[tokio::test]
 async fn many_tasks_that_hold_transactions_can_all_still_read() {
-    for fresh in fresh().await {
-        let owner = owner(&fresh.db).await;
-        let (chat, _) = line(&fresh.db, owner, 1).await;
+    for fresh in test_databases().await {
+        let owner = create_owner(&fresh.db).await;
+        let (chat, _) = create_linear_chat(&fresh.db, owner, 1).await;
         let tasks: Vec<_> = (0..40)
             .map(|_| {
                 let db = fresh.db.clone();
                 tokio::spawn(async move {
                     let mut tx = db.begin().await.unwrap();
-                    let ord = chats::take_ord(&mut tx, owner, chat, now()).await.unwrap().unwrap();
+                    let ord = chats::allocate_ord(&mut tx, owner, chat, next_time()).await.unwrap().unwrap();
                     assert!(chats::find(&db, owner, chat).await.unwrap().is_some());
                     tx.commit().await.unwrap();
                     ord
@@ -162,10 +162,10 @@ async fn many_tasks_that_hold_transactions_can_all_still_read() {
 }
 
 #[tokio::test]
-async fn a_long_chat_is_read_from_its_newest_end() {
-    for fresh in fresh().await {
-        let owner = owner(&fresh.db).await;
-        let (chat, line) = line(&fresh.db, owner, 700).await;
+async fn long_chat_is_read_from_its_newest_end() {
+    for fresh in test_databases().await {
+        let owner = create_owner(&fresh.db).await;
+        let (chat, line) = create_linear_chat(&fresh.db, owner, 700).await;
         let last = &line[699];
         assert_eq!(turns::leaf_of_chat(&fresh.db, owner, chat).await.unwrap(), Some(last.id));
         assert_eq!(turns::leaf_below(&fresh.db, owner, line[0].id).await.unwrap(), Some(last.id));

@@ -1,15 +1,15 @@
 //! The checker finds every corruption that is planted here, says which invariant it breaks, and finds nothing in a
 //! database that the store itself has written.
 
-use crate::story;
+use crate::walkthrough;
 use std::str::FromStr;
 
-use crate::databases::{Fresh, fresh};
+use crate::databases::{TestDatabase, test_databases};
 use sqlx::AssertSqlSafe;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use turnleaf_store::claim::ClaimGate;
-use turnleaf_store::fsck::{self, Finding, While};
+use turnleaf_store::fsck::{self, CheckMode, FsckFinding};
 use turnleaf_store::{Db, TimeLimits};
 
 /// (the invariant it breaks, the table where that shows, how it is planted). `$reply` is the finished reply, `$first`
@@ -187,7 +187,7 @@ const FIRST: &str = "(SELECT id FROM turns WHERE ord = 1)";
 
 /// The database through one connection that respects no reference, so that what is planted in its transaction is seen
 /// by the checker and can be taken back.
-async fn reckless(fresh: &Fresh) -> Db {
+async fn open_unchecked(fresh: &TestDatabase) -> Db {
     if fresh.db.path().is_some() {
         let options = SqliteConnectOptions::from_str(&fresh.url).unwrap().foreign_keys(false);
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
@@ -215,17 +215,17 @@ async fn run(db: &Db, text: &str) {
 
 #[tokio::test]
 async fn every_planted_corruption_is_found() {
-    for fresh in fresh().await {
-        story::begin(&fresh.db).await;
-        let db = reckless(&fresh).await;
-        assert_eq!(fsck::check(&db, While::Stopped).await.unwrap(), Vec::new());
+    for fresh in test_databases().await {
+        walkthrough::start_walkthrough(&fresh.db).await;
+        let db = open_unchecked(&fresh).await;
+        assert_eq!(fsck::check(&db, CheckMode::Stopped).await.unwrap(), Vec::new());
         let mut missed = Vec::new();
         for (invariant, table, planted) in PLANTED {
             run(&db, "BEGIN").await;
             run(&db, planted).await;
-            let findings = fsck::check(&db, While::Stopped).await.unwrap();
+            let findings = fsck::check(&db, CheckMode::Stopped).await.unwrap();
             run(&db, "ROLLBACK").await;
-            let names_it = |finding: &Finding| {
+            let names_it = |finding: &FsckFinding| {
                 finding.invariant == *invariant && finding.table == *table && !finding.id.is_empty()
             };
             if !findings.iter().any(names_it) {
@@ -233,16 +233,16 @@ async fn every_planted_corruption_is_found() {
             }
         }
         assert!(missed.is_empty(), "{}:\n{}", fresh.url, missed.join("\n"));
-        assert_eq!(fsck::check(&db, While::Stopped).await.unwrap(), Vec::new(), "all was taken back");
+        assert_eq!(fsck::check(&db, CheckMode::Stopped).await.unwrap(), Vec::new(), "all was taken back");
         db.close().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_lock_cannot_be_changed_even_by_hand() {
-    for fresh in fresh().await {
-        story::begin(&fresh.db).await;
+async fn lock_cannot_be_changed_by_direct_sql() {
+    for fresh in test_databases().await {
+        walkthrough::start_walkthrough(&fresh.db).await;
         let mut tx = fresh.db.begin().await.unwrap();
         let text = "UPDATE branches SET model = 'other'";
         let said = match &mut tx {

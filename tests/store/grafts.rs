@@ -1,14 +1,14 @@
 //! Grafts and what paths are measured by, on both databases: a chapter of the story.
 
-use turnleaf::domain::graft::{GraftStatus, PauseReason};
+use turnleaf::domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf::domain::*;
-use turnleaf_store::grafts::{Advance, Standing};
-use turnleaf_store::{Db, StoreError, exchanges, grafts, turns};
+use turnleaf_store::reruns::{RerunAdvance, RerunStatusChange};
+use turnleaf_store::{Db, StoreError, exchanges, reruns, turns};
 
-use crate::actors::{id, now};
+use crate::domain_fixtures::{next_id, next_time};
 
 /// What the story has by now.
-pub struct Told<'a> {
+pub struct StoryState<'a> {
     pub owner: UserId,
     pub chat: ChatId,
     pub branch: BranchId,
@@ -17,83 +17,83 @@ pub struct Told<'a> {
     pub exchange: ExchangeId,
 }
 
-fn graft(told: &Told<'_>) -> Graft {
-    Graft {
-        id: id(),
+fn new_graft(told: &StoryState<'_>) -> Rerun {
+    Rerun {
+        id: next_id(),
         chat_id: told.chat,
         branch_id: told.branch,
         from_turn_id: Some(told.question.id),
         leaf_turn_id: Some(told.reply.id),
-        messages: vec![told.question.id, id()],
+        messages: vec![told.question.id, next_id()],
         asked: 0,
         exchange_id: None,
-        status: GraftStatus::Running,
+        status: RerunStatus::Running,
         reason: None,
         detail: None,
-        params: Params { temperature: Some(0.1), ..Params::default() },
-        created_at: now(),
-        updated_at: now(),
+        params: ModelParams { temperature: Some(0.1), ..ModelParams::default() },
+        created_at: next_time(),
+        updated_at: next_time(),
     }
 }
 
-pub async fn a_path_is_asked_again(db: &Db, told: &Told<'_>) {
+pub async fn check_graft(db: &Db, told: &StoryState<'_>) {
     let owner = told.owner;
-    let stranger: UserId = id();
-    let mut graft = graft(told);
+    let stranger: UserId = next_id();
+    let mut graft = new_graft(told);
     let mut tx = db.begin().await.unwrap();
-    grafts::insert(&mut tx, owner, &graft).await.unwrap();
-    let nul = Graft { id: id(), detail: Some("a\0b".into()), ..graft.clone() };
-    assert!(matches!(grafts::insert(&mut tx, owner, &nul).await, Err(StoreError::Nul(_))));
+    reruns::insert(&mut tx, owner, &graft).await.unwrap();
+    let nul = Rerun { id: next_id(), detail: Some("a\0b".into()), ..graft.clone() };
+    assert!(matches!(reruns::insert(&mut tx, owner, &nul).await, Err(StoreError::Nul(_))));
     tx.commit().await.unwrap();
-    assert_eq!(grafts::find(db, owner, graft.id).await.unwrap().as_ref(), Some(&graft));
-    assert_eq!(grafts::find(db, stranger, graft.id).await.unwrap(), None);
-    assert_eq!(grafts::list(db, owner, told.chat, 9).await.unwrap(), [graft.clone()]);
-    assert_eq!(grafts::list(db, stranger, told.chat, 9).await.unwrap(), []);
-    assert_eq!(grafts::running(db).await.unwrap(), [(owner, graft.clone())]);
+    assert_eq!(reruns::find(db, owner, graft.id).await.unwrap().as_ref(), Some(&graft));
+    assert_eq!(reruns::find(db, stranger, graft.id).await.unwrap(), None);
+    assert_eq!(reruns::list(db, owner, told.chat, 9).await.unwrap(), [graft.clone()]);
+    assert_eq!(reruns::list(db, stranger, told.chat, 9).await.unwrap(), []);
+    assert_eq!(reruns::list_running(db).await.unwrap(), [(owner, graft.clone())]);
 
     // A step counts once, from where it was seen.
-    let to = Advance { asked: 1, exchange_id: told.exchange, branch_id: told.branch };
-    let at = now();
+    let to = RerunAdvance { asked: 1, exchange_id: told.exchange, branch_id: told.branch };
+    let at = next_time();
     let mut tx = db.begin().await.unwrap();
-    assert!(grafts::advance(&mut tx, &graft, to, at).await.unwrap());
-    assert!(!grafts::advance(&mut tx, &graft, to, at).await.unwrap(), "it has been taken");
+    assert!(reruns::advance(&mut tx, &graft, to, at).await.unwrap());
+    assert!(!reruns::advance(&mut tx, &graft, to, at).await.unwrap(), "it has been taken");
     tx.commit().await.unwrap();
-    graft = Graft { asked: 1, exchange_id: Some(told.exchange), updated_at: at, ..graft };
-    assert_eq!(grafts::find(db, owner, graft.id).await.unwrap().as_ref(), Some(&graft));
-    assert_eq!(exchanges::reply(db, owner, told.exchange).await.unwrap(), Some(told.reply.id));
-    assert_eq!(exchanges::reply(db, stranger, told.exchange).await.unwrap(), None);
+    graft = Rerun { asked: 1, exchange_id: Some(told.exchange), updated_at: at, ..graft };
+    assert_eq!(reruns::find(db, owner, graft.id).await.unwrap().as_ref(), Some(&graft));
+    assert_eq!(exchanges::find_reply(db, owner, told.exchange).await.unwrap(), Some(told.reply.id));
+    assert_eq!(exchanges::find_reply(db, stranger, told.exchange).await.unwrap(), None);
 
-    let stands = |from: GraftStatus, to: Standing| {
+    let stands = |from: RerunStatus, to: RerunStatusChange| {
         let id = graft.id;
         async move {
             let mut tx = db.begin().await.unwrap();
-            let changed = grafts::set_status(&mut tx, id, from, &to, now()).await.unwrap();
+            let changed = reruns::set_status(&mut tx, id, from, &to, next_time()).await.unwrap();
             tx.commit().await.unwrap();
             changed
         }
     };
-    let paused = Standing::Paused(PauseReason::ReplyFailed, Some("It said\0no.".into()));
-    assert!(!stands(GraftStatus::Paused, paused.clone()).await, "it runs");
-    assert!(stands(GraftStatus::Running, paused).await);
-    let found = grafts::find(db, owner, graft.id).await.unwrap().unwrap();
-    assert_eq!((found.status, found.reason), (GraftStatus::Paused, Some(PauseReason::ReplyFailed)));
+    let paused = RerunStatusChange::Paused(RerunPauseReason::ReplyFailed, Some("It said\0no.".into()));
+    assert!(!stands(RerunStatus::Paused, paused.clone()).await, "it runs");
+    assert!(stands(RerunStatus::Running, paused).await);
+    let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
+    assert_eq!((found.status, found.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
     assert_eq!(found.detail.as_deref(), Some("It said\u{2400}no."));
-    assert_eq!(grafts::running(db).await.unwrap(), []);
+    assert_eq!(reruns::list_running(db).await.unwrap(), []);
     // A step of a paused graft lets it run, and forgets why it waited.
     let mut tx = db.begin().await.unwrap();
-    assert!(!grafts::advance(&mut tx, &graft, to, now()).await.unwrap(), "seen while it ran");
-    assert!(grafts::advance(&mut tx, &found, Advance { asked: 2, ..to }, now()).await.unwrap());
+    assert!(!reruns::advance(&mut tx, &graft, to, next_time()).await.unwrap(), "seen while it ran");
+    assert!(reruns::advance(&mut tx, &found, RerunAdvance { asked: 2, ..to }, next_time()).await.unwrap());
     tx.commit().await.unwrap();
-    let found = grafts::find(db, owner, graft.id).await.unwrap().unwrap();
-    assert_eq!((found.asked, found.status, found.reason, found.detail), (2, GraftStatus::Running, None, None));
-    assert!(stands(GraftStatus::Running, Standing::Cancelled).await);
-    assert!(stands(GraftStatus::Cancelled, Standing::Running).await);
-    assert!(stands(GraftStatus::Running, Standing::Done).await);
-    assert!(!stands(GraftStatus::Running, Standing::Cancelled).await, "it is done");
+    let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
+    assert_eq!((found.asked, found.status, found.reason, found.detail), (2, RerunStatus::Running, None, None));
+    assert!(stands(RerunStatus::Running, RerunStatusChange::Cancelled).await);
+    assert!(stands(RerunStatus::Cancelled, RerunStatusChange::Running).await);
+    assert!(stands(RerunStatus::Running, RerunStatusChange::Done).await);
+    assert!(!stands(RerunStatus::Running, RerunStatusChange::Cancelled).await, "it is done");
 }
 
 /// The finished reply called tools in two generations.
-pub async fn a_path_is_measured(db: &Db, told: &Told<'_>) {
+pub async fn check_path_measures(db: &Db, told: &StoryState<'_>) {
     let path = turns::lineage(db, told.owner, told.reply.id).await.unwrap();
     assert_eq!(path.iter().map(|turn| turn.id).collect::<Vec<_>>(), [told.question.id, told.reply.id]);
     let (question, reply) = (&path[0], &path[1]);
@@ -102,9 +102,9 @@ pub async fn a_path_is_measured(db: &Db, told: &Told<'_>) {
     assert_eq!((reply.usage, reply.cost), (told.reply.usage, told.reply.cost));
     assert_eq!((reply.created_at, reply.completed_at), (told.reply.created_at, told.reply.completed_at));
     assert!(reply.first_token_at.is_some_and(|at| at >= reply.created_at), "{:?}", reply.first_token_at);
-    assert_eq!(turns::lineage(db, id(), told.reply.id).await.unwrap(), []);
-    assert_eq!(turns::lineage(db, told.owner, id()).await.unwrap(), []);
+    assert_eq!(turns::lineage(db, next_id(), told.reply.id).await.unwrap(), []);
+    assert_eq!(turns::lineage(db, told.owner, next_id()).await.unwrap(), []);
     assert_eq!(turns::tools_called(db, told.owner, told.reply.id, 1).await.unwrap(), ["look_up"]);
     assert_eq!(turns::tools_called(db, told.owner, told.question.id, 9).await.unwrap(), Vec::<String>::new());
-    assert_eq!(turns::tools_called(db, id(), told.reply.id, 9).await.unwrap(), Vec::<String>::new());
+    assert_eq!(turns::tools_called(db, next_id(), told.reply.id, 9).await.unwrap(), Vec::<String>::new());
 }

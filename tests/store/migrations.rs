@@ -4,17 +4,17 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::damages::reckless;
-use crate::databases::{Fresh, empty_sqlite, fresh, noon, postgres};
+use crate::damage_values::open_unchecked;
+use crate::databases::{TestDatabase, empty_sqlite, noon, postgres, test_databases};
 use sqlx::migrate::Migrator;
-use turnleaf::domain::branch::Frozen;
+use turnleaf::domain::branch::PromptPrefix;
 use turnleaf_store::{Db, StoreError, branches, dialect, turns};
 use uuid::Uuid;
 
 /// (table, column, whether it may be null), but for the words of the search, which each database keeps in its own way.
-pub type Columns = BTreeSet<(String, String, bool)>;
+pub type SchemaColumns = BTreeSet<(String, String, bool)>;
 
-pub async fn columns(db: &Db) -> Columns {
+pub async fn columns(db: &Db) -> SchemaColumns {
     let rows: Vec<(String, String, bool)> = match db {
         Db::Sqlite { writer, .. } => sqlx::query_as(
             "SELECT s.name, c.name, c.\"notnull\" = 0 FROM sqlite_schema s, pragma_table_xinfo(s.name) c \
@@ -59,19 +59,19 @@ async fn run(db: &Db, text: &'static str) {
 }
 
 #[test]
-fn both_databases_have_migrations_of_the_same_names() {
+fn both_databases_have_migrations_of_same_names() {
     assert!(!names("sqlite").is_empty());
     assert_eq!(names("sqlite"), names("postgres"));
 }
 
 /// A new PostgreSQL database without a schema, or `None` when no cluster is named.
-pub async fn empty_postgres() -> Option<Fresh> {
+pub async fn empty_postgres() -> Option<TestDatabase> {
     postgres("").await
 }
 
 #[tokio::test]
-async fn the_schema_has_every_table_of_the_model() {
-    let fresh = fresh().await;
+async fn schema_has_every_table_of_model() {
+    let fresh = test_databases().await;
     let tables: BTreeSet<String> = columns(&fresh[0].db).await.into_iter().map(|(table, ..)| table).collect();
     for table in [
         "users",
@@ -96,16 +96,16 @@ async fn the_schema_has_every_table_of_the_model() {
 }
 
 #[tokio::test]
-async fn both_databases_have_the_same_columns() {
-    let fresh = fresh().await;
+async fn both_databases_have_same_columns() {
+    let fresh = test_databases().await;
     let [sqlite, postgres] = fresh.as_slice() else { return };
     let (sqlite, postgres) = (columns(&sqlite.db).await, columns(&postgres.db).await);
     assert_eq!(sqlite.symmetric_difference(&postgres).collect::<Vec<_>>(), Vec::<&_>::new());
 }
 
 #[tokio::test]
-async fn migrating_again_does_nothing_and_backs_nothing_up() {
-    for fresh in fresh().await {
+async fn repeated_migration_changes_and_backs_up_nothing() {
+    for fresh in test_databases().await {
         let again = fresh.db.migrate(Some(fresh.dir.path()), noon()).await.unwrap();
         assert!(!again.is_pending());
         assert_eq!((again.backup, backups(fresh.dir.path())), (None, Vec::new()));
@@ -113,7 +113,7 @@ async fn migrating_again_does_nothing_and_backs_nothing_up() {
 }
 
 #[tokio::test]
-async fn a_new_database_is_migrated_without_a_backup() {
+async fn new_database_is_migrated_without_backup() {
     let fresh = empty_sqlite().await;
     let plan = fresh.db.plan_migration().await.unwrap();
     assert!(plan.is_pending() && plan.from.is_none());
@@ -123,7 +123,7 @@ async fn a_new_database_is_migrated_without_a_backup() {
 }
 
 /// Makes a migrated database look as an older binary left it: with data, and behind this binary's schema.
-async fn put_back_to_an_older_version(db: &Db) {
+async fn downgrade_schema(db: &Db) {
     run(
         db,
         "CREATE TABLE keepsake (what TEXT NOT NULL); INSERT INTO keepsake VALUES ('a chat'); \
@@ -133,10 +133,10 @@ async fn put_back_to_an_older_version(db: &Db) {
 }
 
 #[tokio::test]
-async fn an_existing_file_is_copied_before_it_is_migrated() {
+async fn existing_file_is_copied_before_it_is_migrated() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
-    put_back_to_an_older_version(&fresh.db).await;
+    downgrade_schema(&fresh.db).await;
     // The applied versions are none that this binary has, so the migration fails after the backup and changes nothing.
     let said = fresh.db.migrate(None, noon()).await.unwrap_err();
     assert!(matches!(said, StoreError::Migration(_)), "{said}");
@@ -148,7 +148,7 @@ async fn an_existing_file_is_copied_before_it_is_migrated() {
     let Db::Sqlite { writer, .. } = &copy else { unreachable!() };
     let kept: String = sqlx::query_scalar("SELECT what FROM keepsake").fetch_one(writer).await.unwrap();
     assert_eq!(kept, "a chat");
-    dialect::check_sound(&copy).await.unwrap();
+    dialect::quick_check(&copy).await.unwrap();
     // Nothing is ever written over an earlier backup.
     let said = fresh.db.migrate(None, noon()).await.unwrap_err();
     assert!(matches!(said, StoreError::Backup { .. }), "{said}");
@@ -171,7 +171,7 @@ pub async fn migrated_up_to(db: &Db, dir: &str, version: i64) {
 }
 
 #[tokio::test]
-async fn branches_of_the_first_version_get_the_prompt_of_their_chat() {
+async fn branches_of_first_version_get_prompt_of_their_chat() {
     for (fresh, dir, id) in [(Some(empty_sqlite().await), "sqlite", "X'"), (empty_postgres().await, "postgres", "'")] {
         let Some(fresh) = fresh else { continue };
         migrated_up_to(&fresh.db, dir, 1).await;
@@ -190,12 +190,12 @@ async fn branches_of_the_first_version_get_the_prompt_of_their_chat() {
         run(&fresh.db, String::leak(rows)).await;
         fresh.db.migrate(None, noon()).await.unwrap();
         let frozen = branches::frozen(&fresh.db, Uuid::from_u128(3).into()).await.unwrap().unwrap();
-        assert_eq!(frozen, Frozen { system_prompt: "Be brief.".into(), tools: None });
+        assert_eq!(frozen, PromptPrefix { system_prompt: "Be brief.".into(), tools: None });
     }
 }
 
 #[tokio::test]
-async fn quarantine_of_a_chat_whose_owner_there_is_not_gets_none() {
+async fn quarantine_of_chat_without_owner_gets_no_owner() {
     let fresh = empty_sqlite().await;
     migrated_up_to(&fresh.db, "sqlite", 29).await;
     let at = "'2026-03-01T12:00:00+00:00'";
@@ -214,7 +214,7 @@ async fn quarantine_of_a_chat_whose_owner_there_is_not_gets_none() {
         one = id(5),
         two = id(6),
     );
-    let reckless = reckless(fresh.db.path().unwrap()).await;
+    let reckless = open_unchecked(fresh.db.path().unwrap()).await;
     sqlx::raw_sql(sqlx::AssertSqlSafe(rows)).execute(&reckless).await.unwrap();
     fresh.db.migrate(None, noon()).await.unwrap();
     let owners = "SELECT owner_id IS NOT NULL FROM quarantine ORDER BY id";
@@ -223,7 +223,7 @@ async fn quarantine_of_a_chat_whose_owner_there_is_not_gets_none() {
 }
 
 #[tokio::test]
-async fn replies_from_before_costs_know_how_full_their_context_was_and_not_what_they_cost() {
+async fn replies_from_before_costs_have_context_size_and_no_cost() {
     for (fresh, dir, id) in [(Some(empty_sqlite().await), "sqlite", "X'"), (empty_postgres().await, "postgres", "'")] {
         let Some(fresh) = fresh else { continue };
         migrated_up_to(&fresh.db, dir, 2).await;
@@ -263,8 +263,8 @@ async fn replies_from_before_costs_know_how_full_their_context_was_and_not_what_
 }
 
 #[tokio::test]
-async fn a_database_of_a_newer_version_is_refused_and_both_versions_are_named() {
-    for fresh in fresh().await {
+async fn database_of_newer_version_is_refused_and_both_versions_are_named() {
+    for fresh in test_databases().await {
         run(&fresh.db, "UPDATE _sqlx_migrations SET version = version + 7000").await;
         let said = fresh.db.migrate(None, noon()).await.unwrap_err();
         let StoreError::NewerSchema { database, binary } = said else { panic!("{said}") };
@@ -276,8 +276,8 @@ async fn a_database_of_a_newer_version_is_refused_and_both_versions_are_named() 
 }
 
 #[tokio::test]
-async fn a_migration_that_was_edited_after_it_was_applied_is_refused() {
-    for fresh in fresh().await {
+async fn migration_that_was_edited_after_it_was_applied_is_refused() {
+    for fresh in test_databases().await {
         match &fresh.db {
             Db::Sqlite { .. } => run(&fresh.db, "UPDATE _sqlx_migrations SET checksum = x'00'").await,
             Db::Postgres { .. } => run(&fresh.db, "UPDATE _sqlx_migrations SET checksum = '\\x00'").await,
@@ -288,7 +288,7 @@ async fn a_migration_that_was_edited_after_it_was_applied_is_refused() {
 }
 
 #[tokio::test]
-async fn two_processes_that_migrate_at_once_both_find_the_schema_in_place() {
+async fn two_processes_that_migrate_at_once_both_find_schema_in_place() {
     for fresh in [Some(empty_sqlite().await), empty_postgres().await].into_iter().flatten() {
         let other = Db::open(&fresh.url).await.unwrap();
         let (one, two) = tokio::join!(fresh.db.migrate(None, noon()), other.migrate(None, noon()));
@@ -311,7 +311,7 @@ async fn only_known_schemes_are_opened_and_nothing_is_created_for_others() {
 }
 
 #[tokio::test]
-async fn a_file_may_have_any_name() {
+async fn file_may_have_any_name() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("50% of #1? 树.db");
     let db = Db::open_file(&path).await.unwrap();
@@ -321,7 +321,7 @@ async fn a_file_may_have_any_name() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_called_damaged() {
+async fn non_database_file_is_reported_as_damaged() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("letter.db");
     std::fs::write(&path, "Dear reader, ".repeat(999)).unwrap();
@@ -331,10 +331,10 @@ async fn a_file_that_is_no_database_is_called_damaged() {
 }
 
 #[tokio::test]
-async fn a_flipped_page_is_found_before_anything_is_served() {
+async fn corrupted_page_is_found_before_serving() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
-    dialect::check_sound(&fresh.db).await.unwrap();
+    dialect::quick_check(&fresh.db).await.unwrap();
     fresh.db.close().await;
     let path = fresh.dir.path().join("turnleaf.db");
     let mut bytes = std::fs::read(&path).unwrap();
@@ -343,14 +343,14 @@ async fn a_flipped_page_is_found_before_anything_is_served() {
     std::fs::write(&path, bytes).unwrap();
     let db = Db::open(&fresh.url).await.unwrap();
     let said = match db.migrate(None, noon()).await {
-        Ok(_) => dialect::check_sound(&db).await.unwrap_err(),
+        Ok(_) => dialect::quick_check(&db).await.unwrap_err(),
         Err(said) => said,
     };
     assert!(said.is_damaged(), "{said:?}");
 }
 
 #[tokio::test]
-async fn a_sqlite_file_is_opened_so_that_a_commit_is_durable() {
+async fn sqlite_file_is_opened_with_durable_commits() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
     let Db::Sqlite { writer, readers, .. } = &fresh.db else { unreachable!() };
@@ -368,5 +368,5 @@ async fn a_sqlite_file_is_opened_so_that_a_commit_is_durable() {
     assert_eq!(writer.options().get_max_connections(), 1);
     let said = sqlx::query("DELETE FROM users").execute(readers).await.unwrap_err();
     assert!(said.to_string().contains("readonly"), "{said}");
-    dialect::give_back_space(&fresh.db).await.unwrap();
+    dialect::reclaim_free_pages(&fresh.db).await.unwrap();
 }

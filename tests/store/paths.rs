@@ -1,19 +1,19 @@
 //! Paths are read in parts by the places of their turns: the same turns as whoever walks from a turn to its root finds,
 //! on any tree.
 
-use crate::actors::id;
-use crate::bush::{self, Bush, anywhere};
-use crate::databases::{fresh, noon};
+use crate::databases::{noon, test_databases};
+use crate::domain_fixtures::next_id;
+use crate::tree_fixtures::{self, TreeFixture, pseudo_random_parent};
 use turnleaf::domain::*;
-use turnleaf_run::paths::Paths;
-use turnleaf_store::fsck::{self, While};
-use turnleaf_store::generations::raw::{self, Chunk};
+use turnleaf_run::path_cache::PathCache;
+use turnleaf_store::fsck::{self, CheckMode};
+use turnleaf_store::generations::raw::{self, RawChunk};
 use turnleaf_store::generations::requests::StoredRequest;
 use turnleaf_store::generations::{NewGeneration, RawKind};
 use turnleaf_store::{Db, StoreError, generations, turn_blocks, turns};
 
-async fn bush(db: &Db, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> Bush {
-    bush::bush(db, Lock::new("demo", "scripted"), length, hangs_on).await
+async fn plant_tree(db: &Db, length: usize, hangs_on: impl Fn(usize) -> Option<usize>) -> TreeFixture {
+    tree_fixtures::plant_tree(db, ModelLock::new("demo", "scripted"), length, hangs_on).await
 }
 
 async fn run(db: &Db, text: &'static str) {
@@ -24,20 +24,20 @@ async fn run(db: &Db, text: &'static str) {
 }
 
 #[tokio::test]
-async fn a_part_of_a_path_is_what_walking_it_finds() {
-    for fresh in fresh().await {
+async fn path_window_matches_walk_from_leaf() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let bush = bush(db, 70, anywhere).await;
-        let stranger: UserId = id();
+        let bush = plant_tree(db, 70, pseudo_random_parent).await;
+        let stranger: UserId = next_id();
         for leaf in &bush.turns {
-            let walked = bush.walked(leaf);
-            let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
+            let walked = bush.walk_to_root(leaf);
+            let end = turns::find_position(db, bush.owner, leaf.id).await.unwrap().unwrap();
             assert_eq!((end.chat_id, end.branch_id, end.depth), (bush.chat, leaf.branch_id, leaf.depth));
-            assert_eq!(turns::spot_by_ord(db, bush.owner, bush.chat, leaf.ord).await.unwrap(), Some(end));
+            assert_eq!(turns::find_position_by_ord(db, bush.owner, bush.chat, leaf.ord).await.unwrap(), Some(end));
             let depth = leaf.depth;
             for (first, last) in [(0, depth), (depth / 2, depth), (depth / 3, depth / 2), (depth, depth), (0, 0)] {
                 let part = &walked[first as usize..=last as usize];
-                let read = turns::between(db, bush.owner, &end, first, last).await.unwrap();
+                let read = turns::turns_between(db, bush.owner, &end, first, last).await.unwrap();
                 assert_eq!(read, part);
                 let nodes = turns::nodes_between(db, bush.owner, &end, first, last).await.unwrap();
                 assert!(nodes.iter().map(|node| (node.id, node.prev, node.ord)).eq(part.iter().map(|turn| (
@@ -45,14 +45,15 @@ async fn a_part_of_a_path_is_what_walking_it_finds() {
                     turn.prev_turn_id,
                     turn.ord
                 ))));
-                let extent = turns::extent::extent(db, bush.owner, leaf.id, first, last).await.unwrap();
+                let extent =
+                    turns::path_fingerprint::path_fingerprint(db, bush.owner, leaf.id, first, last).await.unwrap();
                 let events = part.iter().map(|turn| turn.last_event_seq as i64).sum::<i64>();
                 assert_eq!((extent.turns, extent.events), (part.len() as i64, events));
                 let mut seen = db.snapshot().await.unwrap();
-                let spans = turns::spans(&mut seen, bush.owner, leaf.id, first, last).await.unwrap();
+                let spans = turns::path_spans(&mut seen, bush.owner, leaf.id, first, last).await.unwrap();
                 for turn in &walked {
-                    let spot = turns::spot(db, bush.owner, turn.id).await.unwrap().unwrap();
-                    assert_eq!(spans.iter().any(|span| span.holds(&spot)), (first..=last).contains(&turn.depth));
+                    let spot = turns::find_position(db, bush.owner, turn.id).await.unwrap().unwrap();
+                    assert_eq!(spans.iter().any(|span| span.contains(&spot)), (first..=last).contains(&turn.depth));
                 }
                 let blocks: Vec<(TurnId, Block)> =
                     part.iter().flat_map(|turn| turn.blocks.iter().map(|block| (turn.id, block.clone()))).collect();
@@ -68,48 +69,48 @@ async fn a_part_of_a_path_is_what_walking_it_finds() {
                 assert!(part.iter().all(|turn| bytes.get(&turn.depth).copied().unwrap_or(0) == held(turn)));
                 let slice = turn_blocks::slice_on_path(&mut seen, bush.owner, &spans, 1, 3).await.unwrap();
                 assert!(slice.iter().eq(blocks.iter().skip(1).take(3)));
-                assert!(turns::spans(&mut seen, stranger, leaf.id, first, last).await.unwrap().is_empty());
+                assert!(turns::path_spans(&mut seen, stranger, leaf.id, first, last).await.unwrap().is_empty());
                 seen.commit().await.unwrap();
-                assert!(turns::between(db, stranger, &end, first, last).await.unwrap().is_empty());
+                assert!(turns::turns_between(db, stranger, &end, first, last).await.unwrap().is_empty());
             }
-            assert!(turns::between(db, bush.owner, &end, 1, 0).await.unwrap().is_empty());
-            assert_eq!(turns::spot(db, stranger, leaf.id).await.unwrap(), None);
-            assert_eq!(turns::spot_by_ord(db, stranger, bush.chat, leaf.ord).await.unwrap(), None);
+            assert!(turns::turns_between(db, bush.owner, &end, 1, 0).await.unwrap().is_empty());
+            assert_eq!(turns::find_position(db, stranger, leaf.id).await.unwrap(), None);
+            assert_eq!(turns::find_position_by_ord(db, stranger, bush.chat, leaf.ord).await.unwrap(), None);
         }
-        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
+        assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), Vec::new());
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn the_shape_of_a_tree_is_all_of_its_turns_and_one_revision() {
-    for fresh in fresh().await {
+async fn tree_shape_has_all_turns_and_one_revision() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let bush = bush(db, 40, anywhere).await;
-        let (rev, shape) = turns::shape(db, bush.owner, bush.chat).await.unwrap().unwrap();
+        let bush = plant_tree(db, 40, pseudo_random_parent).await;
+        let (rev, shape) = turns::tree_shape(db, bush.owner, bush.chat).await.unwrap().unwrap();
         assert_eq!(rev, 40);
         let of = |turn: &Turn| turns::ShapeTurn { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord };
         assert_eq!(shape, bush.turns.iter().map(of).collect::<Vec<_>>());
-        assert_eq!(turns::shape(db, id(), bush.chat).await.unwrap(), None);
+        assert_eq!(turns::tree_shape(db, next_id(), bush.chat).await.unwrap(), None);
         run(db, "UPDATE turns SET deleted_at = created_at, deletion_id = id").await;
-        assert_eq!(turns::shape(db, bush.owner, bush.chat).await.unwrap(), Some((40, Vec::new())));
+        assert_eq!(turns::tree_shape(db, bush.owner, bush.chat).await.unwrap(), Some((40, Vec::new())));
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn going_down_takes_the_newest_child_and_so_many_steps() {
-    for fresh in fresh().await {
+async fn descending_takes_newest_child_and_bounded_steps() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
         // 0 - 1 - 2 - 3, and 4 - 5 beside 2.
         let hangs_on = [None, Some(0), Some(1), Some(2), Some(1), Some(4)];
-        let bush = bush(db, 6, |n| hangs_on[n]).await;
+        let bush = plant_tree(db, 6, |n| hangs_on[n]).await;
         let id_of = |n: usize| Some(bush.turns[n].id);
         for (from, steps, to) in [(0, 0, 0), (0, 1, 1), (0, 2, 4), (0, 99, 5), (2, 99, 3), (3, 99, 3)] {
             let below = turns::newest_below(db, bush.owner, bush.turns[from].id, steps).await.unwrap();
             assert_eq!(below, id_of(to), "{steps} steps below {from}");
         }
-        assert_eq!(turns::newest_below(db, id(), bush.turns[0].id, 9).await.unwrap(), None);
+        assert_eq!(turns::newest_below(db, next_id(), bush.turns[0].id, 9).await.unwrap(), None);
         run(db, "UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE ord = 6").await;
         assert_eq!(turns::newest_below(db, bush.owner, bush.turns[0].id, 9).await.unwrap(), id_of(4));
         fresh.close().await;
@@ -117,21 +118,21 @@ async fn going_down_takes_the_newest_child_and_so_many_steps() {
 }
 
 #[tokio::test]
-async fn hundreds_of_forks_on_one_path_are_read_whole() {
-    for fresh in fresh().await {
-        hundreds_of_forks_are_read_whole(&fresh.db).await;
+async fn hundreds_of_forks_on_one_path_are_read_completely() {
+    for fresh in test_databases().await {
+        check_many_forks(&fresh.db).await;
         fresh.close().await;
     }
 }
 
-pub async fn hundreds_of_forks_are_read_whole(db: &Db) {
+pub async fn check_many_forks(db: &Db) {
     // Each other turn has a sibling before it, so that the path changes its branch all the time.
-    let bush = bush(db, 451, |n| n.checked_sub(if n % 3 == 2 { 2 } else { 1 })).await;
+    let bush = plant_tree(db, 451, |n| n.checked_sub(if n % 3 == 2 { 2 } else { 1 })).await;
     let leaf = bush.turns.last().unwrap();
-    let walked = bush.walked(leaf);
-    let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
+    let walked = bush.walk_to_root(leaf);
+    let end = turns::find_position(db, bush.owner, leaf.id).await.unwrap().unwrap();
     let mut seen = db.snapshot().await.unwrap();
-    let spans = turns::spans(&mut seen, bush.owner, leaf.id, 0, end.depth).await.unwrap();
+    let spans = turns::path_spans(&mut seen, bush.owner, leaf.id, 0, end.depth).await.unwrap();
     assert!(spans.len() > 128, "{}", spans.len());
     assert_eq!(turns::path(db, bush.owner, leaf.id, 1_000).await.unwrap(), (walked.clone(), false));
     let blocks: Vec<Block> = walked.iter().flat_map(|turn| turn.blocks.clone()).collect();
@@ -144,11 +145,11 @@ pub async fn hundreds_of_forks_are_read_whole(db: &Db) {
 }
 
 #[tokio::test]
-async fn a_path_is_read_as_it_is_at_one_moment() {
-    for fresh in fresh().await {
+async fn path_is_read_from_consistent_snapshot() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let bush = bush(db, 9, |n| n.checked_sub(1)).await;
-        let end = turns::spot(db, bush.owner, bush.turns[8].id).await.unwrap().unwrap();
+        let bush = plant_tree(db, 9, |n| n.checked_sub(1)).await;
+        let end = turns::find_position(db, bush.owner, bush.turns[8].id).await.unwrap().unwrap();
         let deleting = async {
             for _ in 0..60 {
                 run(db, "UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE ord > 3").await;
@@ -158,7 +159,7 @@ async fn a_path_is_read_as_it_is_at_one_moment() {
         let (stop, mut stopped) = tokio::sync::oneshot::channel::<()>();
         let reading = async {
             while stopped.try_recv().is_err() {
-                let read = turns::between(db, bush.owner, &end, 0, 8).await.unwrap();
+                let read = turns::turns_between(db, bush.owner, &end, 0, 8).await.unwrap();
                 assert!(read.is_empty() || read == bush.turns, "all of it with its blocks, or nothing");
             }
         };
@@ -172,16 +173,16 @@ async fn a_path_is_read_as_it_is_at_one_moment() {
 }
 
 #[tokio::test]
-async fn a_cycle_that_something_else_wrote_ends_in_an_error() {
-    for fresh in fresh().await {
+async fn externally_written_cycle_is_error() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let bush = bush(db, 9, |n| n.checked_sub(1)).await;
+        let bush = plant_tree(db, 9, |n| n.checked_sub(1)).await;
         let leaf = &bush.turns[8];
-        let end = turns::spot(db, bush.owner, leaf.id).await.unwrap().unwrap();
+        let end = turns::find_position(db, bush.owner, leaf.id).await.unwrap().unwrap();
         run(db, "UPDATE turns SET prev_turn_id = (SELECT t.id FROM turns t WHERE t.ord = 7) WHERE ord = 4").await;
-        let said = turns::between(db, bush.owner, &end, 0, 8).await.unwrap_err();
+        let said = turns::turns_between(db, bush.owner, &end, 0, 8).await.unwrap_err();
         assert!(matches!(said, StoreError::BrokenPath(turn) if turn == leaf.id), "{said}");
-        let rest = turns::between(db, bush.owner, &end, 5, 8).await.unwrap();
+        let rest = turns::turns_between(db, bush.owner, &end, 5, 8).await.unwrap();
         assert_eq!(
             rest.iter().map(|turn| turn.id).collect::<Vec<_>>(),
             bush.turns[5..].iter().map(|t| t.id).collect::<Vec<_>>()
@@ -192,33 +193,33 @@ async fn a_cycle_that_something_else_wrote_ends_in_an_error() {
 }
 
 #[tokio::test]
-async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
-    for fresh in fresh().await {
+async fn sent_path_is_reread_only_where_it_changed() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let bush = bush(db, 90, |at| at.checked_sub(1)).await;
-        let paths = Paths::default();
+        let bush = plant_tree(db, 90, |at| at.checked_sub(1)).await;
+        let paths = PathCache::default();
         let leaf = |at: usize| bush.turns[at].id;
         let asked = async |owner: UserId, at: usize, wants: fn(&Turn) -> bool| {
-            let begun = paths.begin(db, owner, bush.chat, leaf(at)).await.unwrap();
-            let (path, responses) = paths.finish(db, owner, begun, wants).await.unwrap();
+            let begun = paths.read_newest(db, owner, bush.chat, leaf(at)).await.unwrap();
+            let (path, responses) = paths.read_rest(db, owner, begun, wants).await.unwrap();
             (path.iter().map(|turn| (**turn).clone()).collect::<Vec<Turn>>(), responses)
         };
         let read = async |at: usize| asked(bush.owner, at, |_| true).await.0;
         let stored = async |at: usize| turns::path(db, bush.owner, leaf(at), 1_000).await.unwrap().0;
-        answered(db, leaf(20)).await;
-        answered(db, leaf(88)).await;
+        store_finished_call(db, leaf(20)).await;
+        store_finished_call(db, leaf(88)).await;
         for at in [60, 70, 89, 65, 10] {
             assert_eq!(read(at).await, stored(at).await, "to {at}");
         }
-        let (path, responses) = asked(id(), 89, |_| true).await;
+        let (path, responses) = asked(next_id(), 89, |_| true).await;
         assert!(path.is_empty() && responses.is_empty(), "a stranger's");
-        assert_eq!(asked(id(), 10, |_| true).await.0, [], "a stranger's short one");
+        assert_eq!(asked(next_id(), 10, |_| true).await.0, [], "a stranger's short one");
 
         // Responses come with the path, whether it is known or read.
-        for (what, paths) in [("read", &Paths::default()), ("known", &paths)] {
+        for (what, paths) in [("read", &PathCache::default()), ("known", &paths)] {
             for (wants, count) in [((|turn| turn.depth == 20) as fn(&Turn) -> bool, 1), (|turn| turn.depth < 20, 0)] {
-                let begun = paths.begin(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
-                let (_, responses) = paths.finish(db, bush.owner, begun, wants).await.unwrap();
+                let begun = paths.read_newest(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
+                let (_, responses) = paths.read_rest(db, bush.owner, begun, wants).await.unwrap();
                 assert_eq!(responses.values().flat_map(|steps| steps.iter()).count(), count, "{what}");
                 assert!(
                     responses.values().flat_map(|steps| steps.iter()).all(|step| step.response.bytes() == "data: {}"),
@@ -228,12 +229,12 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         }
 
         // Nor is a response read again, unless its turn has changed: here one that is known, and one of the newest.
-        let said = async |paths: &Paths, at: usize| {
-            let begun = paths.begin(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
-            let (_, responses) = paths.finish(db, bush.owner, begun, |_| true).await.unwrap();
+        let said = async |paths: &PathCache, at: usize| {
+            let begun = paths.read_newest(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
+            let (_, responses) = paths.read_rest(db, bush.owner, begun, |_| true).await.unwrap();
             responses[&leaf(at)][0].response.bytes()
         };
-        let paths = Paths::default();
+        let paths = PathCache::default();
         assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "data: {}"]);
         let other = match db {
             Db::Sqlite { .. } => "UPDATE generation_chunks SET bytes = X'2121'",
@@ -243,7 +244,7 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
         assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "data: {}"]);
         run(db, "UPDATE turns SET last_event_seq = last_event_seq + 1 WHERE depth = 88").await;
         assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "!!"]);
-        assert_eq!(said(&Paths::default(), 20).await, "!!");
+        assert_eq!(said(&PathCache::default(), 20).await, "!!");
 
         // What nothing here does to a turn that has ended shows that it was kept.
         run(db, "UPDATE turn_blocks SET content = REPLACE(content, '20.0', 'other')").await;
@@ -259,8 +260,8 @@ async fn a_path_that_was_sent_is_read_again_only_where_it_changed() {
 }
 
 /// Stores a call of this turn, and what came of it.
-async fn answered(db: &Db, turn: TurnId) {
-    let id: GenerationId = self::id();
+async fn store_finished_call(db: &Db, turn: TurnId) {
+    let id: GenerationId = next_id();
     let new = NewGeneration {
         id,
         turn_id: turn,
@@ -268,12 +269,12 @@ async fn answered(db: &Db, turn: TurnId) {
         provider: "p".into(),
         api: "openai_chat".into(),
         model_requested: "m".into(),
-        request: StoredRequest::whole(Default::default(), "\"none\"".into()),
+        request: StoredRequest::from_whole(Default::default(), "\"none\"".into()),
         raw_kind: RawKind::SseEvents,
         started_at: noon(),
     };
     let mut tx = db.begin().await.unwrap();
     generations::insert(&mut tx, &new).await.unwrap();
-    raw::append_chunks(&mut tx, &[Chunk { generation_id: id, offset: 0, bytes: b"data: {}" }]).await.unwrap();
+    raw::append_chunks(&mut tx, &[RawChunk { generation_id: id, offset: 0, bytes: b"data: {}" }]).await.unwrap();
     tx.commit().await.unwrap();
 }

@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 use sqlx::{AssertSqlSafe, SqlitePool};
 use turnleaf::domain::{ChatId, Content, Turn, TurnId, UserId};
 use turnleaf_service::Service;
-use turnleaf_service::documents::change::{NewDocument, Source};
-use turnleaf_service::turns::StartTurn;
+use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
+use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_store::Db;
-use turnleaf_store::fsck::{self, While, repair};
+use turnleaf_store::fsck::{self, CheckMode, repair};
 use turnleaf_store::readable::is_placeholder;
 use uuid::Uuid;
 
-use crate::actors::now;
-use crate::damage::{drop_checks, end_of, reply_of, say, sql, start};
-use crate::damages::{columns, deep, reckless};
-use crate::databases::{empty_sqlite, fresh, noon};
+use crate::damage::{drop_checks, reply_of, send_and_wait, sql, start_service, wait_until_ended};
+use crate::damage_values::{nested_json, open_unchecked, sqlite_columns};
+use crate::databases::{empty_sqlite, noon, test_databases};
+use crate::domain_fixtures::next_time;
 
 /// Damages rows as a disk would: neither conditions nor references are looked at.
 async fn damage(db: &Db, text: String) {
@@ -54,21 +54,21 @@ async fn lines(db: &Db, turn: TurnId) -> Vec<(i64, String)> {
 }
 
 /// A chat with a finished reply, and the service that made it.
-async fn a_reply(db: &Db, dir: &std::path::Path) -> (Service, UserId, ChatId, Turn) {
+async fn create_reply(db: &Db, dir: &std::path::Path) -> (Service, UserId, ChatId, Turn) {
     if let Db::Postgres { writer, .. } = db {
         drop_checks(writer).await;
     }
-    let (service, owner) = start(db, dir).await.unwrap();
-    let chat = say(&service, owner, "a question").await;
+    let (service, owner) = start_service(db, dir).await.unwrap();
+    let chat = send_and_wait(&service, owner, "a question").await;
     let reply = reply_of(&service, owner, chat).await;
     (service, owner, chat, reply)
 }
 
 #[tokio::test]
-async fn a_damaged_row_with_a_sound_journal_is_rebuilt_and_the_journal_stays() {
-    for fresh in fresh().await {
+async fn damaged_row_with_sound_journal_is_rebuilt_and_journal_stays() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
+        let (service, owner, chat, before) = create_reply(db, fresh.dir.path()).await;
         let journal = lines(db, before.id).await;
         assert!(!journal.is_empty());
         let reply = literal(db, before.id.uuid());
@@ -81,16 +81,17 @@ async fn a_damaged_row_with_a_sound_journal_is_rebuilt_and_the_journal_stays() {
         ] {
             damage(db, text).await;
         }
-        let repairs = repair::repair(db, now()).await.unwrap();
+        let repairs = repair::repair(db, next_time()).await.unwrap();
         assert_eq!(repairs.len(), 5, "{repairs:#?}");
-        let is_rebuilt = |one: &repair::Repair| one.outcome.as_ref().is_ok_and(|done| done.change.contains("rebuilt"));
+        let is_rebuilt =
+            |one: &repair::ValueRepair| one.outcome.as_ref().is_ok_and(|done| done.change.contains("rebuilt"));
         assert!(repairs.iter().all(is_rebuilt), "{repairs:#?}");
         assert_eq!(reply_of(&service, owner, chat).await, before, "nothing is lost");
         assert_eq!(lines(db, before.id).await, journal);
-        let kept = repair::quarantined(db).await.unwrap();
+        let kept = repair::list_quarantined(db).await.unwrap();
         assert_eq!(kept.len(), 5);
         assert!(kept.iter().all(|value| value.table_name != "turn_events"), "{kept:#?}");
-        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
+        assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), []);
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
     }
@@ -99,10 +100,10 @@ async fn a_damaged_row_with_a_sound_journal_is_rebuilt_and_the_journal_stays() {
 /// The first block that has ended does not depend on lines behind it.
 #[tokio::test]
 async fn damaged_block_is_rebuilt_from_its_own_lines_where_lines_of_others_are_damaged() {
-    for fresh in fresh().await {
+    for fresh in test_databases().await {
         for line_damage in ["event = '[]'", "event = '{\"type\":\"block_delta\"}'", "seq = seq + 1000"] {
             let db = &fresh.db;
-            let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
+            let (service, owner, chat, before) = create_reply(db, fresh.dir.path()).await;
             let reply = literal(db, before.id.uuid());
             let first = &before.blocks[0];
             let journal = lines(db, before.id).await;
@@ -114,11 +115,11 @@ async fn damaged_block_is_rebuilt_from_its_own_lines_where_lines_of_others_are_d
             damage(db, format!("UPDATE turn_events SET {line_damage} WHERE {line}")).await;
             damage(db, format!("UPDATE turn_blocks SET content = '{{\"type\":' WHERE turn_id = {reply} AND seq = 0"))
                 .await;
-            repair::repair(db, now()).await.unwrap();
+            repair::repair(db, next_time()).await.unwrap();
             let after = reply_of(&service, owner, chat).await;
             assert_eq!(after, before, "{line_damage}: nothing is lost");
             assert_eq!(lines(db, before.id).await, [], "the journal no longer gives its rows");
-            assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
+            assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), []);
             service.supervisor().toolbox().shut_down().await;
         }
         fresh.close().await;
@@ -126,28 +127,28 @@ async fn damaged_block_is_rebuilt_from_its_own_lines_where_lines_of_others_are_d
 }
 
 #[tokio::test]
-async fn text_of_a_turn_stays_where_its_blocks_and_its_journal_are_lost() {
-    for fresh in fresh().await {
+async fn turn_text_stays_when_blocks_and_journal_are_lost() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let (service, _, _, before) = a_reply(db, fresh.dir.path()).await;
+        let (service, _, _, before) = create_reply(db, fresh.dir.path()).await;
         let reply = literal(db, before.id.uuid());
         let has_text = format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text <> ''");
         assert_eq!(count(db, has_text.clone()).await, 1);
         damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
         damage(db, format!("UPDATE turn_blocks SET content = '{{\"type\":' WHERE turn_id = {reply}")).await;
-        repair::repair(db, now()).await.unwrap();
+        repair::repair(db, next_time()).await.unwrap();
         assert_eq!(count(db, has_text).await, 1, "the last copy of what was said");
-        assert!(fsck::check(db, While::Stopped).await.unwrap().iter().all(|finding| finding.invariant != "I10"));
+        assert!(fsck::check(db, CheckMode::Stopped).await.unwrap().iter().all(|finding| finding.invariant != "I10"));
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn damaged_text_of_a_turn_is_what_its_other_blocks_give_where_one_is_lost() {
-    for fresh in fresh().await {
+async fn damaged_turn_text_is_rebuilt_from_remaining_blocks() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let (service, _, _, before) = a_reply(db, fresh.dir.path()).await;
+        let (service, _, _, before) = create_reply(db, fresh.dir.path()).await;
         let reply = literal(db, before.id.uuid());
         let says = |text: &str| {
             format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text = '{}'", text.replace('\'', "''"))
@@ -163,23 +164,23 @@ async fn damaged_text_of_a_turn_is_what_its_other_blocks_give_where_one_is_lost(
             let no_text = "CAST(X'61ff62' AS TEXT)";
             damage(db, format!("UPDATE turns SET content_text = {no_text} WHERE id = {reply}")).await;
         }
-        let repairs = repair::repair(db, now()).await.unwrap();
+        let repairs = repair::repair(db, next_time()).await.unwrap();
         assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
-        let kept = repair::quarantined(db).await.unwrap();
+        let kept = repair::list_quarantined(db).await.unwrap();
         assert_eq!(kept.iter().any(|value| value.bytes == b"a\xffb"), is_file, "{kept:#?}");
         assert_eq!(count(db, says(&text)).await, 1, "the text of the blocks that can be read");
-        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
-        assert_eq!(repair::repair(db, now()).await.unwrap(), []);
+        assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), []);
+        assert_eq!(repair::repair(db, next_time()).await.unwrap(), []);
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn turn_whose_block_contains_a_nul_is_repaired_and_its_text_is_in_line() {
-    for fresh in fresh().await {
+async fn turn_whose_block_contains_nul_is_repaired_and_its_text_is_in_line() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let (service, _, _, before) = a_reply(db, fresh.dir.path()).await;
+        let (service, _, _, before) = create_reply(db, fresh.dir.path()).await;
         let reply = literal(db, before.id.uuid());
         damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
         let content = r#"{"type":"text","text":"a\u0000b"}"#;
@@ -191,32 +192,36 @@ async fn turn_whose_block_contains_a_nul_is_repaired_and_its_text_is_in_line() {
         ] {
             damage(db, text).await;
         }
-        let repairs = repair::repair(db, now()).await.unwrap();
+        let repairs = repair::repair(db, next_time()).await.unwrap();
         assert!(!repairs.is_empty() && repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
         let says = format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text LIKE '%a\u{2400}b%'");
         assert_eq!(count(db, says).await, 1);
-        let findings = fsck::check(db, While::Stopped).await.unwrap();
+        let findings = fsck::check(db, CheckMode::Stopped).await.unwrap();
         // That the block has it is said as itself.
-        let is_said = |finding: &fsck::Finding| finding.invariant == "R8";
+        let is_said = |finding: &fsck::FsckFinding| finding.invariant == "R8";
         assert!(findings.iter().all(is_said), "{findings:#?}");
-        assert_eq!(repair::repair(db, now()).await.unwrap(), []);
+        assert_eq!(repair::repair(db, next_time()).await.unwrap(), []);
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_damaged_journal_goes_into_quarantine_line_by_line() {
-    for fresh in fresh().await {
+async fn damaged_journal_is_quarantined_entry_by_entry() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
+        let (service, owner, chat, before) = create_reply(db, fresh.dir.path()).await;
         let mut journal = lines(db, before.id).await;
         let reply = literal(db, before.id.uuid());
-        damage(db, format!("UPDATE turn_events SET event = '{}' WHERE turn_id = {reply} AND seq = 2", deep(127))).await;
-        journal[1].1 = deep(127);
-        let repairs = repair::repair(db, now()).await.unwrap();
+        damage(
+            db,
+            format!("UPDATE turn_events SET event = '{}' WHERE turn_id = {reply} AND seq = 2", nested_json(127)),
+        )
+        .await;
+        journal[1].1 = nested_json(127);
+        let repairs = repair::repair(db, next_time()).await.unwrap();
         assert_eq!(repairs.len(), 2, "the damaged line, and the others: {repairs:#?}");
-        let kept = repair::quarantined(db).await.unwrap();
+        let kept = repair::list_quarantined(db).await.unwrap();
         let mut kept: Vec<(i64, String)> = kept
             .into_iter()
             .map(|value| {
@@ -229,17 +234,17 @@ async fn a_damaged_journal_goes_into_quarantine_line_by_line() {
         assert_eq!(kept, journal, "every line, byte for byte");
         assert_eq!(lines(db, before.id).await, []);
         assert_eq!(reply_of(&service, owner, chat).await, before);
-        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
+        assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), []);
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn lines_of_no_turn_and_behind_an_end_go_into_quarantine() {
-    for fresh in fresh().await {
+async fn entries_without_turn_or_after_ending_are_quarantined() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let (service, owner, chat, before) = a_reply(db, fresh.dir.path()).await;
+        let (service, owner, chat, before) = create_reply(db, fresh.dir.path()).await;
         let journal = lines(db, before.id).await;
         let (reply, nobody) = (literal(db, before.id.uuid()), Uuid::from_u128(0x0bad));
         for (turn, seq, event) in [
@@ -255,18 +260,18 @@ async fn lines_of_no_turn_and_behind_an_end_go_into_quarantine() {
             )
             .await;
         }
-        assert_ne!(fsck::check(db, While::Stopped).await.unwrap(), []);
-        let repairs = repair::repair(db, now()).await.unwrap();
+        assert_ne!(fsck::check(db, CheckMode::Stopped).await.unwrap(), []);
+        let repairs = repair::repair(db, next_time()).await.unwrap();
         assert!(repairs.len() == 2 && repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
-        let kept = repair::quarantined(db).await.unwrap();
+        let kept = repair::list_quarantined(db).await.unwrap();
         for event in ["behind the end", "of no turn", "of no turn either"] {
             let bytes = format!("{{\"type\":\"{event}\"}}").into_bytes();
             assert!(kept.iter().any(|value| value.bytes == bytes), "{event}: {kept:#?}");
         }
         assert_eq!(lines(db, before.id).await, journal);
         assert_eq!(reply_of(&service, owner, chat).await, before);
-        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), []);
-        assert_eq!(repair::repair(db, now()).await.unwrap(), []);
+        assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), []);
+        assert_eq!(repair::repair(db, next_time()).await.unwrap(), []);
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
     }
@@ -275,7 +280,7 @@ async fn lines_of_no_turn_and_behind_an_end_go_into_quarantine() {
 /// All rows of a file as SQL literals, but for the ids of the quarantine.
 async fn rows(pool: &SqlitePool) -> BTreeMap<String, Vec<String>> {
     let mut all = BTreeMap::new();
-    for (table, columns) in columns(pool).await {
+    for (table, columns) in sqlite_columns(pool).await {
         let shown = columns.iter().filter(|(name, _)| table != "quarantine" || name != "id");
         let shown = shown.map(|(name, _)| format!("quote(\"{name}\")")).collect::<Vec<_>>().join(" || ', ' || ");
         let text = format!("SELECT {shown} FROM \"{table}\" ORDER BY 1");
@@ -285,11 +290,11 @@ async fn rows(pool: &SqlitePool) -> BTreeMap<String, Vec<String>> {
 }
 
 #[tokio::test]
-async fn a_repair_that_is_broken_off_anywhere_is_finished_by_the_next() {
+async fn repair_interrupted_anywhere_is_finished_by_next_one() {
     let whole = empty_sqlite().await;
     whole.db.migrate(None, noon()).await.unwrap();
-    let (service, owner, chat, reply) = a_reply(&whole.db, whole.dir.path()).await;
-    say(&service, owner, "another chat").await;
+    let (service, owner, chat, reply) = create_reply(&whole.db, whole.dir.path()).await;
+    send_and_wait(&service, owner, "another chat").await;
     service.supervisor().toolbox().shut_down().await;
     let (of_reply, of_chat) = (literal(&whole.db, reply.id.uuid()), literal(&whole.db, chat.uuid()));
     for text in [
@@ -312,7 +317,7 @@ async fn a_repair_that_is_broken_off_anywhere_is_finished_by_the_next() {
         let dir = tempfile::tempdir().unwrap();
         let copy = dir.path().join("turnleaf.db");
         std::fs::copy(&file, &copy).unwrap();
-        let pool = reckless(&copy).await;
+        let pool = open_unchecked(&copy).await;
         let stop = format!(
             "CREATE TRIGGER stop BEFORE INSERT ON quarantine WHEN (SELECT COUNT(*) FROM quarantine) >= {steps} \
              BEGIN SELECT RAISE(ABORT, 'stopped'); END"
@@ -323,7 +328,7 @@ async fn a_repair_that_is_broken_off_anywhere_is_finished_by_the_next() {
         let is_stopped = repair::repair(&db, noon()).await.is_err();
         sql(&db, "DROP TRIGGER stop".into()).await;
         repair::repair(&db, noon()).await.unwrap();
-        assert_eq!(fsck::check(&db, While::Stopped).await.unwrap(), [], "after {steps} steps");
+        assert_eq!(fsck::check(&db, CheckMode::Stopped).await.unwrap(), [], "after {steps} steps");
         let Db::Sqlite { writer, .. } = &db else { unreachable!() };
         let rows = rows(writer).await;
         match &finished {
@@ -340,22 +345,22 @@ async fn a_repair_that_is_broken_off_anywhere_is_finished_by_the_next() {
 }
 
 #[tokio::test]
-async fn what_is_in_quarantine_goes_with_what_it_is_of() {
-    for fresh in fresh().await {
+async fn quarantined_rows_are_deleted_with_their_owner() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
-        let (service, owner, chat, reply) = a_reply(db, fresh.dir.path()).await;
+        let (service, owner, chat, reply) = create_reply(db, fresh.dir.path()).await;
         let content = vec![MessageBlock::Text { text: "more".into() }];
-        let more = StartTurn { chat_id: Some(chat), content, ..StartTurn::default() };
+        let more = TurnRequest { chat_id: Some(chat), content, ..TurnRequest::default() };
         let more = service.start_turn(owner, more).await.unwrap();
-        end_of(&service, owner, more.assistant_turn.id).await;
-        let other = say(&service, owner, "another chat").await;
-        let document = NewDocument {
+        wait_until_ended(&service, owner, more.assistant_turn.id).await;
+        let other = send_and_wait(&service, owner, "another chat").await;
+        let document = NewDocumentRequest {
             title: Some("Plan".into()),
             kind: Some("text/markdown".into()),
-            source: Source::Text("# Plan".into()),
+            source: DocumentTextSource::Text("# Plan".into()),
             client_request_id: None,
         };
-        let document = service.create_document(owner, document).await.unwrap().it;
+        let document = service.create_document(owner, document).await.unwrap().value;
         sql(db, "DELETE FROM turn_events".into()).await;
         let block_of = |turn: TurnId| {
             format!("UPDATE turn_blocks SET content = '[]' WHERE turn_id = {} AND seq = 0", literal(db, turn.uuid()))
@@ -372,15 +377,15 @@ async fn what_is_in_quarantine_goes_with_what_it_is_of() {
             format!(
                 "INSERT INTO settings (owner_id, key, value, updated_at) SELECT owner_id, 'look', '{}', created_at \
                  FROM chats WHERE id = {}",
-                deep(200),
+                nested_json(200),
                 literal(db, chat.uuid())
             ),
         ] {
             damage(db, text).await;
         }
-        let repairs = repair::repair(db, now()).await.unwrap();
+        let repairs = repair::repair(db, next_time()).await.unwrap();
         assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
-        let left = || async { repair::quarantined(db).await.unwrap().len() };
+        let left = || async { repair::list_quarantined(db).await.unwrap().len() };
         let all = left().await;
         assert_eq!(all, 5, "{repairs:#?}");
         let after = service.turn(owner, reply.id).await.unwrap();
@@ -393,18 +398,18 @@ async fn what_is_in_quarantine_goes_with_what_it_is_of() {
         service.delete_turn(owner, more.user_turn.id).await.unwrap();
         assert_eq!(left().await, all);
         service.empty_trash(owner).await.unwrap();
-        service.supervisor().tidy().await.unwrap();
+        service.supervisor().run_maintenance().await.unwrap();
         assert_eq!(left().await, all - 1, "with the turn");
         service.delete_chat(owner, chat).await.unwrap();
         service.empty_trash(owner).await.unwrap();
-        service.supervisor().tidy().await.unwrap();
+        service.supervisor().run_maintenance().await.unwrap();
         assert_eq!(left().await, all - 2, "with the chat");
         service.delete_document(owner, document.id).await.unwrap();
         service.empty_trash(owner).await.unwrap();
-        service.supervisor().tidy().await.unwrap();
+        service.supervisor().run_maintenance().await.unwrap();
         assert_eq!(left().await, all - 3, "with the document");
         service.delete_everything(owner).await.unwrap();
-        service.supervisor().tidy().await.unwrap();
+        service.supervisor().run_maintenance().await.unwrap();
         assert_eq!(left().await, 0, "with everything");
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;

@@ -5,37 +5,39 @@ use std::collections::BTreeSet;
 
 use turnleaf::domain::id::DocumentId;
 use turnleaf::domain::*;
-use turnleaf_store::deletions::{self, Marked, NewDeletion, Root, Unmarked, purge};
-use turnleaf_store::fsck::{self, While};
-use turnleaf_store::search::{Cursor, Filter, Hit, Kind, Page, Query, catch_up, index, look};
+use turnleaf_store::deletions::{self, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge};
+use turnleaf_store::fsck::{self, CheckMode};
+use turnleaf_store::search::{
+    MatchPage, MatchedItem, SearchCursor, SearchFilter, SearchKind, TextQuery, backfill, find_items, index,
+};
 use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 
-use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::databases;
+use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 
 /// A chat with a branch, to which turns are added.
-struct Written {
+struct WrittenChat {
     owner: UserId,
     chat: Chat,
     branch: Branch,
     last: Option<Turn>,
 }
 
-impl Written {
-    async fn begin(db: &Db, title: &str) -> Self {
+impl WrittenChat {
+    async fn create_chat(db: &Db, title: &str) -> Self {
         let mut tx = db.begin().await.unwrap();
-        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
         let chat = Chat { title: title.into(), ..chat(owner) };
         let branch = branch(chat.id);
         chats::insert(&mut tx, &chat).await.unwrap();
-        branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+        branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
         tx.commit().await.unwrap();
         Self { owner, chat, branch, last: None }
     }
 
-    async fn say_in(&mut self, tx: &mut Tx, role: Role, text: &str) -> TurnId {
-        let ord = chats::take_ord(tx, self.owner, self.chat.id, now()).await.unwrap().unwrap();
-        let mut said = turn(&self.branch, id(), self.last.as_ref(), ord, role);
+    async fn add_turn_in(&mut self, tx: &mut Tx, role: Role, text: &str) -> TurnId {
+        let ord = chats::allocate_ord(tx, self.owner, self.chat.id, next_time()).await.unwrap().unwrap();
+        let mut said = turn(&self.branch, next_id(), self.last.as_ref(), ord, role);
         let exchange = exchange(&self.branch, said.id, None);
         said.exchange_id = exchange.id;
         if role == Role::Assistant {
@@ -50,38 +52,45 @@ impl Written {
         id
     }
 
-    async fn say(&mut self, db: &Db, text: &str) -> TurnId {
+    async fn add_turn(&mut self, db: &Db, text: &str) -> TurnId {
         let mut tx = db.begin().await.unwrap();
-        let id = self.say_in(&mut tx, Role::User, text).await;
+        let id = self.add_turn_in(&mut tx, Role::User, text).await;
         tx.commit().await.unwrap();
         id
     }
 
-    async fn say_all(&mut self, db: &Db, texts: &[String]) -> Vec<TurnId> {
+    async fn add_turns(&mut self, db: &Db, texts: &[String]) -> Vec<TurnId> {
         let mut tx = db.begin().await.unwrap();
         let mut ids = Vec::new();
         for text in texts {
-            ids.push(self.say_in(&mut tx, Role::User, text).await);
+            ids.push(self.add_turn_in(&mut tx, Role::User, text).await);
         }
         tx.commit().await.unwrap();
         ids
     }
 }
 
-async fn page(db: &Db, owner: UserId, query: &str, kinds: &[Kind], from: Option<Cursor>, limit: u32) -> Page {
-    let query = Query::new(query).unwrap();
-    look(db, owner, (&query, &Filter::default(), kinds), from, limit).await.unwrap().unwrap()
+async fn page(
+    db: &Db,
+    owner: UserId,
+    query: &str,
+    kinds: &[SearchKind],
+    from: Option<SearchCursor>,
+    limit: u32,
+) -> MatchPage {
+    let query = TextQuery::new(query).unwrap();
+    find_items(db, owner, (&query, &SearchFilter::default(), kinds), from, limit).await.unwrap().unwrap()
 }
 
-fn ids(page: &Page) -> Vec<TurnId> {
-    page.hits.iter().map(|hit| if let Hit::Turn(hit) = hit { hit.turn_id } else { panic!("{hit:?}") }).collect()
+fn ids(page: &MatchPage) -> Vec<TurnId> {
+    page.hits.iter().map(|hit| if let MatchedItem::Turn(hit) = hit { hit.turn_id } else { panic!("{hit:?}") }).collect()
 }
 
-async fn found(db: &Db, owner: UserId, query: &str) -> BTreeSet<TurnId> {
+async fn found_turns(db: &Db, owner: UserId, query: &str) -> BTreeSet<TurnId> {
     let mut all = BTreeSet::new();
     let mut from = None;
     loop {
-        let page = page(db, owner, query, &[Kind::Turn], from, 200).await;
+        let page = page(db, owner, query, &[SearchKind::Turn], from, 200).await;
         assert!(page.is_whole && page.is_indexed);
         for id in ids(&page) {
             assert!(all.insert(id), "twice: {query}");
@@ -107,14 +116,14 @@ async fn count(db: &Db, text: &'static str) -> i64 {
     }
 }
 
-async fn is_true(db: &Db) {
-    let findings = fsck::check(db, While::Stopped).await.unwrap();
+async fn assert_index_matches(db: &Db) {
+    let findings = fsck::check(db, CheckMode::Stopped).await.unwrap();
     let of_search: Vec<_> = findings.iter().filter(|finding| finding.invariant == "search").collect();
     assert!(of_search.is_empty(), "{of_search:#?}");
 }
 
 #[tokio::test]
-async fn every_query_means_itself() {
+async fn every_query_is_matched_literally() {
     let signs = [
         "100%",
         "a_b",
@@ -143,12 +152,12 @@ async fn every_query_means_itself() {
     texts.extend(
         ["你好世界 再见", "Über dem Fluß", "axb 1000 C foobar", "nul \0 in it", "用GPT模型的人"].map(str::to_owned),
     );
-    for fresh in databases::fresh().await {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
-        let mut written = Written::begin(db, "").await;
-        let said = written.say_all(db, &texts).await;
+        let mut written = WrittenChat::create_chat(db, "").await;
+        let said = written.add_turns(db, &texts).await;
         for (at, sign) in signs.iter().enumerate() {
-            let hit = found(db, written.owner, sign).await;
+            let hit = found_turns(db, written.owner, sign).await;
             assert_eq!(hit, BTreeSet::from([said[at]]), "{sign} on {}", fresh.url);
         }
         let more = signs.len();
@@ -165,40 +174,45 @@ async fn every_query_means_itself() {
             ("NAÏVE", 18),
             ("123", 21),
         ] {
-            assert_eq!(found(db, written.owner, query).await, BTreeSet::from([said[at]]), "{query} on {}", fresh.url);
+            assert_eq!(
+                found_turns(db, written.owner, query).await,
+                BTreeSet::from([said[at]]),
+                "{query} on {}",
+                fresh.url
+            );
         }
         for nothing in ["%%", "a%b", "' OR 2=2--", "NEAR((", "你坏", "oo_bar", "ser/local", "C+++", "b-a"] {
-            assert_eq!(found(db, written.owner, nothing).await, BTreeSet::new(), "{nothing} on {}", fresh.url);
+            assert_eq!(found_turns(db, written.owner, nothing).await, BTreeSet::new(), "{nothing} on {}", fresh.url);
         }
         for few in ["%", "_", "\"", "-"] {
-            let hit = found(db, written.owner, few).await;
+            let hit = found_turns(db, written.owner, few).await;
             let has: BTreeSet<TurnId> =
                 texts.iter().zip(&said).filter(|(text, _)| text.contains(few)).map(|(_, id)| *id).collect();
             assert_eq!(hit, has, "{few} on {}", fresh.url);
         }
-        is_true(db).await;
+        assert_index_matches(db).await;
         fresh.close().await;
     }
 }
 
 /// Numbers that look like chance and are the same every time.
-struct Chance(u64);
+struct TextRng(u64);
 
-impl Chance {
-    fn below(&mut self, end: usize) -> usize {
+impl TextRng {
+    fn next_below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 % end as u64).unwrap()
     }
 
-    fn text(&mut self, letters: &[char], longest: usize) -> String {
-        (0..=self.below(longest)).map(|_| letters[self.below(letters.len())]).collect()
+    fn next_text(&mut self, letters: &[char], longest: usize) -> String {
+        (0..=self.next_below(longest)).map(|_| letters[self.next_below(letters.len())]).collect()
     }
 }
 
 /// The rule of the search in other words: every word of the query is in the text, not within a longer word.
-fn has(text: &str, query: &str) -> bool {
+fn contains_query(text: &str, query: &str) -> bool {
     let letters: Vec<char> = text.to_lowercase().chars().collect();
     let is_word = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_alphanumeric);
     let words: Vec<Vec<char>> = query.to_lowercase().split_whitespace().map(|word| word.chars().collect()).collect();
@@ -215,86 +229,99 @@ fn has(text: &str, query: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_is_found_is_what_has_the_words() {
+async fn search_finds_exactly_turns_with_query_words() {
     let letters: Vec<char> = "aaaabbcA  +-.%(你好你 ".chars().collect();
-    for fresh in databases::fresh().await {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
-        let mut chance = Chance(0x5eed_cafe_f00d);
-        let mut written = Written::begin(db, "").await;
-        let texts: Vec<String> = (0..150).map(|_| chance.text(&letters, 24)).collect();
-        let said = written.say_all(db, &texts).await;
+        let mut chance = TextRng(0x5eed_cafe_f00d);
+        let mut written = WrittenChat::create_chat(db, "").await;
+        let texts: Vec<String> = (0..150).map(|_| chance.next_text(&letters, 24)).collect();
+        let said = written.add_turns(db, &texts).await;
         let mut hits = 0;
         for _ in 0..200 {
             // Half of the queries are pieces of texts.
-            let text: Vec<char> = texts[chance.below(texts.len())].chars().collect();
-            let from = chance.below(text.len());
-            let piece: String = text[from..(from + 1 + chance.below(6)).min(text.len())].iter().collect();
-            let query = if chance.below(2) == 0 { piece } else { chance.text(&letters, 6) };
+            let text: Vec<char> = texts[chance.next_below(texts.len())].chars().collect();
+            let from = chance.next_below(text.len());
+            let piece: String = text[from..(from + 1 + chance.next_below(6)).min(text.len())].iter().collect();
+            let query = if chance.next_below(2) == 0 { piece } else { chance.next_text(&letters, 6) };
             if query.trim().is_empty() {
                 continue;
             }
             let right: BTreeSet<TurnId> =
-                texts.iter().zip(&said).filter(|(text, _)| has(text, &query)).map(|(_, id)| *id).collect();
+                texts.iter().zip(&said).filter(|(text, _)| contains_query(text, &query)).map(|(_, id)| *id).collect();
             hits += right.len();
-            assert_eq!(found(db, written.owner, &query).await, right, "{query:?} on {}", fresh.url);
+            assert_eq!(found_turns(db, written.owner, &query).await, right, "{query:?} on {}", fresh.url);
         }
         assert!(hits > 500, "{hits}");
-        is_true(db).await;
+        assert_index_matches(db).await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_long_text_is_found_by_every_word_of_it() {
+async fn long_text_is_found_by_every_word_of_it() {
     let parts: Vec<String> = (0..12_000).map(|n| format!("w{n}x")).collect();
     let text = parts.join(" ");
-    for fresh in databases::fresh().await {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
-        let mut written = Written::begin(db, "").await;
-        let other = written.say(db, "w7000x alone").await;
-        let long = written.say(db, &text).await;
+        let mut written = WrittenChat::create_chat(db, "").await;
+        let other = written.add_turn(db, "w7000x alone").await;
+        let long = written.add_turn(db, &text).await;
         for n in (0..12_000).step_by(499).chain([11_999]) {
-            let hit = found(db, written.owner, &format!("w{n}x")).await;
+            let hit = found_turns(db, written.owner, &format!("w{n}x")).await;
             assert!(hit.contains(&long), "w{n}x on {}", fresh.url);
         }
-        assert_eq!(found(db, written.owner, "w7000x").await, BTreeSet::from([other, long]));
+        assert_eq!(found_turns(db, written.owner, "w7000x").await, BTreeSet::from([other, long]));
         // Where the parts meet, no word begins in the middle of another.
         for n in (0..12_000).step_by(211) {
-            assert_eq!(found(db, written.owner, &format!("{n}x")).await, BTreeSet::new(), "{n}x on {}", fresh.url);
+            assert_eq!(
+                found_turns(db, written.owner, &format!("{n}x")).await,
+                BTreeSet::new(),
+                "{n}x on {}",
+                fresh.url
+            );
         }
-        let near = page(db, written.owner, "w7000x w7001x", &[Kind::Turn], None, 20).await;
-        let Some(Hit::Turn(hit)) = near.hits.first() else { panic!("{near:?}") };
+        let near = page(db, written.owner, "w7000x w7001x", &[SearchKind::Turn], None, 20).await;
+        let Some(MatchedItem::Turn(hit)) = near.hits.first() else { panic!("{near:?}") };
         let marked: Vec<String> =
             hit.excerpt.pieces().into_iter().filter(|(_, is)| *is).map(|(text, _)| text).collect();
         assert_eq!(marked, ["w7000x", "w7001x"]);
-        is_true(db).await;
+        assert_index_matches(db).await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn pages_show_everything_once_whatever_is_written_and_deleted_between() {
-    for fresh in databases::fresh().await {
+async fn pages_show_every_hit_once_despite_concurrent_changes() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
-        let mut written = Written::begin(db, "").await;
+        let mut written = WrittenChat::create_chat(db, "").await;
         // More than one look at the index takes.
         let texts: Vec<String> = (0..620).map(|n| format!("tree {} {n}", "green ".repeat(n % 3))).collect();
-        let said = written.say_all(db, &texts).await;
-        let mut gone = Written::begin(db, "").await;
-        gone.say_all(db, &vec!["a tree that goes".to_owned(); 450]).await;
+        let said = written.add_turns(db, &texts).await;
+        let mut gone = WrittenChat::create_chat(db, "").await;
+        gone.add_turns(db, &vec!["a tree that goes".to_owned(); 450]).await;
         let owner = written.owner;
         let (mut seen, mut from) = (Vec::new(), None);
         loop {
-            let page = page(db, owner, "tree", &[Kind::Turn], from, 40).await;
+            let page = page(db, owner, "tree", &[SearchKind::Turn], from, 40).await;
             seen.extend(ids(&page));
-            from = page.next.map(|cursor| Cursor::parse(&cursor.write()).unwrap());
+            from = page.next.map(|cursor| SearchCursor::parse(&cursor.encode()).unwrap());
             match seen.len() {
-                40 => drop(written.say_all(db, &vec!["tree".to_owned(); 100]).await),
+                40 => drop(written.add_turns(db, &vec!["tree".to_owned(); 100]).await),
                 120 => {
-                    let new =
-                        NewDeletion { id: id(), owner_id: owner, chat_id: gone.chat.id, root: Root::Chat, at: now() };
+                    let new = NewDeletion {
+                        id: next_id(),
+                        owner_id: owner,
+                        chat_id: gone.chat.id,
+                        root: DeletionRoot::Chat,
+                        at: next_time(),
+                    };
                     let mut tx = db.begin().await.unwrap();
-                    assert!(matches!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Done { .. }));
+                    assert!(matches!(
+                        deletions::soft_delete(&mut tx, &new).await.unwrap(),
+                        DeletionOutcome::Done { .. }
+                    ));
                     tx.commit().await.unwrap();
                 }
                 _ => {}
@@ -312,47 +339,47 @@ async fn pages_show_everything_once_whatever_is_written_and_deleted_between() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_not_found_until_it_comes_back_and_what_is_purged_leaves_the_index() {
-    for fresh in databases::fresh().await {
+async fn deleted_turns_are_not_found_until_restored_and_purged_turns_leave_index() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
-        let mut kept = Written::begin(db, "Kept").await;
-        let stays = kept.say(db, "a walnut tree").await;
-        let mut written = Written::begin(db, "Walnut").await;
-        let said = [written.say(db, "walnut one").await, written.say(db, "walnut two").await];
+        let mut kept = WrittenChat::create_chat(db, "Kept").await;
+        let stays = kept.add_turn(db, "a walnut tree").await;
+        let mut written = WrittenChat::create_chat(db, "Walnut").await;
+        let said = [written.add_turn(db, "walnut one").await, written.add_turn(db, "walnut two").await];
         let owner = written.owner;
-        let titles = async || page(db, owner, "walnut", &[Kind::Chat], None, 20).await.hits.len();
-        assert_eq!((found(db, owner, "walnut").await.len(), titles().await), (3, 1));
+        let titles = async || page(db, owner, "walnut", &[SearchKind::Chat], None, 20).await.hits.len();
+        assert_eq!((found_turns(db, owner, "walnut").await.len(), titles().await), (3, 1));
 
-        let delete = async |root: Root| {
-            let new = NewDeletion { id: id(), owner_id: owner, chat_id: written.chat.id, root, at: now() };
+        let delete = async |root: DeletionRoot| {
+            let new = NewDeletion { id: next_id(), owner_id: owner, chat_id: written.chat.id, root, at: next_time() };
             let mut tx = db.begin().await.unwrap();
-            assert!(matches!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Done { .. }));
+            assert!(matches!(deletions::soft_delete(&mut tx, &new).await.unwrap(), DeletionOutcome::Done { .. }));
             tx.commit().await.unwrap();
             new.id
         };
         let restore = async |deletion: DeletionId| {
             let mut tx = db.begin().await.unwrap();
-            assert!(matches!(deletions::restore(&mut tx, owner, deletion).await.unwrap(), Unmarked::Done { .. }));
+            assert!(matches!(deletions::restore(&mut tx, owner, deletion).await.unwrap(), RestoreOutcome::Done { .. }));
             tx.commit().await.unwrap();
         };
-        let last = delete(Root::Turn(said[1])).await;
-        assert_eq!(found(db, owner, "walnut").await, BTreeSet::from([stays, said[0]]));
+        let last = delete(DeletionRoot::Turn(said[1])).await;
+        assert_eq!(found_turns(db, owner, "walnut").await, BTreeSet::from([stays, said[0]]));
         restore(last).await;
-        assert_eq!(found(db, owner, "walnut").await.len(), 3);
-        let whole = delete(Root::Chat).await;
-        assert_eq!((found(db, owner, "walnut").await, titles().await), (BTreeSet::from([stays]), 0));
+        assert_eq!(found_turns(db, owner, "walnut").await.len(), 3);
+        let whole = delete(DeletionRoot::Chat).await;
+        assert_eq!((found_turns(db, owner, "walnut").await, titles().await), (BTreeSet::from([stays]), 0));
         restore(whole).await;
-        assert_eq!((found(db, owner, "walnut").await.len(), titles().await), (3, 1));
+        assert_eq!((found_turns(db, owner, "walnut").await.len(), titles().await), (3, 1));
 
-        let whole = delete(Root::Chat).await;
+        let whole = delete(DeletionRoot::Chat).await;
         let mut tx = db.begin().await.unwrap();
-        assert!(purge::doom(&mut tx, owner, whole, now()).await.unwrap());
+        assert!(purge::schedule_purge(&mut tx, owner, whole, next_time()).await.unwrap());
         tx.commit().await.unwrap();
         let entries = "SELECT COUNT(*) FROM search_entries";
         let rows = "SELECT COUNT(*) FROM search_words";
         assert_eq!((count(db, entries).await, count(db, rows).await), (5, 5));
-        for of in purge::doomed(db, now()).await.unwrap() {
-            let ids = purge::turns_of(db, of).await.unwrap();
+        for of in purge::list_due(db, next_time()).await.unwrap() {
+            let ids = purge::turns_to_delete(db, of).await.unwrap();
             // Not when it is undone.
             let mut tx = db.begin().await.unwrap();
             purge::delete_turns(&mut tx, of, &ids).await.unwrap();
@@ -364,27 +391,27 @@ async fn what_is_deleted_is_not_found_until_it_comes_back_and_what_is_purged_lea
             tx.commit().await.unwrap();
         }
         assert_eq!((count(db, entries).await, count(db, rows).await), (2, 2));
-        assert_eq!(found(db, owner, "walnut").await, BTreeSet::from([stays]));
-        is_true(db).await;
+        assert_eq!(found_turns(db, owner, "walnut").await, BTreeSet::from([stays]));
+        assert_index_matches(db).await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
 async fn text_and_index_are_written_together_or_not_at_all() {
-    for fresh in databases::fresh().await {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
-        let mut written = Written::begin(db, "Trees").await;
+        let mut written = WrittenChat::create_chat(db, "Trees").await;
         let owner = written.owner;
         let mut tx = db.begin().await.unwrap();
-        written.say_in(&mut tx, Role::User, "an elm").await;
+        written.add_turn_in(&mut tx, Role::User, "an elm").await;
         tx.rollback().await.unwrap();
         written.last = None;
-        assert_eq!(found(db, owner, "elm").await, BTreeSet::new());
+        assert_eq!(found_turns(db, owner, "elm").await, BTreeSet::new());
         // A reply is found when it is over, by what it says then.
         let mut tx = db.begin().await.unwrap();
-        let ord = chats::take_ord(&mut tx, owner, written.chat.id, now()).await.unwrap().unwrap();
-        let mut reply = turn(&written.branch, id(), None, ord, Role::Assistant);
+        let ord = chats::allocate_ord(&mut tx, owner, written.chat.id, next_time()).await.unwrap().unwrap();
+        let mut reply = turn(&written.branch, next_id(), None, ord, Role::Assistant);
         let exchange = exchange(&written.branch, reply.id, None);
         reply.exchange_id = exchange.id;
         (reply.status, reply.completed_at) = (TurnStatus::Pending, None);
@@ -393,102 +420,102 @@ async fn text_and_index_are_written_together_or_not_at_all() {
         turns::insert(&mut tx, &reply).await.unwrap();
         tx.commit().await.unwrap();
         reply.blocks = vec![block(&reply, 0, Author::Assistant, BlockState::Done, Content::text("an elm"))];
-        (reply.status, reply.completed_at) = (TurnStatus::Complete, Some(now()));
+        (reply.status, reply.completed_at) = (TurnStatus::Complete, Some(next_time()));
         let mut tx = db.begin().await.unwrap();
         assert!(turns::finish(&mut tx, &reply).await.unwrap());
         tx.rollback().await.unwrap();
-        assert_eq!(found(db, owner, "elm").await, BTreeSet::new());
+        assert_eq!(found_turns(db, owner, "elm").await, BTreeSet::new());
         let mut tx = db.begin().await.unwrap();
         assert!(turns::finish(&mut tx, &reply).await.unwrap());
         tx.commit().await.unwrap();
-        assert_eq!(found(db, owner, "elm").await, BTreeSet::from([reply.id]));
+        assert_eq!(found_turns(db, owner, "elm").await, BTreeSet::from([reply.id]));
         // A new title is found, the old one is not.
         let mut tx = db.begin().await.unwrap();
         assert!(chats::rename(&mut tx, owner, written.chat.id, "Elms and oaks", true).await.unwrap());
         tx.commit().await.unwrap();
         for (query, hits) in [("trees", 0), ("oaks", 1), ("elm", 1)] {
-            assert_eq!(page(db, owner, query, &[Kind::Chat], None, 20).await.hits.len(), hits, "{query}");
+            assert_eq!(page(db, owner, query, &[SearchKind::Chat], None, 20).await.hits.len(), hits, "{query}");
         }
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn what_is_older_than_the_index_is_indexed_in_steps() {
-    for fresh in databases::fresh().await {
+async fn turns_older_than_index_are_indexed_in_steps() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
-        let mut written = Written::begin(db, "Old chat").await;
+        let mut written = WrittenChat::create_chat(db, "Old chat").await;
         let texts: Vec<String> = (0..410).map(|n| format!("oak {n}")).collect();
-        let said = written.say_all(db, &texts).await;
+        let said = written.add_turns(db, &texts).await;
         let owner = written.owner;
-        catch_up::begin_again(db).await.unwrap();
+        backfill::reset(db).await.unwrap();
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_words").await, 0);
-        let before = page(db, owner, "oak", &[Kind::Turn], None, 20).await;
+        let before = page(db, owner, "oak", &[SearchKind::Turn], None, 20).await;
         assert_eq!((before.hits.len(), before.is_indexed), (0, false));
-        assert!(catch_up::step(db).await.unwrap());
+        assert!(backfill::index_batch(db).await.unwrap());
         // Meanwhile something new is said: it is the newest when all is done.
-        let new = written.say(db, "oak 450").await;
+        let new = written.add_turn(db, "oak 450").await;
         let mut steps = 0;
-        while catch_up::step(db).await.unwrap() {
+        while backfill::index_batch(db).await.unwrap() {
             steps += 1;
         }
         assert!(steps >= 3, "{steps}");
-        let found = found(db, owner, "oak").await;
+        let found = found_turns(db, owner, "oak").await;
         assert_eq!(found.len(), 411);
         assert!(said.iter().chain([&new]).all(|id| found.contains(id)));
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id <= 4294967296").await, 411);
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id > 4294967296").await, 1);
-        is_true(db).await;
+        assert_index_matches(db).await;
         // Other rules: all of it once more.
         run(db, "UPDATE search_progress SET rules = 0").await;
-        assert!(!page(db, owner, "oak", &[Kind::Turn], None, 20).await.is_indexed);
-        while catch_up::step(db).await.unwrap() {}
-        assert!(page(db, owner, "oak", &[Kind::Turn], None, 20).await.is_indexed);
-        is_true(db).await;
+        assert!(!page(db, owner, "oak", &[SearchKind::Turn], None, 20).await.is_indexed);
+        while backfill::index_batch(db).await.unwrap() {}
+        assert!(page(db, owner, "oak", &[SearchKind::Turn], None, 20).await.is_indexed);
+        assert_index_matches(db).await;
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_search_is_narrowed_and_others_are_not_searched() {
-    for fresh in databases::fresh().await {
+async fn search_is_narrowed_and_others_are_not_searched() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
-        let mut one = Written::begin(db, "Pines").await;
-        let mut two = Written::begin(db, "").await;
+        let mut one = WrittenChat::create_chat(db, "Pines").await;
+        let mut two = WrittenChat::create_chat(db, "").await;
         let mut tx = db.begin().await.unwrap();
-        let question = one.say_in(&mut tx, Role::User, "which pine?").await;
-        let reply = one.say_in(&mut tx, Role::Assistant, "a pine, pine, pine").await;
-        let elsewhere = two.say_in(&mut tx, Role::User, "pine").await;
+        let question = one.add_turn_in(&mut tx, Role::User, "which pine?").await;
+        let reply = one.add_turn_in(&mut tx, Role::Assistant, "a pine, pine, pine").await;
+        let elsewhere = two.add_turn_in(&mut tx, Role::User, "pine").await;
         tx.commit().await.unwrap();
-        let (owner, query) = (one.owner, Query::new("pine").unwrap());
-        let narrowed = async |filter: Filter| {
-            let page = look(db, owner, (&query, &filter, &[Kind::Turn]), None, 20).await.unwrap().unwrap();
+        let (owner, query) = (one.owner, TextQuery::new("pine").unwrap());
+        let narrowed = async |filter: SearchFilter| {
+            let page = find_items(db, owner, (&query, &filter, &[SearchKind::Turn]), None, 20).await.unwrap().unwrap();
             ids(&page).into_iter().collect::<BTreeSet<_>>()
         };
-        let f = Filter::default;
+        let f = SearchFilter::default;
         let moment = one.last.as_ref().unwrap().created_at;
         for (filter, right) in [
             (f(), vec![question, reply, elsewhere]),
-            (Filter { chat: Some(one.chat.id), ..f() }, vec![question, reply]),
-            (Filter { not_chat: Some(one.chat.id), ..f() }, vec![elsewhere]),
-            (Filter { role: Some(Role::Assistant), ..f() }, vec![reply]),
-            (Filter { branch: Some(two.branch.id), ..f() }, vec![elsewhere]),
-            (Filter { model: Some("scripted".into()), ..f() }, vec![question, reply, elsewhere]),
-            (Filter { model: Some("other".into()), ..f() }, vec![]),
-            (Filter { since: Some(moment), ..f() }, vec![reply, elsewhere]),
-            (Filter { until: Some(moment), ..f() }, vec![question]),
+            (SearchFilter { chat: Some(one.chat.id), ..f() }, vec![question, reply]),
+            (SearchFilter { not_chat: Some(one.chat.id), ..f() }, vec![elsewhere]),
+            (SearchFilter { role: Some(Role::Assistant), ..f() }, vec![reply]),
+            (SearchFilter { branch: Some(two.branch.id), ..f() }, vec![elsewhere]),
+            (SearchFilter { model: Some("scripted".into()), ..f() }, vec![question, reply, elsewhere]),
+            (SearchFilter { model: Some("other".into()), ..f() }, vec![]),
+            (SearchFilter { since: Some(moment), ..f() }, vec![reply, elsewhere]),
+            (SearchFilter { until: Some(moment), ..f() }, vec![question]),
         ] {
             assert_eq!(narrowed(filter.clone()).await, right.into_iter().collect(), "{filter:?} on {}", fresh.url);
         }
-        let stranger: UserId = id();
-        assert_eq!(found(db, stranger, "pine").await, BTreeSet::new());
-        let all = page(db, owner, "pine", &Kind::ALL, None, 20).await;
-        assert!(matches!(all.hits.first(), Some(Hit::Chat { .. })), "{all:?}");
+        let stranger: UserId = next_id();
+        assert_eq!(found_turns(db, stranger, "pine").await, BTreeSet::new());
+        let all = page(db, owner, "pine", &SearchKind::ALL, None, 20).await;
+        assert!(matches!(all.hits.first(), Some(MatchedItem::Chat { .. })), "{all:?}");
         assert_eq!(all.hits.len(), 4);
         // A cursor of another search leads nowhere.
-        let first = page(db, owner, "pine", &[Kind::Turn], None, 1).await;
-        let other = Query::new("oak").unwrap();
-        let refused = look(db, owner, (&other, &f(), &[Kind::Turn]), first.next, 1).await.unwrap();
+        let first = page(db, owner, "pine", &[SearchKind::Turn], None, 1).await;
+        let other = TextQuery::new("oak").unwrap();
+        let refused = find_items(db, owner, (&other, &f(), &[SearchKind::Turn]), first.next, 1).await.unwrap();
         assert_eq!(refused.unwrap_err().field, "cursor");
         fresh.close().await;
     }
@@ -496,11 +523,11 @@ async fn a_search_is_narrowed_and_others_are_not_searched() {
 
 #[tokio::test]
 async fn documents_are_found_by_their_titles_and_their_newest_text() {
-    for fresh in databases::fresh().await {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let mut tx = db.begin().await.unwrap();
-        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
-        let document: DocumentId = id();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
+        let document: DocumentId = next_id();
         const INSERT: &str = "INSERT INTO documents (id, owner_id, title, kind, created_at, updated_at) \
             VALUES ($1, $2, 'Annual report', 'markdown', $3, $3)";
         const VERSION: &str =
@@ -513,23 +540,25 @@ async fn documents_are_found_by_their_titles_and_their_newest_text() {
                 }
             };
         }
-        write!(INSERT, document.uuid(), owner.uuid(), now());
+        write!(INSERT, document.uuid(), owner.uuid(), next_time());
         for text in ["old figures", "revenue of 2025: 100%"] {
-            write!(VERSION, document.uuid(), now(), text);
-            index::document(&mut tx, document).await.unwrap();
+            write!(VERSION, document.uuid(), next_time(), text);
+            index::index_document(&mut tx, document).await.unwrap();
         }
         tx.commit().await.unwrap();
         for (query, hits) in [("report", 1), ("revenue", 1), ("annual 100%", 1), ("old", 0)] {
-            let page = page(db, owner, query, &Kind::ALL, None, 20).await;
+            let page = page(db, owner, query, &SearchKind::ALL, None, 20).await;
             assert_eq!(page.hits.len(), hits, "{query} on {}", fresh.url);
         }
-        let found = page(db, owner, "report revenue", &[Kind::Document], None, 20).await;
-        let [Hit::Document { title, excerpt, document_id, .. }] = found.hits.as_slice() else { panic!("{found:?}") };
+        let found = page(db, owner, "report revenue", &[SearchKind::Document], None, 20).await;
+        let [MatchedItem::Document { title, excerpt, document_id, .. }] = found.hits.as_slice() else {
+            panic!("{found:?}")
+        };
         assert_eq!(
             (*document_id, title.marks.as_slice(), excerpt.marks.as_slice()),
             (document, &[[7, 13]][..], &[[0, 7]][..])
         );
-        is_true(db).await;
+        assert_index_matches(db).await;
         run(db, "DELETE FROM documents").await;
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_words").await, 0);
         fresh.close().await;

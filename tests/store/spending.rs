@@ -3,49 +3,49 @@
 
 use chrono::{DateTime, Utc};
 use turnleaf::domain::*;
-use turnleaf_store::deletions::{self, Marked, NewDeletion, Root};
+use turnleaf_store::deletions::{self, DeletionOutcome, DeletionRoot, NewDeletion};
 use turnleaf_store::generations::requests::StoredRequest;
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus, NewGeneration, RawKind};
-use turnleaf_store::spending::{self, Grouping, Sum};
+use turnleaf_store::spending::{self, SpendingGrouping, SpendingSum};
 use turnleaf_store::{Db, branches, chats, exchanges, generations, turns, users};
 
-use crate::actors::{branch, chat, exchange, frozen, id, now, turn};
-use crate::databases::fresh;
+use crate::databases::test_databases;
+use crate::domain_fixtures::{branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 
-fn at(text: &str) -> DateTime<Utc> {
+fn parse_time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
 /// A chat with its first branch.
-async fn a_chat(db: &Db, owner: UserId, title: &str) -> (Chat, Branch) {
+async fn create_chat(db: &Db, owner: UserId, title: &str) -> (Chat, Branch) {
     let chat = Chat { title: title.into(), ..chat(owner) };
     let branch = branch(chat.id);
     let mut tx = db.begin().await.unwrap();
     chats::insert(&mut tx, &chat).await.unwrap();
-    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+    branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
     tx.commit().await.unwrap();
     (chat, branch)
 }
 
 /// A reply on this branch.
-async fn a_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
+async fn create_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
     let mut tx = db.begin().await.unwrap();
-    let ord = chats::take_ord(&mut tx, owner, branch.chat_id, now()).await.unwrap().unwrap();
-    let mut question = turn(branch, id(), None, ord, Role::User);
+    let ord = chats::allocate_ord(&mut tx, owner, branch.chat_id, next_time()).await.unwrap().unwrap();
+    let mut question = turn(branch, next_id(), None, ord, Role::User);
     let asked = exchange(branch, question.id, None);
     question.exchange_id = asked.id;
     exchanges::insert(&mut tx, owner, &asked, None).await.unwrap();
     turns::insert(&mut tx, &question).await.unwrap();
-    let ord = chats::take_ord(&mut tx, owner, branch.chat_id, now()).await.unwrap().unwrap();
+    let ord = chats::allocate_ord(&mut tx, owner, branch.chat_id, next_time()).await.unwrap().unwrap();
     let mut reply = turn(branch, asked.id, Some(&question), ord, Role::Assistant);
-    (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(now()));
+    (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(next_time()));
     turns::insert(&mut tx, &reply).await.unwrap();
     tx.commit().await.unwrap();
     reply.id
 }
 
 /// One call of a provider that is over; of which model answered, when, what it used and cost.
-struct Call {
+struct FinishedCall {
     step: u32,
     model: (&'static str, &'static str, Option<&'static str>),
     at: &'static str,
@@ -53,18 +53,18 @@ struct Call {
     cost: Option<(u64, CostBasis)>,
 }
 
-async fn call(db: &Db, turn: TurnId, call: Call) {
+async fn store_call(db: &Db, turn: TurnId, call: FinishedCall) {
     let (provider, requested, returned) = call.model;
     let new = NewGeneration {
-        id: id(),
+        id: next_id(),
         turn_id: turn,
         step: call.step,
         provider: provider.into(),
         api: "openai_chat".into(),
         model_requested: requested.into(),
-        request: StoredRequest::whole(Default::default(), "[]".into()),
+        request: StoredRequest::from_whole(Default::default(), "[]".into()),
         raw_kind: RawKind::None,
-        started_at: at(call.at),
+        started_at: parse_time(call.at),
     };
     let (input_tokens, output_tokens) = call.tokens;
     let end = GenerationEnd {
@@ -77,7 +77,7 @@ async fn call(db: &Db, turn: TurnId, call: Call) {
         charge: call.cost.map(|(micros, basis)| Charge { micros, basis, price_version: None }),
         error: None,
         first_token_at: None,
-        ended_at: at(call.at),
+        ended_at: parse_time(call.at),
     };
     let mut tx = db.begin().await.unwrap();
     generations::insert(&mut tx, &new).await.unwrap();
@@ -86,13 +86,13 @@ async fn call(db: &Db, turn: TurnId, call: Call) {
 }
 
 fn november() -> (DateTime<Utc>, DateTime<Utc>) {
-    (at("2026-11-01T00:00:00Z"), at("2026-12-01T00:00:00Z"))
+    (parse_time("2026-11-01T00:00:00Z"), parse_time("2026-12-01T00:00:00Z"))
 }
 
 /// Generations, tokens in and out, what lacks counts, cost, what lacks a cost, what is estimated.
-type Numbers = (u64, Option<u64>, Option<u64>, u64, Option<u64>, u64, u64);
+type SpendingTotals = (u64, Option<u64>, Option<u64>, u64, Option<u64>, u64, u64);
 
-fn numbers(sum: &Sum) -> Numbers {
+fn totals_of(sum: &SpendingSum) -> SpendingTotals {
     (
         sum.generations,
         sum.usage.input_tokens,
@@ -105,54 +105,68 @@ fn numbers(sum: &Sum) -> Numbers {
 }
 
 #[tokio::test]
-async fn what_was_spent_adds_up_by_everything_it_is_told_apart_by() {
-    for fresh in fresh().await {
+async fn spending_adds_up_by_every_dimension() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
         let mut tx = db.begin().await.unwrap();
-        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
         tx.commit().await.unwrap();
-        let (trees, main) = a_chat(db, owner, "Trees").await;
+        let (trees, main) = create_chat(db, owner, "Trees").await;
         let side = Branch { name: "side".into(), ..branch(trees.id) };
         let mut tx = db.begin().await.unwrap();
-        branches::insert(&mut tx, &side, &frozen()).await.unwrap();
+        branches::insert(&mut tx, &side, &frozen_settings()).await.unwrap();
         tx.commit().await.unwrap();
-        let (birds, of_birds) = a_chat(db, owner, "Birds").await;
+        let (birds, of_birds) = create_chat(db, owner, "Birds").await;
 
-        let on_main = a_reply(db, owner, &main).await;
+        let on_main = create_reply(db, owner, &main).await;
         let gpt = ("openai", "gpt", Some("gpt-1"));
         let (tokens, cost) = ((Some(100), Some(10)), Some((50, CostBasis::Listed)));
-        call(db, on_main, Call { step: 0, model: gpt, at: "2026-11-01T00:00:00Z", tokens, cost }).await;
+        store_call(db, on_main, FinishedCall { step: 0, model: gpt, at: "2026-11-01T00:00:00Z", tokens, cost }).await;
         let cost = Some((0, CostBasis::Refused));
-        call(db, on_main, Call { step: 1, model: gpt, at: "2026-11-01T23:59:59.999Z", tokens: (None, None), cost })
-            .await;
-        let on_side = a_reply(db, owner, &side).await;
+        store_call(
+            db,
+            on_main,
+            FinishedCall { step: 1, model: gpt, at: "2026-11-01T23:59:59.999Z", tokens: (None, None), cost },
+        )
+        .await;
+        let on_side = create_reply(db, owner, &side).await;
         let (tokens, cost) = ((Some(7), None), None);
-        call(db, on_side, Call { step: 0, model: ("openai", "gpt", None), at: "2026-11-02T00:00:00Z", tokens, cost })
-            .await;
-        let on_birds = a_reply(db, owner, &of_birds).await;
+        store_call(
+            db,
+            on_side,
+            FinishedCall { step: 0, model: ("openai", "gpt", None), at: "2026-11-02T00:00:00Z", tokens, cost },
+        )
+        .await;
+        let on_birds = create_reply(db, owner, &of_birds).await;
         let (tokens, cost) = ((Some(1), Some(2)), Some((3, CostBasis::Reported)));
-        call(
+        store_call(
             db,
             on_birds,
-            Call { step: 0, model: ("router", "gpt", Some("gpt-1")), at: "2026-11-30T12:00:00.5Z", tokens, cost },
+            FinishedCall {
+                step: 0,
+                model: ("router", "gpt", Some("gpt-1")),
+                at: "2026-11-30T12:00:00.5Z",
+                tokens,
+                cost,
+            },
         )
         .await;
         // Not in November.
         for (step, at) in [(1, "2026-10-31T23:59:59.9Z"), (2, "2026-12-01T00:00:00Z")] {
-            call(db, on_birds, Call { step, model: gpt, at, tokens, cost }).await;
+            store_call(db, on_birds, FinishedCall { step, model: gpt, at, tokens, cost }).await;
         }
         // Not over.
         let mut tx = db.begin().await.unwrap();
         let running = NewGeneration {
-            id: id(),
+            id: next_id(),
             turn_id: on_birds,
             step: 3,
             provider: "openai".into(),
             api: "openai_chat".into(),
             model_requested: "gpt".into(),
-            request: StoredRequest::whole(Default::default(), "[]".into()),
+            request: StoredRequest::from_whole(Default::default(), "[]".into()),
             raw_kind: RawKind::None,
-            started_at: at("2026-11-15T00:00:00Z"),
+            started_at: parse_time("2026-11-15T00:00:00Z"),
         };
         generations::insert(&mut tx, &running).await.unwrap();
         tx.commit().await.unwrap();
@@ -163,61 +177,73 @@ async fn what_was_spent_adds_up_by_everything_it_is_told_apart_by() {
         let third = (1, Some(1), Some(2), 0, Some(3), 0, 0);
         let openai = (3, Some(107), Some(10), 2, Some(50), 1, 1);
 
-        let days = sums(Grouping::Day).await;
+        let days = sums(SpendingGrouping::Day).await;
         let names: Vec<_> = days.iter().map(|sum| sum.day.as_deref().unwrap()).collect();
         assert_eq!(names, ["2026-11-01", "2026-11-02", "2026-11-30"], "{}", fresh.url);
-        assert_eq!(days.iter().map(numbers).collect::<Vec<_>>(), [first, second, third]);
-        assert_eq!(numbers(&Sum::total(&days)), (4, Some(108), Some(12), 2, Some(53), 1, 1));
+        assert_eq!(days.iter().map(totals_of).collect::<Vec<_>>(), [first, second, third]);
+        assert_eq!(totals_of(&SpendingSum::total(&days)), (4, Some(108), Some(12), 2, Some(53), 1, 1));
 
-        let models = sums(Grouping::Model).await;
+        let models = sums(SpendingGrouping::Model).await;
         let names: Vec<_> = models.iter().map(|sum| (sum.provider.as_deref(), sum.model.as_deref())).collect();
         let name = |provider, model| (Some(provider), Some(model));
         assert_eq!(names, [name("openai", "gpt"), name("openai", "gpt-1"), name("router", "gpt-1")]);
-        assert_eq!(models.iter().map(numbers).collect::<Vec<_>>(), [second, first, third]);
+        assert_eq!(models.iter().map(totals_of).collect::<Vec<_>>(), [second, first, third]);
 
-        let providers = sums(Grouping::Provider).await;
-        assert_eq!(providers.iter().map(numbers).collect::<Vec<_>>(), [openai, third]);
+        let providers = sums(SpendingGrouping::Provider).await;
+        assert_eq!(providers.iter().map(totals_of).collect::<Vec<_>>(), [openai, third]);
 
-        let chats_of = sums(Grouping::Chat).await;
+        let chats_of = sums(SpendingGrouping::Chat).await;
         let of = |chat: &Chat| chats_of.iter().find(|sum| sum.chat_id == Some(chat.id)).unwrap().clone();
-        assert_eq!((of(&trees).title.as_deref(), numbers(&of(&trees))), (Some("Trees"), openai));
-        assert_eq!((of(&birds).title.as_deref(), numbers(&of(&birds))), (Some("Birds"), third));
+        assert_eq!((of(&trees).title.as_deref(), totals_of(&of(&trees))), (Some("Trees"), openai));
+        assert_eq!((of(&birds).title.as_deref(), totals_of(&of(&birds))), (Some("Birds"), third));
 
-        let of_trees = sums(Grouping::Branch(trees.id)).await;
+        let of_trees = sums(SpendingGrouping::Branch(trees.id)).await;
         let of = |name: &str| of_trees.iter().find(|sum| sum.branch_name.as_deref() == Some(name)).unwrap();
-        assert_eq!((of_trees.len(), numbers(of("main")), numbers(of("side"))), (2, first, second));
+        assert_eq!((of_trees.len(), totals_of(of("main")), totals_of(of("side"))), (2, first, second));
         assert_eq!(of("side").branch_id, Some(side.id));
 
         // A stranger has spent nothing.
-        for by in [Grouping::Day, Grouping::Model, Grouping::Provider, Grouping::Chat, Grouping::Branch(trees.id)] {
-            assert_eq!(spending::sums(db, id(), november(), by).await.unwrap(), [], "{by:?}");
+        for by in [
+            SpendingGrouping::Day,
+            SpendingGrouping::Model,
+            SpendingGrouping::Provider,
+            SpendingGrouping::Chat,
+            SpendingGrouping::Branch(trees.id),
+        ] {
+            assert_eq!(spending::sums(db, next_id(), november(), by).await.unwrap(), [], "{by:?}");
         }
 
         // Deleted: without a name, but paid.
         let mut tx = db.begin().await.unwrap();
-        let new = NewDeletion { id: id(), owner_id: owner, chat_id: trees.id, root: Root::Chat, at: now() };
-        assert!(matches!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Done { .. }));
+        let new = NewDeletion {
+            id: next_id(),
+            owner_id: owner,
+            chat_id: trees.id,
+            root: DeletionRoot::Chat,
+            at: next_time(),
+        };
+        assert!(matches!(deletions::soft_delete(&mut tx, &new).await.unwrap(), DeletionOutcome::Done { .. }));
         tx.commit().await.unwrap();
-        assert_eq!(sums(Grouping::Day).await, days);
-        assert_eq!(sums(Grouping::Model).await, models);
-        let chats_of = sums(Grouping::Chat).await;
+        assert_eq!(sums(SpendingGrouping::Day).await, days);
+        assert_eq!(sums(SpendingGrouping::Model).await, models);
+        let chats_of = sums(SpendingGrouping::Chat).await;
         let deleted = chats_of.iter().find(|sum| sum.chat_id.is_none()).unwrap();
-        assert_eq!((chats_of.len(), &deleted.title, numbers(deleted)), (2, &None, openai));
-        assert_eq!(sums(Grouping::Branch(trees.id)).await, []);
+        assert_eq!((chats_of.len(), &deleted.title, totals_of(deleted)), (2, &None, openai));
+        assert_eq!(sums(SpendingGrouping::Branch(trees.id)).await, []);
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_turn_costs_what_all_of_its_calls_cost_or_nobody_knows() {
-    for fresh in fresh().await {
+async fn turn_cost_is_sum_of_its_calls_or_unknown() {
+    for fresh in test_databases().await {
         let db = &fresh.db;
         let mut tx = db.begin().await.unwrap();
-        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
         tx.commit().await.unwrap();
-        let (_, main) = a_chat(db, owner, "Trees").await;
-        let reply = a_reply(db, owner, &main).await;
-        assert_eq!(spending::of_turn(db, reply).await.unwrap(), (Usage::default(), None));
+        let (_, main) = create_chat(db, owner, "Trees").await;
+        let reply = create_reply(db, owner, &main).await;
+        assert_eq!(spending::turn_usage_and_cost(db, reply).await.unwrap(), (Usage::default(), None));
         let at = "2026-11-01T00:00:00Z";
         let usage =
             |input, output| Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() };
@@ -225,38 +251,45 @@ async fn a_turn_costs_what_all_of_its_calls_cost_or_nobody_knows() {
         let model = ("openai", "gpt", None);
 
         let (tokens, said) = ((Some(1), Some(2)), Some((3, CostBasis::Reported)));
-        call(db, reply, Call { step: 0, model, at, tokens, cost: said }).await;
-        assert_eq!(spending::of_turn(db, reply).await.unwrap(), (usage(1, 2), cost(3, false)));
-        call(db, reply, Call { step: 1, model, at, tokens, cost: Some((4, CostBasis::Configured)) }).await;
-        assert_eq!(spending::of_turn(db, reply).await.unwrap(), (usage(2, 4), cost(7, true)));
-        call(db, reply, Call { step: 2, model, at, tokens, cost: None }).await;
-        assert_eq!(spending::of_turn(db, reply).await.unwrap(), (usage(3, 6), None));
+        store_call(db, reply, FinishedCall { step: 0, model, at, tokens, cost: said }).await;
+        assert_eq!(spending::turn_usage_and_cost(db, reply).await.unwrap(), (usage(1, 2), cost(3, false)));
+        store_call(db, reply, FinishedCall { step: 1, model, at, tokens, cost: Some((4, CostBasis::Configured)) })
+            .await;
+        assert_eq!(spending::turn_usage_and_cost(db, reply).await.unwrap(), (usage(2, 4), cost(7, true)));
+        store_call(db, reply, FinishedCall { step: 2, model, at, tokens, cost: None }).await;
+        assert_eq!(spending::turn_usage_and_cost(db, reply).await.unwrap(), (usage(3, 6), None));
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn sums_leave_out_counts_that_can_be_none() {
+async fn sums_ignore_impossible_counts() {
     const HUGE: &str =
         "UPDATE generations SET cost_micros = 9223372036854775807, input_tokens = 9223372036854775807 WHERE step > 0";
-    for fresh in fresh().await {
+    for fresh in test_databases().await {
         let db = &fresh.db;
         let mut tx = db.begin().await.unwrap();
-        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
         tx.commit().await.unwrap();
-        let (chat, main) = a_chat(db, owner, "Trees").await;
-        let reply = a_reply(db, owner, &main).await;
+        let (chat, main) = create_chat(db, owner, "Trees").await;
+        let reply = create_reply(db, owner, &main).await;
         for step in 0..3 {
             let (model, at) = (("openai", "gpt", None), "2026-11-01T00:00:00Z");
             let cost = Some((5, CostBasis::Reported));
-            call(db, reply, Call { step, model, at, tokens: (Some(1), Some(2)), cost }).await;
+            store_call(db, reply, FinishedCall { step, model, at, tokens: (Some(1), Some(2)), cost }).await;
         }
         let check = async |costs: Option<u64>| {
-            for by in [Grouping::Day, Grouping::Model, Grouping::Provider, Grouping::Chat, Grouping::Branch(chat.id)] {
-                let total = Sum::total(&spending::sums(db, owner, november(), by).await.unwrap());
+            for by in [
+                SpendingGrouping::Day,
+                SpendingGrouping::Model,
+                SpendingGrouping::Provider,
+                SpendingGrouping::Chat,
+                SpendingGrouping::Branch(chat.id),
+            ] {
+                let total = SpendingSum::total(&spending::sums(db, owner, november(), by).await.unwrap());
                 assert_eq!((total.generations, total.cost_micros), (3, costs), "{by:?} on {}", fresh.url);
             }
-            spending::of_turn(db, reply).await.unwrap();
+            spending::turn_usage_and_cost(db, reply).await.unwrap();
         };
         check(Some(15)).await;
         match db {

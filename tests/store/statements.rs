@@ -9,7 +9,7 @@ use turnleaf_store::Db;
 async fn every_statement_can_be_prepared_on_both_databases() {
     let statements = turnleaf_store::statements();
     assert!(statements.len() > 60, "{}", statements.len());
-    for fresh in databases::fresh().await {
+    for fresh in databases::test_databases().await {
         let mut refused = Vec::new();
         for (file, name, text) in &statements {
             let text = AssertSqlSafe(text.to_string()).into_sql_str();

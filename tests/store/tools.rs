@@ -2,7 +2,7 @@
 //! written and read by their owner, and by nobody else.
 
 use serde_json::json;
-use turnleaf::domain::approval::Policy;
+use turnleaf::domain::approval::ToolApprovalPolicy;
 use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
 use turnleaf::domain::*;
 use turnleaf_store::tool_listings::ListedTool;
@@ -14,20 +14,20 @@ use turnleaf_store::{
 };
 use uuid::Uuid;
 
-use crate::actors::{block, branch, chat, exchange, frozen, id, now, turn};
 use crate::databases;
+use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 
 /// The local owner, and another account.
 async fn two_owners(db: &Db) -> (UserId, UserId) {
     let mut tx = db.begin().await.unwrap();
-    let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+    let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
     tx.commit().await.unwrap();
-    (owner, id())
+    (owner, next_id())
 }
 
 fn server(owner: UserId, slug: &str) -> StoredToolServer {
     StoredToolServer {
-        id: id(),
+        id: next_id(),
         owner_id: owner,
         slug: slug.into(),
         name: "Files".into(),
@@ -35,14 +35,14 @@ fn server(owner: UserId, slug: &str) -> StoredToolServer {
         sealed_headers: Some("sealed".into()),
         settings: ToolServerSettings { header_names: vec!["authorization".into()], local_network: true },
         is_enabled: true,
-        created_at: now(),
-        updated_at: now(),
+        created_at: next_time(),
+        updated_at: next_time(),
     }
 }
 
 #[tokio::test]
-async fn a_server_is_stored_changed_and_removed_by_its_owner() {
-    for fresh in databases::fresh().await {
+async fn server_is_stored_changed_and_removed_by_its_owner() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
         let mut files = server(owner, "files");
@@ -78,8 +78,8 @@ async fn a_server_is_stored_changed_and_removed_by_its_owner() {
 }
 
 #[tokio::test]
-async fn what_a_server_offered_comes_back_letter_for_letter() {
-    for fresh in databases::fresh().await {
+async fn offered_tools_are_stored_verbatim() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
         let tool = |name: &str| ListedTool {
@@ -90,66 +90,70 @@ async fn what_a_server_offered_comes_back_letter_for_letter() {
             hints: vec!["read only".into()],
         };
         let mut tx = db.begin().await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", &[tool("old")], now()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "files", &[tool("read"), tool("../x")], now()).await.unwrap();
-        tool_listings::put(&mut tx, owner, "a", &[], now()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", &[tool("old")], next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "files", &[tool("read"), tool("../x")], next_time()).await.unwrap();
+        tool_listings::put(&mut tx, owner, "a", &[], next_time()).await.unwrap();
         tx.commit().await.unwrap();
-        let all = tool_listings::all(db, owner).await.unwrap();
+        let all = tool_listings::list(db, owner).await.unwrap();
         assert_eq!(all.iter().map(|listing| listing.server.as_str()).collect::<Vec<_>>(), ["a", "files"]);
         assert_eq!(all[1].tools, [tool("read"), tool("../x")]);
         assert_eq!(all[1].tools[0].schema.to_string(), tool("read").schema.to_string());
-        assert_eq!(tool_listings::all(db, other).await.unwrap(), []);
+        assert_eq!(tool_listings::list(db, other).await.unwrap(), []);
         let mut tx = db.begin().await.unwrap();
         tool_listings::delete(&mut tx, other, "files").await.unwrap();
         tool_listings::delete(&mut tx, owner, "a").await.unwrap();
         tx.commit().await.unwrap();
-        assert_eq!(tool_listings::all(db, owner).await.unwrap(), all[1..]);
+        assert_eq!(tool_listings::list(db, owner).await.unwrap(), all[1..]);
         fresh.close().await;
     }
 }
 
 /// A chat with its first branch.
-async fn a_chat(db: &Db, owner: UserId) -> (Chat, Branch) {
+async fn create_chat(db: &Db, owner: UserId) -> (Chat, Branch) {
     let (chat, mut tx) = (chat(owner), db.begin().await.unwrap());
     let branch = branch(chat.id);
     chats::insert(&mut tx, &chat).await.unwrap();
-    branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+    branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
     chats::set_default_branch(&mut tx, chat.id, branch.id).await.unwrap();
     tx.commit().await.unwrap();
     (chat, branch)
 }
 
 #[tokio::test]
-async fn an_answer_takes_the_place_of_the_one_before() {
-    for fresh in databases::fresh().await {
+async fn new_policy_replaces_previous_one() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
-        let ((one, _), (two, _)) = (a_chat(db, owner).await, a_chat(db, owner).await);
+        let ((one, _), (two, _)) = (create_chat(db, owner).await, create_chat(db, owner).await);
         let (one, two) = (one.id, two.id);
         let mut tx = db.begin().await.unwrap();
         for (chat, tool, policy, hash) in [
-            (None, "read", Policy::Allow, Some("h1")),
-            (None, "read", Policy::Never, None),
-            (Some(one), "read", Policy::Allow, Some("h1")),
-            (Some(one), "read", Policy::Allow, Some("h2")),
-            (Some(two), "read", Policy::Allow, None),
-            (None, "write", Policy::Ask, None),
+            (None, "read", ToolApprovalPolicy::Allow, Some("h1")),
+            (None, "read", ToolApprovalPolicy::Never, None),
+            (Some(one), "read", ToolApprovalPolicy::Allow, Some("h1")),
+            (Some(one), "read", ToolApprovalPolicy::Allow, Some("h2")),
+            (Some(two), "read", ToolApprovalPolicy::Allow, None),
+            (None, "write", ToolApprovalPolicy::Ask, None),
         ] {
             let schema_hash = hash.map(str::to_owned);
             let (server, tool) = ("files".to_owned(), tool.to_owned());
             let said = StoredPolicy { chat, server, tool, host: None, policy, schema_hash };
-            tool_policies::put(&mut tx, owner, &said, now()).await.unwrap();
+            tool_policies::put(&mut tx, owner, &said, next_time()).await.unwrap();
         }
         tx.commit().await.unwrap();
         let said = |chat| async move {
-            let said = tool_policies::of(db, owner, chat, "files", "read").await.unwrap();
+            let said = tool_policies::list_for_tool(db, owner, chat, "files", "read").await.unwrap();
             said.into_iter().map(|said| (said.chat, said.policy, said.schema_hash)).collect::<Vec<_>>()
         };
-        let of_one = [(None, Policy::Never, None), (Some(one), Policy::Allow, Some("h2".to_owned()))];
+        let of_one =
+            [(None, ToolApprovalPolicy::Never, None), (Some(one), ToolApprovalPolicy::Allow, Some("h2".to_owned()))];
         assert_eq!(said(one).await, of_one);
-        assert_eq!(said(two).await, [(None, Policy::Never, None), (Some(two), Policy::Allow, None)]);
-        assert_eq!(tool_policies::of(db, other, one, "files", "read").await.unwrap(), []);
-        assert_eq!(tool_policies::of(db, owner, one, "", "read").await.unwrap(), []);
+        assert_eq!(
+            said(two).await,
+            [(None, ToolApprovalPolicy::Never, None), (Some(two), ToolApprovalPolicy::Allow, None)]
+        );
+        assert_eq!(tool_policies::list_for_tool(db, other, one, "files", "read").await.unwrap(), []);
+        assert_eq!(tool_policies::list_for_tool(db, owner, one, "", "read").await.unwrap(), []);
         assert_eq!(tool_policies::list(db, owner).await.unwrap().len(), 4);
         assert_eq!(tool_policies::list(db, other).await.unwrap(), []);
 
@@ -171,11 +175,11 @@ async fn an_answer_takes_the_place_of_the_one_before() {
 }
 
 #[tokio::test]
-async fn a_chat_keeps_its_choice_and_a_branch_gets_other_tools() {
-    for fresh in databases::fresh().await {
+async fn chat_keeps_its_choice_and_branch_gets_other_tools() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
-        let (chat, branch) = a_chat(db, owner).await;
+        let (chat, branch) = create_chat(db, owner).await;
         let spec = ToolSpec {
             name: "look_up".into(),
             description: "Looks up.".into(),
@@ -187,9 +191,9 @@ async fn a_chat_keeps_its_choice_and_a_branch_gets_other_tools() {
         assert!(!chat_tools::put(&mut tx, other, chat.id, &choice).await.unwrap());
         assert!(chat_tools::put(&mut tx, owner, chat.id, &ToolChoice::default()).await.unwrap());
         assert!(chat_tools::put(&mut tx, owner, chat.id, &choice).await.unwrap());
-        let empty = branches::empty_of_chat(&mut tx, chat.id).await.unwrap();
+        let empty = branches::list_empty(&mut tx, chat.id).await.unwrap();
         assert_eq!(empty, [(branch.id, branch.lock.clone())]);
-        let tools = [OfferedTool::of_provider(spec)];
+        let tools = [OfferedTool::from_provider(spec)];
         assert!(branches::set_tools(&mut tx, branch.id, &tools).await.unwrap());
         tx.commit().await.unwrap();
         let stored = chat_tools::find(db, owner, chat.id).await.unwrap().unwrap();
@@ -202,8 +206,8 @@ async fn a_chat_keeps_its_choice_and_a_branch_gets_other_tools() {
 }
 
 /// A message of this text, and a result of a tool in it.
-async fn a_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, call: Option<BlockId>) -> Turn {
-    let mut turn = turn(branch, id(), None, 1, Role::User);
+async fn create_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, call: Option<BlockId>) -> Turn {
+    let mut turn = turn(branch, next_id(), None, 1, Role::User);
     turn.blocks = vec![block(&turn, 0, Author::User, BlockState::Done, Content::text(text))];
     if let Some(call) = call {
         let content = Content::ToolResult {
@@ -219,7 +223,7 @@ async fn a_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, call: 
     }
     let exchange = Exchange { id: turn.exchange_id, ..exchange(branch, turn.id, None) };
     let mut tx = db.begin().await.unwrap();
-    turn.ord = chats::take_ord(&mut tx, chat.owner_id, chat.id, now()).await.unwrap().unwrap();
+    turn.ord = chats::allocate_ord(&mut tx, chat.owner_id, chat.id, next_time()).await.unwrap().unwrap();
     for (at, block) in turn.blocks.iter_mut().enumerate() {
         block.chat_seq = turnleaf::domain::block::chat_seq(turn.ord, at as u32);
     }
@@ -230,12 +234,12 @@ async fn a_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, call: 
 }
 
 #[tokio::test]
-async fn bytes_are_read_by_who_may_read_the_block_that_names_them() {
-    for fresh in databases::fresh().await {
+async fn bytes_are_readable_by_readers_of_referencing_block() {
+    for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
-        let (chat, branch) = a_chat(db, owner).await;
-        let message = a_message(db, (&chat, &branch), "see", None).await;
+        let (chat, branch) = create_chat(db, owner).await;
+        let message = create_message(db, (&chat, &branch), "see", None).await;
         let hash = "a".repeat(64);
         let block = message.blocks[0].id.uuid();
         put_blob(db, block, &hash).await;
@@ -245,11 +249,11 @@ async fn bytes_are_read_by_who_may_read_the_block_that_names_them() {
         assert_eq!(blobs::find(db, owner, &"b".repeat(64)).await.unwrap(), None);
 
         let mut tx = db.begin().await.unwrap();
-        assert_eq!(turn_blocks::results_of(&mut tx, message.blocks[0].id).await.unwrap(), 0);
+        assert_eq!(turn_blocks::count_results(&mut tx, message.blocks[0].id).await.unwrap(), 0);
         tx.rollback().await.unwrap();
-        a_message(db, (&chat, &branch), "answer", Some(message.blocks[0].id)).await;
+        create_message(db, (&chat, &branch), "answer", Some(message.blocks[0].id)).await;
         let mut tx = db.begin().await.unwrap();
-        assert_eq!(turn_blocks::results_of(&mut tx, message.blocks[0].id).await.unwrap(), 1);
+        assert_eq!(turn_blocks::count_results(&mut tx, message.blocks[0].id).await.unwrap(), 1);
         tx.rollback().await.unwrap();
         fresh.close().await;
     }
@@ -262,11 +266,11 @@ async fn put_blob(db: &Db, block: Uuid, sha256: &str) {
     const NAMED: &str = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2)";
     match db {
         Db::Sqlite { writer, .. } => {
-            sqlx::query(BLOB).bind(sha256).bind(&b"bytes"[..]).bind(now()).execute(writer).await.unwrap();
+            sqlx::query(BLOB).bind(sha256).bind(&b"bytes"[..]).bind(next_time()).execute(writer).await.unwrap();
             sqlx::query(NAMED).bind(block).bind(sha256).execute(writer).await.unwrap();
         }
         Db::Postgres { writer, .. } => {
-            sqlx::query(BLOB).bind(sha256).bind(&b"bytes"[..]).bind(now()).execute(writer).await.unwrap();
+            sqlx::query(BLOB).bind(sha256).bind(&b"bytes"[..]).bind(next_time()).execute(writer).await.unwrap();
             sqlx::query(NAMED).bind(block).bind(sha256).execute(writer).await.unwrap();
         }
     }

@@ -3,15 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::actors::{branch, chat, exchange, frozen, id, now, turn};
-use crate::databases::{Fresh, fresh};
-use crate::story;
+use crate::databases::{TestDatabase, test_databases};
+use crate::domain_fixtures::{branch, chat, exchange, frozen_settings, next_id, next_time, turn};
+use crate::walkthrough;
 use chrono::TimeDelta;
 use proptest::prelude::*;
 use turnleaf::domain::*;
-use turnleaf_run::purge::{empty_old, purge_doomed};
-use turnleaf_store::deletions::{self, Marked, NewDeletion, Of, Root, Unmarked, purge};
-use turnleaf_store::fsck::{self, While};
+use turnleaf_run::purge::{purge_expired, purge_scheduled};
+use turnleaf_store::deletions::{self, DeletedItem, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge};
+use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::{Db, StoreError, branches, chats, exchanges, turns, users};
 use uuid::Uuid;
 
@@ -35,14 +35,14 @@ struct BranchRow {
 
 /// Everything that a deletion may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Snapshot {
+struct TreeSnapshot {
     turns: BTreeMap<Uuid, TurnRow>,
     branches: BTreeMap<Uuid, BranchRow>,
     default_branch: Option<BranchId>,
     last_viewed: Option<TurnId>,
 }
 
-macro_rules! rows {
+macro_rules! query_rows {
     ($db:expr, $text:expr) => {
         match $db {
             Db::Sqlite { readers, .. } => sqlx::query_as($text).fetch_all(readers).await.unwrap(),
@@ -52,32 +52,32 @@ macro_rules! rows {
 }
 
 /// One chat of one owner, with what is done to it.
-struct Tree<'a> {
+struct TrashTree<'a> {
     db: &'a Db,
     owner: UserId,
     chat: ChatId,
 }
 
-impl<'a> Tree<'a> {
-    async fn plant(db: &'a Db) -> Self {
+impl<'a> TrashTree<'a> {
+    async fn plant_chat(db: &'a Db) -> Self {
         let mut tx = db.begin().await.unwrap();
-        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
         let chat = chat(owner);
         let branch = branch(chat.id);
         chats::insert(&mut tx, &chat).await.unwrap();
-        branches::insert(&mut tx, &branch, &frozen()).await.unwrap();
+        branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
         chats::set_default_branch(&mut tx, chat.id, branch.id).await.unwrap();
         tx.commit().await.unwrap();
         Self { db, owner, chat: chat.id }
     }
 
-    async fn look(&self) -> Snapshot {
+    async fn snapshot(&self) -> TreeSnapshot {
         let turns: Vec<TurnRow> =
-            rows!(self.db, "SELECT id, prev_turn_id, branch_id, deletion_id FROM turns ORDER BY ord");
+            query_rows!(self.db, "SELECT id, prev_turn_id, branch_id, deletion_id FROM turns ORDER BY ord");
         let branches: Vec<BranchRow> =
-            rows!(self.db, "SELECT id, fork_turn_id, head_turn_id, deletion_id FROM branches ORDER BY id");
+            query_rows!(self.db, "SELECT id, fork_turn_id, head_turn_id, deletion_id FROM branches ORDER BY id");
         let chat = chats::find(self.db, self.owner, self.chat).await.unwrap();
-        Snapshot {
+        TreeSnapshot {
             turns: turns.into_iter().map(|turn| (turn.id, turn)).collect(),
             branches: branches.into_iter().map(|branch| (branch.id, branch)).collect(),
             default_branch: chat.as_ref().and_then(|chat| chat.default_branch_id),
@@ -87,7 +87,7 @@ impl<'a> Tree<'a> {
 
     /// An exchange under this reply, or at the root: on the reply's branch where it may go on, else on a new one, as the
     /// service does it.
-    async fn append(&self, under: Option<Uuid>) -> TurnId {
+    async fn append_exchange(&self, under: Option<Uuid>) -> TurnId {
         let parent = match under {
             Some(id) => Some(turns::find(self.db, self.owner, id.into()).await.unwrap().unwrap()),
             None => None,
@@ -104,17 +104,17 @@ impl<'a> Tree<'a> {
         let mut on = source.clone();
         if !goes_on {
             on = Branch { parent_branch_id: Some(source.id), fork_turn_id: at, ..branch(self.chat) };
-            branches::insert(&mut tx, &on, &frozen()).await.unwrap();
+            branches::insert(&mut tx, &on, &frozen_settings()).await.unwrap();
         }
-        let ord = chats::take_ord(&mut tx, self.owner, self.chat, now()).await.unwrap().unwrap();
-        let mut question = turn(&on, id(), parent.as_ref(), ord, Role::User);
+        let ord = chats::allocate_ord(&mut tx, self.owner, self.chat, next_time()).await.unwrap().unwrap();
+        let mut question = turn(&on, next_id(), parent.as_ref(), ord, Role::User);
         let exchange = exchange(&on, question.id, None);
         question.exchange_id = exchange.id;
         exchanges::insert(&mut tx, self.owner, &exchange, None).await.unwrap();
         turns::insert(&mut tx, &question).await.unwrap();
-        let ord = chats::take_ord(&mut tx, self.owner, self.chat, now()).await.unwrap().unwrap();
+        let ord = chats::allocate_ord(&mut tx, self.owner, self.chat, next_time()).await.unwrap().unwrap();
         let mut reply = turn(&on, exchange.id, Some(&question), ord, Role::Assistant);
-        (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(now()));
+        (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(next_time()));
         turns::insert(&mut tx, &reply).await.unwrap();
         assert!(branches::set_head(&mut tx, on.id, on.head_turn_id, reply.id).await.unwrap());
         chats::set_last_viewed(&mut tx, self.owner, self.chat, reply.id).await.unwrap();
@@ -125,34 +125,34 @@ impl<'a> Tree<'a> {
     async fn empty_branch(&self, from: Option<Uuid>) -> BranchId {
         let mut tx = self.db.begin().await.unwrap();
         let new = Branch { fork_turn_id: from.map(TurnId::from), ..branch(self.chat) };
-        branches::insert(&mut tx, &new, &frozen()).await.unwrap();
+        branches::insert(&mut tx, &new, &frozen_settings()).await.unwrap();
         tx.commit().await.unwrap();
         new.id
     }
 
-    async fn mark(&self, root: Root) -> (DeletionId, Marked) {
-        let id = id();
-        let new = NewDeletion { id, owner_id: self.owner, chat_id: self.chat, root, at: now() };
+    async fn mark(&self, root: DeletionRoot) -> (DeletionId, DeletionOutcome) {
+        let id = next_id();
+        let new = NewDeletion { id, owner_id: self.owner, chat_id: self.chat, root, at: next_time() };
         let mut tx = self.db.begin().await.unwrap();
-        let marked = deletions::mark(&mut tx, &new).await.unwrap();
+        let marked = deletions::soft_delete(&mut tx, &new).await.unwrap();
         match marked {
-            Marked::Done { .. } => tx.commit().await.unwrap(),
+            DeletionOutcome::Done { .. } => tx.commit().await.unwrap(),
             _ => tx.rollback().await.unwrap(),
         }
         (id, marked)
     }
 
-    async fn delete(&self, root: Root) -> DeletionId {
+    async fn delete(&self, root: DeletionRoot) -> DeletionId {
         let (id, marked) = self.mark(root).await;
-        assert!(matches!(marked, Marked::Done { .. }), "{root:?}: {marked:?}");
+        assert!(matches!(marked, DeletionOutcome::Done { .. }), "{root:?}: {marked:?}");
         id
     }
 
-    async fn unmark(&self, deletion: DeletionId) -> Unmarked {
+    async fn unmark(&self, deletion: DeletionId) -> RestoreOutcome {
         let mut tx = self.db.begin().await.unwrap();
         let unmarked = deletions::restore(&mut tx, self.owner, deletion).await.unwrap();
         match unmarked {
-            Unmarked::Done { .. } => tx.commit().await.unwrap(),
+            RestoreOutcome::Done { .. } => tx.commit().await.unwrap(),
             _ => tx.rollback().await.unwrap(),
         }
         unmarked
@@ -160,15 +160,15 @@ impl<'a> Tree<'a> {
 
     async fn restore(&self, deletion: DeletionId) {
         let unmarked = self.unmark(deletion).await;
-        assert!(matches!(unmarked, Unmarked::Done { .. }), "{unmarked:?}");
+        assert!(matches!(unmarked, RestoreOutcome::Done { .. }), "{unmarked:?}");
     }
 
     async fn purge(&self, deletion: DeletionId) {
         let mut tx = self.db.begin().await.unwrap();
-        assert!(purge::doom(&mut tx, self.owner, deletion, now()).await.unwrap());
+        assert!(purge::schedule_purge(&mut tx, self.owner, deletion, next_time()).await.unwrap());
         tx.commit().await.unwrap();
-        assert_eq!(self.unmark(deletion).await, Unmarked::Gone, "what is doomed cannot come back");
-        purge_doomed(self.db, now()).await.unwrap();
+        assert_eq!(self.unmark(deletion).await, RestoreOutcome::Gone, "what is doomed cannot come back");
+        purge_scheduled(self.db, next_time()).await.unwrap();
     }
 
     async fn trash(&self) -> Vec<deletions::Deletion> {
@@ -176,12 +176,12 @@ impl<'a> Tree<'a> {
     }
 
     async fn check(&self) {
-        let findings = fsck::check(self.db, While::Stopped).await.unwrap();
+        let findings = fsck::check(self.db, CheckMode::Stopped).await.unwrap();
         assert!(findings.is_empty(), "{findings:#?}");
     }
 }
 
-impl Snapshot {
+impl TreeSnapshot {
     fn live(&self) -> Vec<Uuid> {
         self.turns.values().filter(|turn| turn.deletion_id.is_none()).map(|turn| turn.id).collect()
     }
@@ -205,7 +205,7 @@ impl Snapshot {
     }
 
     /// The turn and everything below it, deleted or not.
-    fn below(&self, root: Uuid) -> BTreeSet<Uuid> {
+    fn turns_below(&self, root: Uuid) -> BTreeSet<Uuid> {
         let mut found = BTreeSet::from([root]);
         loop {
             let more = self.turns.values().filter(|turn| turn.prev_turn_id.is_some_and(|prev| found.contains(&prev)));
@@ -217,7 +217,7 @@ impl Snapshot {
         }
     }
 
-    fn above(&self, turn: Uuid) -> BTreeSet<Uuid> {
+    fn turns_above(&self, turn: Uuid) -> BTreeSet<Uuid> {
         let mut found = BTreeSet::from([turn]);
         let mut at = self.turns[&turn].prev_turn_id;
         while let Some(prev) = at {
@@ -228,20 +228,21 @@ impl Snapshot {
     }
 
     /// What a deletion from this root takes.
-    fn taken(&self, root: Root) -> BTreeSet<Uuid> {
+    fn turns_taken_by(&self, root: DeletionRoot) -> BTreeSet<Uuid> {
         let of = match root {
-            Root::Chat => self.turns.keys().copied().collect(),
-            Root::Turn(turn) => self.below(turn.uuid()),
-            Root::Branch(branch) => {
+            DeletionRoot::Chat => self.turns.keys().copied().collect(),
+            DeletionRoot::Turn(turn) => self.turns_below(turn.uuid()),
+            DeletionRoot::Branch(branch) => {
                 let mut of_branch = self.turns.values().filter(|turn| {
                     turn.branch_id == branch.uuid()
                         && turn.deletion_id.is_none()
                         && turn.prev_turn_id.is_none_or(|prev| self.turns[&prev].branch_id != branch.uuid())
                 });
-                of_branch.next().map(|first| self.below(first.id)).unwrap_or_default()
+                of_branch.next().map(|first| self.turns_below(first.id)).unwrap_or_default()
             }
-            Root::AllBut(turn) => {
-                let kept: BTreeSet<Uuid> = self.above(turn.uuid()).union(&self.below(turn.uuid())).copied().collect();
+            DeletionRoot::AllBut(turn) => {
+                let kept: BTreeSet<Uuid> =
+                    self.turns_above(turn.uuid()).union(&self.turns_below(turn.uuid())).copied().collect();
                 self.turns.keys().copied().filter(|id| !kept.contains(id)).collect()
             }
         };
@@ -249,17 +250,17 @@ impl Snapshot {
     }
 }
 
-fn pick<T: Copy>(from: &[T], by: u16) -> Option<T> {
+fn pick_by<T: Copy>(from: &[T], by: u16) -> Option<T> {
     (!from.is_empty()).then(|| from[usize::from(by) % from.len()])
 }
 
 /// Deletes and looks whether exactly that went which should.
-async fn delete_and_compare(tree: &Tree<'_>, root: Root) -> Option<DeletionId> {
-    let before = tree.look().await;
-    let expected = before.taken(root);
+async fn delete_and_compare(tree: &TrashTree<'_>, root: DeletionRoot) -> Option<DeletionId> {
+    let before = tree.snapshot().await;
+    let expected = before.turns_taken_by(root);
     let (deletion, marked) = tree.mark(root).await;
-    let after = tree.look().await;
-    let Marked::Done { turns, .. } = marked else {
+    let after = tree.snapshot().await;
+    let DeletionOutcome::Done { turns, .. } = marked else {
         assert_eq!(before, after, "{marked:?} changes nothing");
         return None;
     };
@@ -275,21 +276,21 @@ async fn delete_and_compare(tree: &Tree<'_>, root: Root) -> Option<DeletionId> {
 }
 
 /// One deed of a sequence.
-async fn act(tree: &Tree<'_>, deed: u8, by: u16) {
-    let before = tree.look().await;
+async fn apply_action(tree: &TrashTree<'_>, deed: u8, by: u16) {
+    let before = tree.snapshot().await;
     let live = before.live();
     let live_branches: Vec<Uuid> =
         before.branches.values().filter(|branch| branch.deletion_id.is_none()).map(|branch| branch.id).collect();
     let root = match deed % 4 {
-        0 | 1 => pick(&live, by).map(|turn| Root::Turn(turn.into())),
-        2 => pick(&live_branches, by).map(|branch| Root::Branch(branch.into())),
-        _ => pick(&live, by).map(|turn| Root::AllBut(turn.into())),
+        0 | 1 => pick_by(&live, by).map(|turn| DeletionRoot::Turn(turn.into())),
+        2 => pick_by(&live_branches, by).map(|branch| DeletionRoot::Branch(branch.into())),
+        _ => pick_by(&live, by).map(|turn| DeletionRoot::AllBut(turn.into())),
     };
     match deed {
         // Growing: below any reply, a fork of its own, a first message.
-        0..=4 => drop(tree.append(pick(&before.replies(), by)).await),
-        5 => drop(tree.append(None).await),
-        6 => drop(tree.empty_branch(pick(&before.replies(), by)).await),
+        0..=4 => drop(tree.append_exchange(pick_by(&before.replies(), by)).await),
+        5 => drop(tree.append_exchange(None).await),
+        6 => drop(tree.empty_branch(pick_by(&before.replies(), by)).await),
         7..=10 => {
             if let Some(root) = root {
                 delete_and_compare(tree, root).await;
@@ -297,44 +298,44 @@ async fn act(tree: &Tree<'_>, deed: u8, by: u16) {
         }
         // At once brought back, everything is as it was.
         11..=14 => {
-            let root = if deed == 14 { Some(Root::Chat) } else { root };
-            if let Some(deletion) = delete_and_compare(tree, root.unwrap_or(Root::Chat)).await {
+            let root = if deed == 14 { Some(DeletionRoot::Chat) } else { root };
+            if let Some(deletion) = delete_and_compare(tree, root.unwrap_or(DeletionRoot::Chat)).await {
                 tree.check().await;
                 tree.restore(deletion).await;
-                assert_eq!(tree.look().await, before);
+                assert_eq!(tree.snapshot().await, before);
             }
         }
         15 | 16 => {
             let trash = tree.trash().await;
-            let Some(deletion) = pick(&trash.iter().map(|deletion| deletion.id).collect::<Vec<_>>(), by) else {
+            let Some(deletion) = pick_by(&trash.iter().map(|deletion| deletion.id).collect::<Vec<_>>(), by) else {
                 return;
             };
             let unmarked = tree.unmark(deletion).await;
-            let after = tree.look().await;
+            let after = tree.snapshot().await;
             match unmarked {
-                Unmarked::Done { .. } => {
+                RestoreOutcome::Done { .. } => {
                     for (id, turn) in &before.turns {
                         let was_its = turn.deletion_id == Some(deletion.uuid());
                         let expected = if was_its { None } else { turn.deletion_id };
                         assert_eq!(after.turns[id].deletion_id, expected);
                     }
                 }
-                Unmarked::Below(other) => {
+                RestoreOutcome::BlockedBy(other) => {
                     assert!(trash.iter().any(|deletion| deletion.id == other), "it names one that can come back");
                     assert_eq!(after, before);
                 }
-                Unmarked::Gone => panic!("it was listed"),
+                RestoreOutcome::Gone => panic!("it was listed"),
             }
         }
         _ => {
             let trash = tree.trash().await;
-            let Some(deletion) = pick(&trash.iter().map(|deletion| deletion.id).collect::<Vec<_>>(), by) else {
+            let Some(deletion) = pick_by(&trash.iter().map(|deletion| deletion.id).collect::<Vec<_>>(), by) else {
                 return;
             };
             let roots = before.turns.values().filter(|turn| turn.deletion_id == Some(deletion.uuid()));
-            let gone: BTreeSet<Uuid> = roots.flat_map(|turn| before.below(turn.id)).collect();
+            let gone: BTreeSet<Uuid> = roots.flat_map(|turn| before.turns_below(turn.id)).collect();
             tree.purge(deletion).await;
-            let after = tree.look().await;
+            let after = tree.snapshot().await;
             let left: BTreeSet<Uuid> = before.turns.keys().copied().filter(|id| !gone.contains(id)).collect();
             assert_eq!(after.turns.keys().copied().collect::<BTreeSet<_>>(), left);
             assert_eq!(after.live(), before.live());
@@ -343,10 +344,10 @@ async fn act(tree: &Tree<'_>, deed: u8, by: u16) {
 }
 
 /// All of a sequence, and then everything back, the newest first.
-async fn live_through(fresh: &Fresh, deeds: &[(u8, u16)]) {
-    let tree = Tree::plant(&fresh.db).await;
+async fn run_actions(fresh: &TestDatabase, deeds: &[(u8, u16)]) {
+    let tree = TrashTree::plant_chat(&fresh.db).await;
     for (deed, by) in deeds {
-        act(&tree, *deed, *by).await;
+        apply_action(&tree, *deed, *by).await;
         tree.check().await;
     }
     let trash = tree.trash().await;
@@ -355,16 +356,16 @@ async fn live_through(fresh: &Fresh, deeds: &[(u8, u16)]) {
         tree.restore(deletion.id).await;
         tree.check().await;
     }
-    let before = tree.look().await;
+    let before = tree.snapshot().await;
     if !away.is_empty() {
         let mut tx = tree.db.begin().await.unwrap();
-        assert_eq!(purge::doom_all(&mut tx, tree.owner, now()).await.unwrap(), away.len() as u64);
+        assert_eq!(purge::schedule_purge_of_trash(&mut tx, tree.owner, next_time()).await.unwrap(), away.len() as u64);
         tx.commit().await.unwrap();
         tree.check().await;
-        purge_doomed(tree.db, now()).await.unwrap();
+        purge_scheduled(tree.db, next_time()).await.unwrap();
     }
     tree.check().await;
-    let after = tree.look().await;
+    let after = tree.snapshot().await;
     assert_eq!(after.live(), before.live());
     assert!(after.turns.values().all(|turn| turn.deletion_id.is_none()));
     assert!(after.branches.values().all(|branch| branch.deletion_id.is_none()));
@@ -372,14 +373,14 @@ async fn live_through(fresh: &Fresh, deeds: &[(u8, u16)]) {
 }
 
 #[test]
-fn any_sequence_of_deeds_leaves_a_sound_tree_and_what_comes_back_is_what_went() {
+fn any_action_sequence_leaves_sound_tree_and_restores_what_was_deleted() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // After each of up to 36 deeds all of a tree is checked, on two databases: ten seconds and more a case.
     let config = ProptestConfig { cases: 4, failure_persistence: None, max_shrink_iters: 60, ..Default::default() };
     proptest!(config, |(deeds in prop::collection::vec((0u8..19, any::<u16>()), 10..36))| {
         runtime.block_on(async {
-            for fresh in fresh().await {
-                live_through(&fresh, &deeds).await;
+            for fresh in test_databases().await {
+                run_actions(&fresh, &deeds).await;
                 fresh.close().await;
             }
         });
@@ -387,19 +388,19 @@ fn any_sequence_of_deeds_leaves_a_sound_tree_and_what_comes_back_is_what_went() 
 }
 
 #[tokio::test]
-async fn nothing_is_appended_where_deleted_turns_stood() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
-        let second = tree.append(Some(first.uuid())).await;
-        let question = tree.look().await.turns[&second.uuid()].prev_turn_id.unwrap();
-        let deletion = tree.delete(Root::Turn(question.into())).await;
-        let other = tree.append(Some(first.uuid())).await;
-        let now = tree.look().await;
+async fn no_turn_is_appended_to_branch_of_deleted_turns() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
+        let second = tree.append_exchange(Some(first.uuid())).await;
+        let question = tree.snapshot().await.turns[&second.uuid()].prev_turn_id.unwrap();
+        let deletion = tree.delete(DeletionRoot::Turn(question.into())).await;
+        let other = tree.append_exchange(Some(first.uuid())).await;
+        let now = tree.snapshot().await;
         assert_ne!(now.turns[&other.uuid()].branch_id, now.turns[&second.uuid()].branch_id);
         tree.restore(deletion).await;
         tree.check().await;
-        let now = tree.look().await;
+        let now = tree.snapshot().await;
         let of_main = &now.branches[&now.turns[&first.uuid()].branch_id];
         assert_eq!(of_main.head_turn_id, Some(second.uuid()), "the branch ends where it ended");
         fresh.close().await;
@@ -407,62 +408,62 @@ async fn nothing_is_appended_where_deleted_turns_stood() {
 }
 
 #[tokio::test]
-async fn what_hangs_on_a_later_deletion_comes_back_after_it() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
-        let second = tree.append(Some(first.uuid())).await;
-        let inner = tree.delete(Root::Turn(second)).await;
-        let outer = tree.delete(Root::Turn(first)).await;
-        let whole = tree.delete(Root::Chat).await;
-        assert_eq!(tree.unmark(inner).await, Unmarked::Below(whole));
+async fn dependent_deletion_is_restored_after_later_one() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
+        let second = tree.append_exchange(Some(first.uuid())).await;
+        let inner = tree.delete(DeletionRoot::Turn(second)).await;
+        let outer = tree.delete(DeletionRoot::Turn(first)).await;
+        let whole = tree.delete(DeletionRoot::Chat).await;
+        assert_eq!(tree.unmark(inner).await, RestoreOutcome::BlockedBy(whole));
         assert_eq!(chats::find(tree.db, tree.owner, tree.chat).await.unwrap(), None);
         assert!(deletions::find(tree.db, tree.owner, inner).await.unwrap().unwrap().chat_is_deleted);
         tree.restore(whole).await;
-        assert_eq!(tree.unmark(inner).await, Unmarked::Below(outer));
+        assert_eq!(tree.unmark(inner).await, RestoreOutcome::BlockedBy(outer));
         tree.check().await;
         tree.restore(outer).await;
         tree.restore(inner).await;
-        assert_eq!(tree.look().await.live().len(), 4);
+        assert_eq!(tree.snapshot().await.live().len(), 4);
         tree.check().await;
         // Purged with what it hangs on.
-        let inner = tree.delete(Root::Turn(second)).await;
-        let outer = tree.delete(Root::Turn(first)).await;
+        let inner = tree.delete(DeletionRoot::Turn(second)).await;
+        let outer = tree.delete(DeletionRoot::Turn(first)).await;
         tree.purge(outer).await;
         tree.check().await;
         assert_eq!(deletions::find(tree.db, tree.owner, inner).await.unwrap(), None);
-        assert_eq!((tree.look().await.turns.len(), tree.trash().await), (1, Vec::new()));
+        assert_eq!((tree.snapshot().await.turns.len(), tree.trash().await), (1, Vec::new()));
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_chat_that_loses_its_last_turn_can_go_on() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
-        let begun = tree.look().await;
+async fn chat_without_turns_can_continue() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
+        let begun = tree.snapshot().await;
         let question = begun.turns[&first.uuid()].prev_turn_id.unwrap();
         let main = begun.turns[&first.uuid()].branch_id;
-        let (_, marked) = tree.mark(Root::Branch(main.into())).await;
-        assert_eq!(marked, Marked::LastBranch);
-        let (_, marked) = tree.mark(Root::AllBut(first)).await;
-        assert_eq!(marked, Marked::Nothing);
-        assert_eq!(tree.look().await, begun);
-        let deletion = tree.delete(Root::Turn(question.into())).await;
-        let now = tree.look().await;
+        let (_, marked) = tree.mark(DeletionRoot::Branch(main.into())).await;
+        assert_eq!(marked, DeletionOutcome::LastBranch);
+        let (_, marked) = tree.mark(DeletionRoot::AllBut(first)).await;
+        assert_eq!(marked, DeletionOutcome::Nothing);
+        assert_eq!(tree.snapshot().await, begun);
+        let deletion = tree.delete(DeletionRoot::Turn(question.into())).await;
+        let now = tree.snapshot().await;
         assert_eq!((now.default_branch, now.last_viewed), (Some(main.into()), None));
         assert_eq!(now.branches[&main].head_turn_id, None);
-        let other = tree.append(None).await;
+        let other = tree.append_exchange(None).await;
         tree.check().await;
         // The first branch, empty now, can go by itself: then its turns come back after it.
-        let alone = tree.delete(Root::Branch(main.into())).await;
-        assert_eq!(tree.unmark(deletion).await, Unmarked::Below(alone));
+        let alone = tree.delete(DeletionRoot::Branch(main.into())).await;
+        assert_eq!(tree.unmark(deletion).await, RestoreOutcome::BlockedBy(alone));
         tree.purge(alone).await;
         tree.check().await;
         tree.restore(deletion).await;
         tree.check().await;
-        let now = tree.look().await;
+        let now = tree.snapshot().await;
         assert_eq!((now.live().len(), now.last_viewed), (4, Some(first)));
         assert_ne!(now.turns[&other.uuid()].branch_id, main);
         fresh.close().await;
@@ -470,33 +471,38 @@ async fn a_chat_that_loses_its_last_turn_can_go_on() {
 }
 
 #[tokio::test]
-async fn the_place_that_was_last_read_moves_to_the_nearest_turn_above_and_back() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
-        let second = tree.append(Some(first.uuid())).await;
-        let third = tree.append(Some(second.uuid())).await;
-        let question = tree.look().await.turns[&second.uuid()].prev_turn_id.unwrap();
-        let deletion = tree.delete(Root::Turn(question.into())).await;
-        assert_eq!(tree.look().await.last_viewed, Some(first));
+async fn last_read_position_moves_to_nearest_ancestor_and_back() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
+        let second = tree.append_exchange(Some(first.uuid())).await;
+        let third = tree.append_exchange(Some(second.uuid())).await;
+        let question = tree.snapshot().await.turns[&second.uuid()].prev_turn_id.unwrap();
+        let deletion = tree.delete(DeletionRoot::Turn(question.into())).await;
+        assert_eq!(tree.snapshot().await.last_viewed, Some(first));
         tree.restore(deletion).await;
-        assert_eq!(tree.look().await.last_viewed, Some(third));
+        assert_eq!(tree.snapshot().await.last_viewed, Some(third));
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_reader_who_comes_while_a_turn_is_deleted_is_not_remembered_there() {
-    for fresh in fresh().await {
+async fn reading_position_is_not_stored_on_turn_being_deleted() {
+    for fresh in test_databases().await {
         // SQLite has one writer: the deletion is over before the reader comes.
         let Db::Postgres { readers, .. } = &fresh.db else { continue };
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
-        let second = tree.append(Some(first.uuid())).await;
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
+        let second = tree.append_exchange(Some(first.uuid())).await;
         let mut deleting = tree.db.begin().await.unwrap();
-        let new =
-            NewDeletion { id: id(), owner_id: tree.owner, chat_id: tree.chat, root: Root::Turn(second), at: now() };
-        assert!(matches!(deletions::mark(&mut deleting, &new).await.unwrap(), Marked::Done { .. }));
+        let new = NewDeletion {
+            id: next_id(),
+            owner_id: tree.owner,
+            chat_id: tree.chat,
+            root: DeletionRoot::Turn(second),
+            at: next_time(),
+        };
+        assert!(matches!(deletions::soft_delete(&mut deleting, &new).await.unwrap(), DeletionOutcome::Done { .. }));
         let (db, owner, chat) = (fresh.db.clone(), tree.owner, tree.chat);
         let reading = tokio::spawn(async move {
             let mut tx = db.begin().await.unwrap();
@@ -511,60 +517,60 @@ async fn a_reader_who_comes_while_a_turn_is_deleted_is_not_remembered_there() {
         }
         deleting.commit().await.unwrap();
         assert!(!reading.await.unwrap());
-        assert_ne!(tree.look().await.last_viewed, Some(second));
+        assert_ne!(tree.snapshot().await.last_viewed, Some(second));
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_reply_that_is_not_over_is_not_deleted() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
+async fn unfinished_reply_is_not_deleted() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
         let mut tx = tree.db.begin().await.unwrap();
         let on = branches::list(tree.db, tree.owner, tree.chat).await.unwrap().remove(0);
         let parent = turns::find(tree.db, tree.owner, first).await.unwrap().unwrap();
-        let ord = chats::take_ord(&mut tx, tree.owner, tree.chat, now()).await.unwrap().unwrap();
-        let mut question = turn(&on, id(), Some(&parent), ord, Role::User);
+        let ord = chats::allocate_ord(&mut tx, tree.owner, tree.chat, next_time()).await.unwrap().unwrap();
+        let mut question = turn(&on, next_id(), Some(&parent), ord, Role::User);
         let sent = exchange(&on, question.id, None);
         question.exchange_id = sent.id;
         exchanges::insert(&mut tx, tree.owner, &sent, None).await.unwrap();
         turns::insert(&mut tx, &question).await.unwrap();
-        let ord = chats::take_ord(&mut tx, tree.owner, tree.chat, now()).await.unwrap().unwrap();
+        let ord = chats::allocate_ord(&mut tx, tree.owner, tree.chat, next_time()).await.unwrap().unwrap();
         let reply = turn(&on, sent.id, Some(&question), ord, Role::Assistant);
         turns::insert(&mut tx, &reply).await.unwrap();
         assert!(branches::set_head(&mut tx, on.id, on.head_turn_id, reply.id).await.unwrap());
         tx.commit().await.unwrap();
-        let before = tree.look().await;
-        for root in [Root::Turn(first), Root::Branch(on.id), Root::Chat] {
-            assert_eq!(tree.mark(root).await.1, Marked::Running(vec![reply.id]));
-            assert_eq!(tree.look().await, before);
+        let before = tree.snapshot().await;
+        for root in [DeletionRoot::Turn(first), DeletionRoot::Branch(on.id), DeletionRoot::Chat] {
+            assert_eq!(tree.mark(root).await.1, DeletionOutcome::Running(vec![reply.id]));
+            assert_eq!(tree.snapshot().await, before);
         }
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn nothing_new_hangs_on_something_deleted() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
+async fn nothing_new_is_attached_to_deleted_turn() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
         let parent = turns::find(tree.db, tree.owner, first).await.unwrap().unwrap();
         let on = branches::list(tree.db, tree.owner, tree.chat).await.unwrap().remove(0);
-        tree.delete(Root::Turn(first)).await;
+        tree.delete(DeletionRoot::Turn(first)).await;
         // Somebody who looked before it was deleted.
         let mut tx = tree.db.begin().await.unwrap();
-        let ord = chats::take_ord(&mut tx, tree.owner, tree.chat, now()).await.unwrap().unwrap();
+        let ord = chats::allocate_ord(&mut tx, tree.owner, tree.chat, next_time()).await.unwrap().unwrap();
         let late = turn(&on, parent.exchange_id, Some(&parent), ord, Role::User);
         let said = turns::insert(&mut tx, &late).await.unwrap_err();
         assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
         let late = Branch { fork_turn_id: Some(first), ..branch(tree.chat) };
-        let said = branches::insert(&mut tx, &late, &frozen()).await.unwrap_err();
+        let said = branches::insert(&mut tx, &late, &frozen_settings()).await.unwrap_err();
         assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
         tx.rollback().await.unwrap();
-        tree.delete(Root::Chat).await;
+        tree.delete(DeletionRoot::Chat).await;
         let mut tx = tree.db.begin().await.unwrap();
-        let said = branches::insert(&mut tx, &branch(tree.chat), &frozen()).await.unwrap_err();
+        let said = branches::insert(&mut tx, &branch(tree.chat), &frozen_settings()).await.unwrap_err();
         assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
         tx.rollback().await.unwrap();
         fresh.close().await;
@@ -572,43 +578,43 @@ async fn nothing_new_hangs_on_something_deleted() {
 }
 
 #[tokio::test]
-async fn strangers_neither_delete_nor_see_nor_bring_back() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
-        let stranger = Tree { owner: id(), ..tree };
-        for root in [Root::Turn(first), Root::Chat, Root::AllBut(first)] {
-            assert_eq!(stranger.mark(root).await.1, Marked::Gone);
+async fn foreign_users_can_neither_delete_see_nor_restore() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
+        let stranger = TrashTree { owner: next_id(), ..tree };
+        for root in [DeletionRoot::Turn(first), DeletionRoot::Chat, DeletionRoot::AllBut(first)] {
+            assert_eq!(stranger.mark(root).await.1, DeletionOutcome::Gone);
         }
-        assert_eq!(tree.mark(Root::Turn(id())).await.1, Marked::Gone);
-        assert_eq!(tree.mark(Root::Branch(id())).await.1, Marked::Gone);
+        assert_eq!(tree.mark(DeletionRoot::Turn(next_id())).await.1, DeletionOutcome::Gone);
+        assert_eq!(tree.mark(DeletionRoot::Branch(next_id())).await.1, DeletionOutcome::Gone);
         let of_branch = branches::list(tree.db, tree.owner, tree.chat).await.unwrap()[0].id;
         assert_eq!(deletions::count_below(tree.db, tree.owner, first).await.unwrap(), 1);
         assert_eq!(deletions::count_below(tree.db, stranger.owner, first).await.unwrap(), 0);
-        let question = tree.look().await.turns[&first.uuid()].prev_turn_id.unwrap();
+        let question = tree.snapshot().await.turns[&first.uuid()].prev_turn_id.unwrap();
         assert_eq!(deletions::count_below(tree.db, tree.owner, question.into()).await.unwrap(), 2);
-        let first_of = deletions::first_of_branch(tree.db, tree.owner, of_branch).await.unwrap();
+        let first_of = deletions::first_turn_of_branch(tree.db, tree.owner, of_branch).await.unwrap();
         assert_eq!(first_of, Some(question.into()));
-        assert_eq!(deletions::first_of_branch(tree.db, stranger.owner, of_branch).await.unwrap(), None);
+        assert_eq!(deletions::first_turn_of_branch(tree.db, stranger.owner, of_branch).await.unwrap(), None);
 
-        let deletion = tree.delete(Root::Turn(first)).await;
-        let near = |owner, chat, turn| deletions::nearest_left(tree.db, owner, chat, turn);
+        let deletion = tree.delete(DeletionRoot::Turn(first)).await;
+        let near = |owner, chat, turn| deletions::nearest_remaining(tree.db, owner, chat, turn);
         assert_eq!(near(tree.owner, tree.chat, first).await.unwrap(), Some(Some(question.into())));
         assert_eq!(near(tree.owner, tree.chat, question.into()).await.unwrap(), Some(Some(question.into())));
         assert_eq!(near(stranger.owner, tree.chat, first).await.unwrap(), None);
-        assert_eq!(near(tree.owner, id(), first).await.unwrap(), None);
-        let of = |owner, thing| deletions::deletion_of(tree.db, owner, thing);
-        assert_eq!(of(tree.owner, Of::Turn(first)).await.unwrap(), Some(deletion));
-        assert_eq!(of(stranger.owner, Of::Turn(first)).await.unwrap(), None);
-        assert_eq!(of(tree.owner, Of::Turn(question.into())).await.unwrap(), None);
-        assert_eq!(of(tree.owner, Of::Branch(of_branch)).await.unwrap(), None);
-        assert_eq!(of(tree.owner, Of::Chat(tree.chat)).await.unwrap(), None);
+        assert_eq!(near(tree.owner, next_id(), first).await.unwrap(), None);
+        let of = |owner, thing| deletions::find_by_target(tree.db, owner, thing);
+        assert_eq!(of(tree.owner, DeletedItem::Turn(first)).await.unwrap(), Some(deletion));
+        assert_eq!(of(stranger.owner, DeletedItem::Turn(first)).await.unwrap(), None);
+        assert_eq!(of(tree.owner, DeletedItem::Turn(question.into())).await.unwrap(), None);
+        assert_eq!(of(tree.owner, DeletedItem::Branch(of_branch)).await.unwrap(), None);
+        assert_eq!(of(tree.owner, DeletedItem::Chat(tree.chat)).await.unwrap(), None);
         assert_eq!(deletions::find(tree.db, stranger.owner, deletion).await.unwrap(), None);
         assert_eq!(stranger.trash().await, []);
-        assert_eq!(stranger.unmark(deletion).await, Unmarked::Gone);
+        assert_eq!(stranger.unmark(deletion).await, RestoreOutcome::Gone);
         let mut tx = tree.db.begin().await.unwrap();
-        assert!(!purge::doom(&mut tx, stranger.owner, deletion, now()).await.unwrap());
-        assert_eq!(purge::doom_all(&mut tx, stranger.owner, now()).await.unwrap(), 0);
+        assert!(!purge::schedule_purge(&mut tx, stranger.owner, deletion, next_time()).await.unwrap());
+        assert_eq!(purge::schedule_purge_of_trash(&mut tx, stranger.owner, next_time()).await.unwrap(), 0);
         tx.commit().await.unwrap();
         let listed = tree.trash().await.remove(0);
         assert_eq!((listed.kind, listed.turns, listed.branches), (DeletionKind::Turn, 1, 0));
@@ -620,27 +626,34 @@ async fn strangers_neither_delete_nor_see_nor_bring_back() {
 }
 
 #[tokio::test]
-async fn trash_keeps_for_thirty_days_and_then_everything_is_gone() {
-    for fresh in fresh().await {
+async fn trash_is_purged_after_thirty_days() {
+    for fresh in test_databases().await {
         // A chat with blocks, calls, a journal, raw bytes, drafts.
-        story::begin(&fresh.db).await;
+        walkthrough::start_walkthrough(&fresh.db).await;
         let db = &fresh.db;
         let mut tx = db.begin().await.unwrap();
-        let owner = users::ensure_local_owner(&mut tx, id(), now()).await.unwrap();
+        let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
         let chat = chats::list(db, owner, 9).await.unwrap()[0].id;
-        let at = now();
-        let new = NewDeletion { id: id(), owner_id: owner, chat_id: chat, root: Root::Chat, at };
-        assert!(matches!(deletions::mark(&mut tx, &new).await.unwrap(), Marked::Done { turns: 8, branches: 5 }));
+        let at = next_time();
+        let new = NewDeletion { id: next_id(), owner_id: owner, chat_id: chat, root: DeletionRoot::Chat, at };
+        assert!(matches!(
+            deletions::soft_delete(&mut tx, &new).await.unwrap(),
+            DeletionOutcome::Done { turns: 8, branches: 5 }
+        ));
         tx.commit().await.unwrap();
-        empty_old(db, at + limits::TRASH_KEPT - TimeDelta::seconds(1)).await.unwrap();
+        purge_expired(db, at + limits::TRASH_KEPT - TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(deletions::list(db, owner, None, 9).await.unwrap().len(), 1);
         let mut tx = db.begin().await.unwrap();
-        assert_eq!(purge::doom_old(&mut tx, at, now()).await.unwrap(), 0, "not what is just old enough");
+        assert_eq!(
+            purge::schedule_purge_of_old(&mut tx, at, next_time()).await.unwrap(),
+            0,
+            "not what is just old enough"
+        );
         tx.rollback().await.unwrap();
-        empty_old(db, at + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
+        purge_expired(db, at + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(deletions::list(db, owner, None, 9).await.unwrap(), []);
-        assert_eq!(purge::doomed(db, now()).await.unwrap(), []);
-        let left: Vec<(i64,)> = rows!(
+        assert_eq!(purge::list_due(db, next_time()).await.unwrap(), []);
+        let left: Vec<(i64,)> = query_rows!(
             db,
             "SELECT (SELECT COUNT(*) FROM chats) + (SELECT COUNT(*) FROM branches) + (SELECT COUNT(*) FROM turns) \
              + (SELECT COUNT(*) FROM exchanges) + (SELECT COUNT(*) FROM turn_blocks) \
@@ -649,46 +662,46 @@ async fn trash_keeps_for_thirty_days_and_then_everything_is_gone() {
              + (SELECT COUNT(*) FROM drafts WHERE chat_id IS NOT NULL) + (SELECT COUNT(*) FROM deletions)"
         );
         assert_eq!(left, [(0,)]);
-        assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new());
+        assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), Vec::new());
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn a_version_that_is_purged_takes_its_exchange_and_leaves_the_message() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
-        let parent = tree.look().await.turns[&first.uuid()].prev_turn_id.unwrap();
+async fn version_that_is_purged_takes_its_exchange_and_leaves_message() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
+        let parent = tree.snapshot().await.turns[&first.uuid()].prev_turn_id.unwrap();
         // Another reply to the same message, as Try again makes it.
         let question = turns::find(tree.db, tree.owner, parent.into()).await.unwrap().unwrap();
         let mut tx = tree.db.begin().await.unwrap();
         let on = Branch { fork_turn_id: Some(question.id), ..branch(tree.chat) };
-        branches::insert(&mut tx, &on, &frozen()).await.unwrap();
+        branches::insert(&mut tx, &on, &frozen_settings()).await.unwrap();
         let again = Exchange { kind: ExchangeKind::Regenerate, ..exchange(&on, question.id, Some("again")) };
         exchanges::insert(&mut tx, tree.owner, &again, None).await.unwrap();
-        let ord = chats::take_ord(&mut tx, tree.owner, tree.chat, now()).await.unwrap().unwrap();
+        let ord = chats::allocate_ord(&mut tx, tree.owner, tree.chat, next_time()).await.unwrap().unwrap();
         let mut reply = turn(&on, again.id, Some(&question), ord, Role::Assistant);
-        (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(now()));
+        (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(next_time()));
         turns::insert(&mut tx, &reply).await.unwrap();
         assert!(branches::set_head(&mut tx, on.id, None, reply.id).await.unwrap());
         tx.commit().await.unwrap();
-        let deletion = tree.delete(Root::Turn(reply.id)).await;
+        let deletion = tree.delete(DeletionRoot::Turn(reply.id)).await;
         tree.purge(deletion).await;
         tree.check().await;
         assert_eq!(exchanges::find(tree.db, tree.owner, again.id).await.unwrap(), None);
-        assert_eq!((tree.look().await.live().len(), tree.look().await.branches.len()), (2, 1));
+        assert_eq!((tree.snapshot().await.live().len(), tree.snapshot().await.branches.len()), (2, 1));
         fresh.close().await;
     }
 }
 
 #[tokio::test]
-async fn blobs_go_when_nothing_names_them() {
-    for fresh in fresh().await {
-        let tree = Tree::plant(&fresh.db).await;
-        let first = tree.append(None).await;
+async fn blobs_are_deleted_when_unreferenced() {
+    for fresh in test_databases().await {
+        let tree = TrashTree::plant_chat(&fresh.db).await;
+        let first = tree.append_exchange(None).await;
         let hash = |n: u8| format!("{n:02x}").repeat(32);
-        let question = tree.look().await.turns[&first.uuid()].prev_turn_id.unwrap();
+        let question = tree.snapshot().await.turns[&first.uuid()].prev_turn_id.unwrap();
         let image = serde_json::json!({"type": "image", "blob": hash(1), "mime": "image/png", "alt": ""});
         let is_sqlite = tree.db.path().is_some();
         let hex = |id: Uuid| if is_sqlite { format!("X'{}'", id.simple()) } else { format!("'{id}'") };
@@ -697,7 +710,7 @@ async fn blobs_go_when_nothing_names_them() {
         let mut text = format!(
             "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, metadata, \
              created_at, updated_at) VALUES ({}, {}, {}, 0, 1048576, 'image', 'user', 'done', '{image}', 'null', {day}, {day});",
-            hex(id::<BlockId>().uuid()),
+            hex(next_id::<BlockId>().uuid()),
             hex(question),
             hex(tree.chat.uuid()),
         );
@@ -716,21 +729,21 @@ async fn blobs_go_when_nothing_names_them() {
             }
         }
         let left = || async {
-            let rows: Vec<(String,)> = rows!(tree.db, "SELECT sha256 FROM blobs ORDER BY sha256");
+            let rows: Vec<(String,)> = query_rows!(tree.db, "SELECT sha256 FROM blobs ORDER BY sha256");
             rows.into_iter().map(|(hash,)| hash).collect::<Vec<_>>()
         };
         let day: chrono::DateTime<chrono::Utc> = "2026-03-01T00:00:00Z".parse().unwrap();
-        purge_doomed(tree.db, day + limits::BLOB_KEPT).await.unwrap();
+        purge_scheduled(tree.db, day + limits::BLOB_KEPT).await.unwrap();
         assert_eq!(left().await.len(), 2, "what was uploaded a moment ago is for a message that is being written");
-        purge_doomed(tree.db, day + limits::BLOB_KEPT + TimeDelta::seconds(1)).await.unwrap();
+        purge_scheduled(tree.db, day + limits::BLOB_KEPT + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(left().await, [hash(1)]);
-        let deletion = tree.delete(Root::Turn(question.into())).await;
-        purge_doomed(tree.db, day + TimeDelta::days(9)).await.unwrap();
+        let deletion = tree.delete(DeletionRoot::Turn(question.into())).await;
+        purge_scheduled(tree.db, day + TimeDelta::days(9)).await.unwrap();
         assert_eq!(left().await, [hash(1)], "it may come back");
         let mut tx = tree.db.begin().await.unwrap();
-        assert!(purge::doom(&mut tx, tree.owner, deletion, now()).await.unwrap());
+        assert!(purge::schedule_purge(&mut tx, tree.owner, deletion, next_time()).await.unwrap());
         tx.commit().await.unwrap();
-        purge_doomed(tree.db, day + TimeDelta::days(9)).await.unwrap();
+        purge_scheduled(tree.db, day + TimeDelta::days(9)).await.unwrap();
         assert_eq!(left().await, Vec::<String>::new());
         fresh.close().await;
     }

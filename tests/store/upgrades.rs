@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use sqlx::AssertSqlSafe;
-use turnleaf::domain::branch::Frozen;
+use turnleaf::domain::branch::PromptPrefix;
 use turnleaf::domain::{Role, TurnStatus, UserId};
-use turnleaf_store::fsck::{self, While};
-use turnleaf_store::search::catch_up;
+use turnleaf_store::fsck::{self, CheckMode};
+use turnleaf_store::search::backfill;
 use turnleaf_store::{Db, branches, chats, generations, tool_policies, turns};
 use uuid::Uuid;
 
-use crate::databases::{Fresh, empty_sqlite, noon};
+use crate::databases::{TestDatabase, empty_sqlite, noon};
 use crate::migrations::{backups, columns, empty_postgres, migrated_up_to, names, newest};
 
 /// The released states, the oldest first.
@@ -28,7 +28,7 @@ const MANIFEST: &str = "{\"turns\":[]}";
 
 /// Rows as the binary of this version stored them: a chat with a message and two replies on branches of their own, one
 /// with its raw bytes and one that failed; a chat in Trash; what came with later versions, as they came.
-fn rows(dir: &str, version: i64) -> String {
+fn schema_rows(dir: &str, version: i64) -> String {
     let is_sqlite = dir == "sqlite";
     let id = |n: u8| if is_sqlite { format!("X'{n:032x}'") } else { format!("'{n:032x}'") };
     let bytes = |hex: &str| if is_sqlite { format!("X'{hex}'") } else { format!("'\\x{hex}'") };
@@ -189,12 +189,12 @@ async fn number(db: &Db, text: &'static str) -> i64 {
 }
 
 /// What was planted is all there, reads as this binary reads, and breaks no invariant.
-async fn assert_whole(db: &Db, of: &str) {
+async fn assert_sound(db: &Db, of: &str) {
     let id = |n: u128| Uuid::from_u128(n);
     let owner: UserId = id(1).into();
     let chat = chats::find(db, owner, id(2).into()).await.unwrap().unwrap();
     assert_eq!((chat.title.as_str(), chat.last_viewed_turn_id, chat.rev), ("Kept", Some(id(9).into()), 3), "{of}");
-    let path = turns::of_chat(db, owner, chat.id, 0, 10).await.unwrap();
+    let path = turns::list_of_chat(db, owner, chat.id, 0, 10).await.unwrap();
     let told: Vec<_> =
         path.iter().map(|turn| (turn.role, turn.status, turn.content_text(), turn.context_tokens)).collect();
     assert_eq!(
@@ -211,21 +211,21 @@ async fn assert_whole(db: &Db, of: &str) {
     let sent = generations::requests::find(db, owner, call.id).await.unwrap();
     assert_eq!(sent.as_deref(), Some(&b"data"[..]), "{of}");
     let frozen = branches::frozen(db, id(4).into()).await.unwrap().unwrap();
-    assert!(matches!(frozen, Frozen { system_prompt, .. } if system_prompt == "Be brief."), "{of}");
+    assert!(matches!(frozen, PromptPrefix { system_prompt, .. } if system_prompt == "Be brief."), "{of}");
     assert_eq!(number(db, "SELECT COUNT(*) FROM deletions").await, 1, "{of}: what was in Trash is in Trash");
-    while catch_up::step(db).await.unwrap() {}
-    assert_eq!(fsck::check(db, While::Stopped).await.unwrap(), Vec::new(), "{of}");
+    while backfill::index_batch(db).await.unwrap() {}
+    assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), Vec::new(), "{of}");
 }
 
 /// From every state with its rows.
-async fn come_up(dir: &str) {
+async fn upgrade_every_version(dir: &str) {
     let newest_columns = {
         let fresh = empty_sqlite().await;
         fresh.db.migrate(None, noon()).await.unwrap();
         columns(&fresh.db).await
     };
     for version in versions() {
-        let Some(fresh) = planted(dir, version).await else { return };
+        let Some(fresh) = database_at_version(dir, version).await else { return };
         let of = format!("{dir} {version}");
         let done = fresh.db.migrate(None, noon()).await.unwrap_or_else(|why| panic!("{of}: {why}"));
         assert_eq!((done.from, done.to, done.is_pending()), (Some(version), newest(), version < newest()), "{of}");
@@ -233,7 +233,7 @@ async fn come_up(dir: &str) {
         let copies = usize::from(version < newest() && dir == "sqlite");
         assert_eq!(backups(fresh.dir.path()).len(), copies, "{of}");
         assert_eq!(columns(&fresh.db).await, newest_columns, "{of}");
-        assert_whole(&fresh.db, &of).await;
+        assert_sound(&fresh.db, &of).await;
         // A yes to every host is dropped when grants get hosts; other answers stay.
         let allowed = tool_policies::list(&fresh.db, Uuid::from_u128(1).into()).await.unwrap();
         let allowed: Vec<(&str, &Option<String>)> =
@@ -249,13 +249,13 @@ async fn come_up(dir: &str) {
 }
 
 #[tokio::test]
-async fn every_released_state_comes_up_to_the_newest_with_its_rows_on_sqlite() {
-    come_up("sqlite").await;
+async fn every_released_schema_upgrades_with_its_rows_on_sqlite() {
+    upgrade_every_version("sqlite").await;
 }
 
 #[tokio::test]
-async fn every_released_state_comes_up_to_the_newest_with_its_rows_on_postgres() {
-    come_up("postgres").await;
+async fn every_released_schema_upgrades_with_its_rows_on_postgres() {
+    upgrade_every_version("postgres").await;
 }
 
 /// Everything that a migration could leave behind: the schema, and which files were applied.
@@ -275,12 +275,12 @@ async fn schema(db: &Db) -> (Vec<String>, i64) {
 
 /// SQLite asks after so many of its own steps whether it may go on. One answer is no: the statement that runs then ends
 /// as it does when the process is told to stop, wherever it is.
-struct Breaker(Arc<AtomicI64>);
+struct ProgressInterrupter(Arc<AtomicI64>);
 
-impl Breaker {
+impl ProgressInterrupter {
     const EVERY: i32 = 20;
 
-    async fn of(db: &Db) -> Self {
+    async fn install_on(db: &Db) -> Self {
         let left = Arc::new(AtomicI64::new(i64::MAX));
         let Db::Sqlite { writer, .. } = db else { panic!("it is of SQLite") };
         let mut conn = writer.acquire().await.unwrap();
@@ -293,11 +293,11 @@ impl Breaker {
     }
 
     /// Says no after so many questions.
-    fn break_after(&self, questions: i64) {
+    fn interrupt_after(&self, questions: i64) {
         self.0.store(questions, Ordering::Relaxed);
     }
 
-    fn has_broken(&self) -> bool {
+    fn has_interrupted(&self) -> bool {
         self.0.load(Ordering::Relaxed) < 0
     }
 }
@@ -306,15 +306,15 @@ impl Breaker {
 const MOMENTS: i64 = 60;
 
 #[tokio::test]
-async fn an_upgrade_of_sqlite_that_is_broken_off_anywhere_leaves_the_database_as_it_was() {
+async fn interrupted_sqlite_upgrade_leaves_database_unchanged() {
     // How long it takes, in questions.
-    let measured = planted("sqlite", 1).await.unwrap();
-    let clock = Breaker::of(&measured.db).await;
+    let measured = database_at_version("sqlite", 1).await.unwrap();
+    let clock = ProgressInterrupter::install_on(&measured.db).await;
     measured.db.migrate(None, noon()).await.unwrap();
     let length = i64::MAX - clock.0.load(Ordering::Relaxed);
     assert!(length > MOMENTS, "{length}");
 
-    let pristine = planted("sqlite", 1).await.unwrap();
+    let pristine = database_at_version("sqlite", 1).await.unwrap();
     let before = schema(&pristine.db).await;
     pristine.db.close().await;
     let mut broken = 0;
@@ -323,11 +323,11 @@ async fn an_upgrade_of_sqlite_that_is_broken_off_anywhere_leaves_the_database_as
         let file = dir.path().join("turnleaf.db");
         std::fs::copy(pristine.dir.path().join("turnleaf.db"), &file).unwrap();
         let db = Db::open_file(&file).await.unwrap();
-        let breaker = Breaker::of(&db).await;
-        breaker.break_after(length * moment / MOMENTS);
+        let breaker = ProgressInterrupter::install_on(&db).await;
+        breaker.interrupt_after(length * moment / MOMENTS);
         let said = db.migrate(None, noon()).await;
-        assert!(breaker.has_broken(), "{moment}");
-        breaker.break_after(i64::MAX);
+        assert!(breaker.has_interrupted(), "{moment}");
+        breaker.interrupt_after(i64::MAX);
         // SQLite tries some things again by itself; then all of it was done.
         if said.is_err() {
             broken += 1;
@@ -340,7 +340,7 @@ async fn an_upgrade_of_sqlite_that_is_broken_off_anywhere_leaves_the_database_as
         }
         assert!(!db.plan_migration().await.unwrap().is_pending());
         if moment % 10 == 0 {
-            assert_whole(&db, &format!("moment {moment}")).await;
+            assert_sound(&db, &format!("moment {moment}")).await;
         }
         db.close().await;
     }
@@ -356,8 +356,8 @@ async fn assert_copy_is_whole(file: &Path) {
 }
 
 #[tokio::test]
-async fn an_upgrade_of_sqlite_whose_disk_is_full_leaves_the_database_as_it_was() {
-    let fresh = planted("sqlite", 1).await.unwrap();
+async fn sqlite_upgrade_on_full_disk_leaves_database_unchanged() {
+    let fresh = database_at_version("sqlite", 1).await.unwrap();
     let before = schema(&fresh.db).await;
     let pages = number(&fresh.db, "PRAGMA page_count").await;
     let mut failed = 0;
@@ -372,14 +372,14 @@ async fn an_upgrade_of_sqlite_whose_disk_is_full_leaves_the_database_as_it_was()
         assert_eq!(schema(&fresh.db).await, before, "{more} pages");
     }
     assert!(failed > 10, "{failed}");
-    assert_whole(&fresh.db, "with room").await;
+    assert_sound(&fresh.db, "with room").await;
 }
 
 /// A released state with its rows; none where there is no such database here.
-async fn planted(dir: &str, version: i64) -> Option<Fresh> {
+async fn database_at_version(dir: &str, version: i64) -> Option<TestDatabase> {
     let fresh = if dir == "sqlite" { empty_sqlite().await } else { empty_postgres().await? };
     migrated_up_to(&fresh.db, dir, version).await;
-    run(&fresh.db, rows(dir, version)).await;
+    run(&fresh.db, schema_rows(dir, version)).await;
     Some(fresh)
 }
 
@@ -402,8 +402,8 @@ const BREAKER: &str = "CREATE SCHEMA breaker; CREATE SEQUENCE breaker.count; CRE
     CREATE EVENT TRIGGER breaker ON ddl_command_end EXECUTE FUNCTION breaker.on_ddl()";
 
 #[tokio::test]
-async fn an_upgrade_of_postgres_that_is_broken_off_behind_any_statement_leaves_the_database_as_it_was() {
-    let Some(fresh) = planted("postgres", 1).await else { return };
+async fn interrupted_postgres_upgrade_leaves_database_unchanged() {
+    let Some(fresh) = database_at_version("postgres", 1).await else { return };
     run(&fresh.db, BREAKER.to_owned()).await;
     let before = schema(&fresh.db).await;
     let mut statements = 0;
@@ -419,6 +419,6 @@ async fn an_upgrade_of_postgres_that_is_broken_off_behind_any_statement_leaves_t
     // Each of the files is one at least.
     assert!(statements > names("postgres").len() * 3, "{statements}");
     run(&fresh.db, "DROP EVENT TRIGGER breaker; DROP SCHEMA breaker CASCADE".to_owned()).await;
-    assert_whole(&fresh.db, "after all that").await;
+    assert_sound(&fresh.db, "after all that").await;
     fresh.close().await;
 }

@@ -3,26 +3,26 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use turnleaf::domain::sources::{Sources, TYPE, of_blocks};
+use turnleaf::domain::sources::{ReplySources, TYPE, collect_sources};
 use turnleaf::domain::{Block, Content, TurnId};
-use turnleaf::ui::markdown::{Cite, Plain, render, render_with};
-use turnleaf_platform::endpoint::Api;
+use turnleaf::ui::markdown::{InlineCitation, PlainEnricher, render, render_with};
+use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_platform::ids;
-use turnleaf_providers::provider::Item;
+use turnleaf_providers::provider::DecodedItem;
 use turnleaf_providers::replay;
 
 use crate::decoding::decode;
 
 const PAGE: &str = "https://leaves.example/a";
-const APIS: [Api; 3] = [Api::OpenaiResponses, Api::OpenaiChat, Api::Gemini];
+const APIS: [ProviderApi; 3] = [ProviderApi::OpenaiResponses, ProviderApi::OpenaiChat, ProviderApi::Gemini];
 
 /// A whole reply that says this and cites a page from here to there.
-fn body(api: Api, text: &str, places: &[(Value, Value)]) -> Vec<u8> {
+fn body(api: ProviderApi, text: &str, places: &[(Value, Value)]) -> Vec<u8> {
     let all = |one: &dyn Fn(&Value, &Value) -> Value| -> Vec<Value> {
         places.iter().map(|(start, end)| one(start, end)).collect()
     };
     let document = match api {
-        Api::OpenaiResponses => {
+        ProviderApi::OpenaiResponses => {
             let annotations = all(
                 &|start, end| json!({"type": "url_citation", "url": PAGE, "title": "A", "start_index": start, "end_index": end}),
             );
@@ -31,7 +31,7 @@ fn body(api: Api, text: &str, places: &[(Value, Value)]) -> Vec<u8> {
                 json!([{"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": content}]);
             return json!({"object": "response", "status": "completed", "output": output}).to_string().into_bytes();
         }
-        Api::OpenaiChat => {
+        ProviderApi::OpenaiChat => {
             let annotations = all(
                 &|start, end| json!({"type": "url_citation", "url_citation": {"url": PAGE, "title": "A", "start_index": start, "end_index": end}}),
             );
@@ -47,23 +47,23 @@ fn body(api: Api, text: &str, places: &[(Value, Value)]) -> Vec<u8> {
                 "groundingMetadata": grounding}]})
         }
     };
-    let end = if api == Api::OpenaiChat { "data: [DONE]\n\n" } else { "" };
+    let end = if api == ProviderApi::OpenaiChat { "data: [DONE]\n\n" } else { "" };
     format!("data: {document}\n\n{end}").into_bytes()
 }
 
 /// The blocks that a body becomes, as far as they are text and sources.
-fn blocks(api: Api, body: &[u8]) -> Vec<Block> {
-    let dialect = turnleaf_providers::openai_chat::dialect::Dialect::named("openai").unwrap();
-    let (items, outcome) = decode(replay::decoder(api, dialect), [body]);
+fn blocks(api: ProviderApi, body: &[u8]) -> Vec<Block> {
+    let dialect = turnleaf_providers::openai_chat::dialect::Dialect::from_name("openai").unwrap();
+    let (items, outcome) = decode(replay::decoder_for_api(api, dialect), [body]);
     assert!(outcome.complete, "{api:?} {outcome:?}");
     let mut contents: Vec<Content> = Vec::new();
     for item in items {
         match item {
-            Item::Text(more) => match contents.last_mut() {
+            DecodedItem::Text(more) => match contents.last_mut() {
                 Some(Content::Text { text, .. }) => text.push_str(&more),
                 _ => contents.push(Content::text(&more)),
             },
-            Item::Opaque(fields) if fields["type"] == TYPE => contents.push(Content::Other(fields)),
+            DecodedItem::Opaque(fields) if fields["type"] == TYPE => contents.push(Content::Other(fields)),
             _ => {}
         }
     }
@@ -86,7 +86,7 @@ fn block(seq: u32, content: Content) -> Block {
 }
 
 /// The only text, with the marks that stand in it.
-fn marked(blocks: &[Block]) -> (String, Sources, Vec<Cite>) {
+fn draw_with_citations(blocks: &[Block]) -> (String, ReplySources, Vec<InlineCitation>) {
     let texts: Vec<(&Block, &str)> = blocks
         .iter()
         .filter_map(|block| match &block.content {
@@ -94,9 +94,9 @@ fn marked(blocks: &[Block]) -> (String, Sources, Vec<Cite>) {
             _ => None,
         })
         .collect();
-    let sources = of_blocks(blocks);
+    let sources = collect_sources(blocks);
     let [(block, text)] = texts[..] else { panic!("{blocks:?}") };
-    let cites = Cite::of(&sources, ids::mint::<TurnId>(), block.id, text);
+    let cites = InlineCitation::marks_in_block(&sources, ids::mint::<TurnId>(), block.id, text);
     (text.to_owned(), sources, cites)
 }
 
@@ -111,7 +111,7 @@ fn without_marks(html: &str) -> String {
     all + rest
 }
 
-fn drawn(parts: &[turnleaf::ui::markdown::Part]) -> String {
+fn rendered_html(parts: &[turnleaf::ui::markdown::MarkupPart]) -> String {
     parts.iter().map(|part| part.markup().as_str()).collect()
 }
 
@@ -128,20 +128,20 @@ fn offset() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn wherever_a_citation_points_the_text_stays_whole(
+    fn text_stays_complete_wherever_citation_points(
         text in "[a-c äß你😀🇩🇪\u{301}\u{200d}`*_|#$<&\\[\\]()\n]{0,50}x",
         places in prop::collection::vec((offset(), offset()), 1..4),
     ) {
         for api in APIS {
             let blocks = blocks(api, &body(api, &text, &places));
-            let (said, sources, cites) = marked(&blocks);
+            let (said, sources, cites) = draw_with_citations(&blocks);
             prop_assert_eq!(&said, &text, "{:?}", api);
             prop_assert!(sources.list.len() <= 1);
             for cite in &cites {
                 prop_assert!(said.is_char_boundary(cite.at), "{:?}", cite);
             }
-            let with = drawn(&render_with(&said, &cites, &Plain));
-            prop_assert_eq!(without_marks(&with), drawn(&render(&said)), "{:?}", api);
+            let with = rendered_html(&render_with(&said, &cites, &PlainEnricher));
+            prop_assert_eq!(without_marks(&with), rendered_html(&render(&said)), "{:?}", api);
         }
     }
 }
@@ -152,12 +152,17 @@ fn offsets_count_in_each_providers_own_unit() {
     const WORDS: &str = "Grüße 😀 你好";
     let text = format!("{WORDS} and more");
     let (characters, bytes) = (WORDS.chars().count(), WORDS.len());
-    for (api, end) in [(Api::OpenaiResponses, characters), (Api::OpenaiChat, characters), (Api::Gemini, bytes)] {
-        let (_, sources, cites) = marked(&blocks(api, &body(api, &text, &[(json!(0), json!(end))])));
+    for (api, end) in [
+        (ProviderApi::OpenaiResponses, characters),
+        (ProviderApi::OpenaiChat, characters),
+        (ProviderApi::Gemini, bytes),
+    ] {
+        let (_, sources, cites) = draw_with_citations(&blocks(api, &body(api, &text, &[(json!(0), json!(end))])));
         let ends: Vec<&str> = cites.iter().map(|cite| &text[..cite.at]).collect();
         assert_eq!((ends, sources.list.len()), (vec![WORDS], 1), "{api:?}");
     }
     // In the middle of a letter it ends before that letter.
-    let (_, _, cites) = marked(&blocks(Api::Gemini, &body(Api::Gemini, "a😀b", &[(json!(0), json!(3))])));
+    let (_, _, cites) =
+        draw_with_citations(&blocks(ProviderApi::Gemini, &body(ProviderApi::Gemini, "a😀b", &[(json!(0), json!(3))])));
     assert_eq!(cites.iter().map(|cite| cite.at).collect::<Vec<_>>(), [1]);
 }

@@ -1,49 +1,58 @@
 //! What every decoder must keep on every recording: any split gives the same items, and any beginning ends as an
 //! interruption whose text is a beginning of the whole.
 
-use turnleaf_providers::provider::{Decoder, Item};
+use turnleaf_providers::provider::{DecodedItem, Decoder};
 
-use crate::fixtures::Recording;
+use crate::fixtures::FixtureRecording;
 
 #[path = "invariants.rs"]
 #[expect(dead_code, reason = "the rest of it is for `provider_damage`")]
 mod invariants;
 
-use invariants::joined;
-pub use invariants::{Dice, decode};
+use invariants::merge_items;
+pub use invariants::{DamageRng, decode};
 
-fn text(items: &[Item]) -> String {
-    items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None }).collect()
+fn text(items: &[DecodedItem]) -> String {
+    items
+        .iter()
+        .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text.as_str()) } else { None })
+        .collect()
 }
 
 /// Byte by byte and in 200 random splits (fewer for large bodies: decoding is the slow part): the same items, with
 /// neighbouring pieces of one text or one call's arguments joined, and the same outcome.
-pub fn same_in_every_split(recordings: &[Recording], decoder: impl Fn(&Recording) -> Box<dyn Decoder>) {
-    let mut dice = Dice(0x7475_726e_6c65_6166);
+pub fn assert_same_in_every_split(
+    recordings: &[FixtureRecording],
+    decoder: impl Fn(&FixtureRecording) -> Box<dyn Decoder>,
+) {
+    let mut dice = DamageRng(0x7475_726e_6c65_6166);
     for recording in recordings {
         let body = recording.body.as_slice();
         let read = |pieces: Vec<&[u8]>| {
             let (items, outcome) = decode(decoder(recording), pieces);
-            (joined(items), outcome)
+            (merge_items(items), outcome)
         };
         let whole = read(vec![body]);
         assert_eq!(read(body.chunks(1).collect()), whole, "{} byte by byte", recording.name);
         for round in 0..if body.len() < 16_000 { 200 } else { 20 } {
-            assert_eq!(read(dice.pieces(body)), whole, "{} split {round}", recording.name);
+            assert_eq!(read(dice.random_pieces(body)), whole, "{} split {round}", recording.name);
         }
     }
 }
 
 /// Every beginning (of a long body: twenty of them) ends, complete or with a failure, and its text is a beginning of
 /// the whole text.
-pub fn every_beginning_ends(recordings: &[Recording], decoder: impl Fn(&Recording) -> Box<dyn Decoder>) {
-    let mut dice = Dice(0x6c65_6176_6573);
+pub fn assert_every_prefix_ends(
+    recordings: &[FixtureRecording],
+    decoder: impl Fn(&FixtureRecording) -> Box<dyn Decoder>,
+) {
+    let mut dice = DamageRng(0x6c65_6176_6573);
     for recording in recordings {
         let body = recording.body.as_slice();
         let cuts: Vec<usize> = if body.len() < 2_000 {
             (0..body.len()).collect()
         } else {
-            (0..20).map(|_| dice.below(body.len())).collect()
+            (0..20).map(|_| dice.next_below(body.len())).collect()
         };
         let whole = text(&decode(decoder(recording), [body]).0);
         for cut in cuts {

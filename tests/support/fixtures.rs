@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 /// One recording.
-pub struct Recording {
+pub struct FixtureRecording {
     /// `folder/name`, for messages.
     pub name: String,
     pub body: Vec<u8>,
@@ -14,14 +14,14 @@ pub struct Recording {
 }
 
 /// Where they are.
-pub fn root() -> PathBuf {
+pub fn fixtures_root() -> PathBuf {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
     std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)
 }
 
 /// The recordings of a folder, by name; `None`, said visibly, when there are no fixtures.
-pub fn recordings(folder: &str, ending: &str) -> Option<Vec<Recording>> {
-    let root = root();
+pub fn recordings(folder: &str, ending: &str) -> Option<Vec<FixtureRecording>> {
+    let root = fixtures_root();
     let Ok(files) = std::fs::read_dir(root.join(folder)) else {
         eprintln!("skipped: fixtures not found ({})", root.join(folder).display());
         return None;
@@ -29,7 +29,7 @@ pub fn recordings(folder: &str, ending: &str) -> Option<Vec<Recording>> {
     let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|found| found == ending));
     paths.sort();
-    let read = |path: &PathBuf| Recording {
+    let read = |path: &PathBuf| FixtureRecording {
         name: format!("{folder}/{}", path.file_stem().unwrap().to_string_lossy()),
         body: std::fs::read(path).unwrap(),
         about: serde_json::from_slice(&std::fs::read(path.with_extension("json")).unwrap()).unwrap(),

@@ -2,7 +2,7 @@
 //! with the columns that those schemas define. There are no foreign keys, because rows that lead nowhere are among them.
 
 /// How a database calls its types, and writes yes and no.
-pub struct Types {
+pub struct SqlTypes {
     id: &'static str,
     time: &'static str,
     flag: &'static str,
@@ -14,11 +14,11 @@ pub struct Types {
 }
 
 /// As Entity Framework and SQLAlchemy keep them in SQLite.
-pub const SQLITE: Types =
-    Types { id: "TEXT", time: "TEXT", flag: "INTEGER", json: "JSON", yes: "1", no: "0", zone: "" };
+pub const SQLITE: SqlTypes =
+    SqlTypes { id: "TEXT", time: "TEXT", flag: "INTEGER", json: "JSON", yes: "1", no: "0", zone: "" };
 /// The same in PostgreSQL.
-pub const POSTGRES: Types =
-    Types { id: "uuid", time: "timestamptz", flag: "boolean", json: "json", yes: "true", no: "false", zone: "Z" };
+pub const POSTGRES: SqlTypes =
+    SqlTypes { id: "uuid", time: "timestamptz", flag: "boolean", json: "json", yes: "true", no: "false", zone: "Z" };
 
 /// A GUID as .NET writes it.
 fn guid(kind: &str, number: u32) -> String {
@@ -26,7 +26,7 @@ fn guid(kind: &str, number: u32) -> String {
 }
 
 /// A moment of the sample's morning.
-fn at(types: &Types, second: u32) -> String {
+fn at(types: &SqlTypes, second: u32) -> String {
     format!("'2026-02-14 09:{:02}:{:02}.2500000{}'", second / 60, second % 60, types.zone)
 }
 
@@ -35,13 +35,13 @@ fn text(text: &str) -> String {
 }
 
 /// Statements that fill tables.
-struct Sheet<'t> {
-    types: &'t Types,
+struct StatementBuilder<'t> {
+    types: &'t SqlTypes,
     has_turns: bool,
     statements: Vec<String>,
 }
 
-impl Sheet<'_> {
+impl StatementBuilder<'_> {
     fn insert(&mut self, table: &str, values: &[String]) {
         let name = if self.has_turns { format!("{table}s") } else { table.to_owned() };
         self.statements.push(format!("INSERT INTO \"{name}\" VALUES ({})", values.join(", ")));
@@ -89,8 +89,8 @@ impl Sheet<'_> {
 }
 
 /// Conversations, ChatMessage, ToolCall and ThinkBlock, with ConversationTurn and TurnId or from before these.
-pub fn messages(types: &Types, has_turns: bool) -> Vec<String> {
-    let Types { id, time, flag, .. } = types;
+pub fn message_statements(types: &SqlTypes, has_turns: bool) -> Vec<String> {
+    let SqlTypes { id, time, flag, .. } = types;
     let (s, turn, needed) = if has_turns {
         ("s", format!(", \"TurnId\" {id}"), format!(", \"TurnId\" {id} NOT NULL"))
     } else {
@@ -120,7 +120,7 @@ pub fn messages(types: &Types, has_turns: bool) -> Vec<String> {
              \"IsThinkingMode\" {flag} NOT NULL, \"CreatedAt\" {time} NOT NULL)"
         ));
     }
-    let mut sheet = Sheet { types, has_turns, statements };
+    let mut sheet = StatementBuilder { types, has_turns, statements };
     sheet.conversation(1, "Tides", 0);
     let turn = (1, Some(1));
     sheet.turn(1, 1, true, 10);
@@ -157,8 +157,8 @@ pub fn messages(types: &Types, has_turns: bool) -> Vec<String> {
 }
 
 /// `chat_sessions`, `messages` and `agent_actions`.
-pub fn actions(types: &Types) -> Vec<String> {
-    let Types { time, json, .. } = types;
+pub fn action_statements(types: &SqlTypes) -> Vec<String> {
+    let SqlTypes { time, json, .. } = types;
     let mut statements = vec![
         format!(
             "CREATE TABLE chat_sessions (id VARCHAR(36) PRIMARY KEY, name VARCHAR(255) NOT NULL, project_id VARCHAR(36), \

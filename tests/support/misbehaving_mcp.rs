@@ -70,7 +70,7 @@ fn answer(id: &Value, result: &Value) {
     send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
 }
 
-fn say(id: &Value, text: &str) {
+fn send_text_result(id: &Value, text: &str) {
     answer(id, &json!({ "content": [{ "type": "text", "text": text }] }));
 }
 
@@ -150,7 +150,7 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
         }
         Some(_) => {}
         // The answer to what was asked of the client.
-        None => say(&json!(*pending), &message.to_string()),
+        None => send_text_result(&json!(*pending), &message.to_string()),
     }
 }
 
@@ -202,7 +202,7 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
     let token = params["_meta"]["progressToken"].clone();
     let id_of = id.clone();
     match params["name"].as_str().unwrap_or_default() {
-        "echo" => say(id, arguments["text"].as_str().unwrap_or_default()),
+        "echo" => send_text_result(id, arguments["text"].as_str().unwrap_or_default()),
         "image" => answer(
             id,
             &json!({ "content": [{ "type": "text", "text": "a pixel" }, { "type": "image", "data": PIXEL, "mimeType": "image/png" }] }),
@@ -218,18 +218,18 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
         "complain" => {
             send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": arguments["text"] } }))
         }
-        "slow" => drop(thread::spawn(move || slow(&id_of, &token, &arguments))),
-        "hold" => drop(thread::spawn(move || hold(&id_of, &token, &arguments))),
+        "slow" => drop(thread::spawn(move || run_slow_call(&id_of, &token, &arguments))),
+        "hold" => drop(thread::spawn(move || hold_call(&id_of, &token, &arguments))),
         "hang" => {
             progress(&token, 1, 1, "hanging");
             hang();
         }
         "ignore_cancel" => {}
         "append" | "append_too" => drop(thread::spawn(move || append(&id_of, &arguments))),
-        "heed_cancel" => drop(thread::spawn(move || heed(&id_of))),
+        "heed_cancel" => drop(thread::spawn(move || wait_for_cancellation(&id_of))),
         "cancelled" => {
             let cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
-            say(id, &cancelled.as_ref().map_or(0, HashSet::len).to_string());
+            send_text_result(id, &cancelled.as_ref().map_or(0, HashSet::len).to_string());
         }
         "crash" => {
             raw(b"{\"jsonrpc\":\"2.0\",\"result\":{\"content\":[{\"type\":\"te");
@@ -238,20 +238,20 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
         "exit" => exit(0),
         "noise" => {
             raw(b"debug: working\n{\"level\":\"info\"}\n\xff\xfe\n");
-            say(id, "after the noise");
+            send_text_result(id, "after the noise");
         }
         "wrong_id" => {
-            say(&json!(99_999), "for nobody");
-            say(&json!("another"), "for nobody");
-            say(id, "the right one");
+            send_text_result(&json!(99_999), "for nobody");
+            send_text_result(&json!("another"), "for nobody");
+            send_text_result(id, "the right one");
         }
-        "only_wrong_id" => say(&json!(99_999), "for nobody"),
+        "only_wrong_id" => send_text_result(&json!(99_999), "for nobody"),
         "twice" => {
-            say(id, "first");
-            say(id, "second");
+            send_text_result(id, "first");
+            send_text_result(id, "second");
         }
         "long_line" => long_line(id),
-        "big_result" => say(id, &"x".repeat(3 << 20)),
+        "big_result" => send_text_result(id, &"x".repeat(3 << 20)),
         "deep" => {
             let nested = "[".repeat(100_000) + &"]".repeat(100_000);
             raw(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"structuredContent\":{nested}}}}}\n")
@@ -260,13 +260,13 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
         "grandchild" => {
             // It leaves the group and the session, and holds on to every pipe.
             let child = Command::new("setsid").args(["sleep", "3600"]).spawn();
-            say(id, &child.map(|child| child.id().to_string()).unwrap_or_default());
+            send_text_result(id, &child.map(|child| child.id().to_string()).unwrap_or_default());
         }
-        "pid" => say(id, &std::process::id().to_string()),
+        "pid" => send_text_result(id, &std::process::id().to_string()),
         "change_list" => {
             let own = std::env::current_exe().unwrap_or_default();
             // The same conversation goes on with another list.
-            say(id, "changing");
+            send_text_result(id, "changing");
             send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
             let error = Command::new(own).arg("changed").exec();
             eprintln!("{error}");
@@ -278,7 +278,7 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
             line.extend_from_slice(b"\xff\xfeb\"}]}}\n");
             raw(&line);
         }
-        "controls" => say(id, "a\0b \u{1b}[31mred\u{1b}[0m \u{202e}turned"),
+        "controls" => send_text_result(id, "a\0b \u{1b}[31mred\u{1b}[0m \u{202e}turned"),
         "ask_client" => {
             *pending = id.as_i64().unwrap_or_default();
             let method = arguments["method"].as_str().unwrap_or_default();
@@ -293,14 +293,14 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
             for line in 0..5000 {
                 eprintln!("\u{1b}[33mline {line}\u{1b}[0m");
             }
-            say(id, "shouted");
+            send_text_result(id, "shouted");
         }
         "flood" => {
             for progress in 0..20_000 {
                 send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress",
                     "params": { "progressToken": token, "progress": progress } }));
             }
-            say(id, "flooded");
+            send_text_result(id, "flooded");
         }
         "nonsense" => answer(id, &json!({ "content": [{ "type": "hologram" }, 17] })),
         _ => send(
@@ -314,7 +314,7 @@ fn progress(token: &Value, done: u64, total: u64, message: &str) {
     send(&json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }));
 }
 
-fn slow(id: &Value, token: &Value, arguments: &Value) {
+fn run_slow_call(id: &Value, token: &Value, arguments: &Value) {
     let number = |key: &str| arguments[key].as_u64().unwrap_or_default();
     for step in 1..=number("steps") {
         thread::sleep(Duration::from_millis(number("ms")));
@@ -327,7 +327,7 @@ fn slow(id: &Value, token: &Value, arguments: &Value) {
             None => progress(token, step, number("steps"), "working"),
         }
     }
-    say(id, "done");
+    send_text_result(id, "done");
 }
 
 /// Leaves a line in the file that the second argument of the program names: what it did outlives it.
@@ -338,11 +338,11 @@ fn append(id: &Value, arguments: &Value) {
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
     thread::sleep(Duration::from_millis(10));
-    say(id, if written.is_ok() { "written" } else { "not written" });
+    send_text_result(id, if written.is_ok() { "written" } else { "not written" });
 }
 
 /// Runs until there is a file of this name, and says how many ran at once at most.
-fn hold(id: &Value, token: &Value, arguments: &Value) {
+fn hold_call(id: &Value, token: &Value, arguments: &Value) {
     let now = RUNNING.fetch_add(1, Ordering::SeqCst) + 1;
     MOST.fetch_max(now, Ordering::SeqCst);
     progress(token, 1, 1, "holding");
@@ -350,10 +350,10 @@ fn hold(id: &Value, token: &Value, arguments: &Value) {
         thread::sleep(Duration::from_millis(5));
     }
     RUNNING.fetch_sub(1, Ordering::SeqCst);
-    say(id, &MOST.load(Ordering::SeqCst).to_string());
+    send_text_result(id, &MOST.load(Ordering::SeqCst).to_string());
 }
 
-fn heed(id: &Value) {
+fn wait_for_cancellation(id: &Value) {
     let is_cancelled = || {
         let cancelled = CANCELLED.lock().unwrap_or_else(PoisonError::into_inner);
         cancelled.as_ref().is_some_and(|all| all.contains(&id.to_string()))

@@ -28,11 +28,11 @@ impl OwnCluster {
             eprintln!("TURNLEAF_TEST_PG is not set: not run on PostgreSQL");
             return None;
         }
-        Some(Self::begin().expect("the programs of a PostgreSQL server"))
+        Some(Self::try_start().expect("the programs of a PostgreSQL server"))
     }
 
     /// The same wherever PostgreSQL is installed; `None` where it is not.
-    pub fn begin() -> Option<Self> {
+    pub fn try_start() -> Option<Self> {
         let programs = programs()?;
         let account = account();
         let dir = tempfile::tempdir().unwrap();
@@ -61,7 +61,7 @@ impl OwnCluster {
     }
 
     /// Writes a database of it as SQL.
-    pub fn dump(&self, name: &str, to: &Path) {
+    pub fn dump_database(&self, name: &str, to: &Path) {
         let mut dump = Command::new(self.programs.join("pg_dump"));
         dump.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "turnleaf", "-d", name, "-f"]);
         if !dump.arg(to).status().is_ok_and(|status| status.success()) {

@@ -2,13 +2,13 @@
 //! acknowledgement of a commit. With `std` alone, so that the project's own commands can include it by its path as the
 //! tests do; connections must not be encrypted. Its verbs:
 //!
-//! * [`Proxy::drop_commit_acknowledgement`]: the next COMMIT of a transaction with such a statement reaches the server,
+//! * [`PostgresProxy::drop_commit_acknowledgement`]: the next COMMIT of a transaction with such a statement reaches the server,
 //!   its answer does not reach the client, and the connection is cut.
-//! * [`Proxy::black_hole_after_commit`]: the answer to the next such COMMIT is the last that passes before a black hole.
-//! * [`Proxy::black_hole`]: nothing passes in either direction, and nobody is told. New connections are taken, too.
-//! * [`Proxy::silence`]: the same for the connections that are open now; new ones work.
-//! * [`Proxy::cut`]: all open connections end.
-//! * [`Proxy::heal`]: what the black hole kept arrives, silent connections end, new ones work.
+//! * [`PostgresProxy::black_hole_after_commit`]: the answer to the next such COMMIT is the last that passes before a black hole.
+//! * [`PostgresProxy::black_hole`]: nothing passes in either direction, and nobody is told. New connections are taken, too.
+//! * [`PostgresProxy::silence`]: the same for the connections that are open now; new ones work.
+//! * [`PostgresProxy::cut`]: all open connections end.
+//! * [`PostgresProxy::heal`]: what the black hole kept arrives, silent connections end, new ones work.
 
 use std::collections::HashMap;
 use std::io::{Read, Result, Write};
@@ -17,13 +17,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// The proxy. It ends when it is dropped.
-pub struct Proxy {
+pub struct PostgresProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
 
 #[derive(Default)]
-struct State {
+struct ProxyState {
     is_black_hole: bool,
     is_over: bool,
     /// A part of a statement of the transaction after whose commit something is done next.
@@ -53,11 +53,11 @@ struct Link {
 
 struct Shared {
     upstream: SocketAddr,
-    state: Mutex<State>,
+    state: Mutex<ProxyState>,
     changed: Condvar,
 }
 
-impl Proxy {
+impl PostgresProxy {
     /// Listens on a free port of loopback.
     ///
     /// # Errors
@@ -99,40 +99,40 @@ impl Proxy {
     }
 
     /// How many acknowledgements were dropped so far.
-    pub fn dropped(&self) -> usize {
+    pub fn dropped_count(&self) -> usize {
         self.shared.state().dropped
     }
 
-    pub fn black_hole(&self) {
+    pub fn start_black_hole(&self) {
         self.shared.state().is_black_hole = true;
     }
 
-    pub fn silence(&self) {
+    pub fn silence_links(&self) {
         self.shared.state().links.values_mut().for_each(|link| link.is_silent = true);
     }
 
-    pub fn cut(&self) {
-        self.shared.cut(|_| true);
+    pub fn cut_links(&self) {
+        self.shared.close_links(|_| true);
     }
 
     pub fn heal(&self) {
-        self.shared.cut(|link| link.is_silent);
+        self.shared.close_links(|link| link.is_silent);
         self.shared.state().is_black_hole = false;
         self.shared.changed.notify_all();
     }
 }
 
-impl Drop for Proxy {
+impl Drop for PostgresProxy {
     fn drop(&mut self) {
         self.shared.state().is_over = true;
-        self.cut();
+        self.cut_links();
         // Wakes the thread that accepts.
         let _ = TcpStream::connect(self.address);
     }
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ProxyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -167,12 +167,12 @@ impl Shared {
         Ok(())
     }
 
-    fn cut(&self, is_meant: impl Fn(&Link) -> bool) {
+    fn close_links(&self, is_meant: impl Fn(&Link) -> bool) {
         let mut state = self.state();
         state.links.retain(|_, link| {
             let cuts = is_meant(link);
             if cuts {
-                shut(link);
+                shut_down_link(link);
             }
             !cuts
         });
@@ -182,7 +182,7 @@ impl Shared {
 
     fn close(&self, id: u64) {
         if let Some(link) = self.state().links.remove(&id) {
-            shut(&link);
+            shut_down_link(&link);
         }
         self.changed.notify_all();
     }
@@ -199,12 +199,12 @@ impl Shared {
         }
     }
 
-    fn with_link<T: Default>(&self, id: u64, change: impl FnOnce(&mut Link) -> T) -> T {
+    fn update_link<T: Default>(&self, id: u64, change: impl FnOnce(&mut Link) -> T) -> T {
         self.state().links.get_mut(&id).map(change).unwrap_or_default()
     }
 
     fn pass_requests(&self, id: u64, mut from: TcpStream, mut to: TcpStream) -> Result<()> {
-        let mut requests = Requests::default();
+        let mut requests = ClientMessages::default();
         let mut bytes = vec![0; 64 << 10];
         loop {
             let length = from.read(&mut bytes)?;
@@ -213,8 +213,8 @@ impl Shared {
             }
             for seen in requests.read(&bytes[..length]) {
                 match seen {
-                    Seen::EncryptionRequest => self.with_link(id, |link| link.asked_for_encryption = true),
-                    Seen::Commit(statements) => {
+                    ClientMessage::EncryptionRequest => self.update_link(id, |link| link.asked_for_encryption = true),
+                    ClientMessage::Commit(statements) => {
                         let mut state = self.state();
                         let has = |part: &str| statements.iter().any(|text| text.contains(part));
                         if let Some((_, after)) = state.armed.take_if(|(part, _)| has(part))
@@ -238,13 +238,13 @@ impl Shared {
                 return Ok(());
             }
             waiting.extend_from_slice(&bytes[..length]);
-            if self.with_link(id, |link| std::mem::take(&mut link.asked_for_encryption)) {
+            if self.update_link(id, |link| std::mem::take(&mut link.asked_for_encryption)) {
                 to.write_all(&waiting[..1])?;
                 waiting.drain(..1);
             }
             while let Some(end) = message_end(&waiting, 1) {
                 let is_committed = waiting[0] == b'C' && waiting[5..end].starts_with(b"COMMIT");
-                let after = if is_committed { self.with_link(id, |link| link.after_commit.take()) } else { None };
+                let after = if is_committed { self.update_link(id, |link| link.after_commit.take()) } else { None };
                 if after == Some(AfterCommit::DropAnswer) {
                     self.state().dropped += 1;
                     return Ok(());
@@ -263,7 +263,7 @@ impl Shared {
     }
 }
 
-fn shut(link: &Link) {
+fn shut_down_link(link: &Link) {
     // A side that is closed already is as good.
     let _ = link.client.shutdown(Shutdown::Both);
     let _ = link.server.shutdown(Shutdown::Both);
@@ -277,7 +277,7 @@ fn message_end(bytes: &[u8], kind: usize) -> Option<usize> {
 }
 
 /// What is of interest in the messages of a client.
-enum Seen {
+enum ClientMessage {
     EncryptionRequest,
     /// With the statements of the transaction.
     Commit(Vec<String>),
@@ -285,7 +285,7 @@ enum Seen {
 
 /// The messages of one client.
 #[derive(Default)]
-struct Requests {
+struct ClientMessages {
     waiting: Vec<u8>,
     has_begun: bool,
     prepared: HashMap<Vec<u8>, String>,
@@ -293,8 +293,8 @@ struct Requests {
     statements: Vec<String>,
 }
 
-impl Requests {
-    fn read(&mut self, bytes: &[u8]) -> Vec<Seen> {
+impl ClientMessages {
+    fn read(&mut self, bytes: &[u8]) -> Vec<ClientMessage> {
         const ENCRYPTION_REQUESTS: [u32; 2] = [80_877_103, 80_877_104];
         self.waiting.extend_from_slice(bytes);
         let mut seen = Vec::new();
@@ -306,14 +306,14 @@ impl Requests {
             }
             let code = message.get(4..8).and_then(|code| code.try_into().ok()).map(u32::from_be_bytes);
             match code {
-                Some(code) if ENCRYPTION_REQUESTS.contains(&code) => seen.push(Seen::EncryptionRequest),
+                Some(code) if ENCRYPTION_REQUESTS.contains(&code) => seen.push(ClientMessage::EncryptionRequest),
                 _ => self.has_begun = true,
             }
         }
         seen
     }
 
-    fn message(&mut self, kind: u8, body: &[u8]) -> Option<Seen> {
+    fn message(&mut self, kind: u8, body: &[u8]) -> Option<ClientMessage> {
         let mut words = body.split(|byte| *byte == 0);
         let mut word = || words.next().unwrap_or_default();
         match kind {
@@ -334,7 +334,7 @@ impl Requests {
                 if text.starts_with("BEGIN") {
                     self.statements.clear();
                 } else if text.starts_with("COMMIT") {
-                    return Some(Seen::Commit(std::mem::take(&mut self.statements)));
+                    return Some(ClientMessage::Commit(std::mem::take(&mut self.statements)));
                 }
             }
             _ => {}

@@ -14,26 +14,26 @@ use axum::response::Response;
 use futures::{StreamExt, stream};
 use secrecy::SecretString;
 use serde_json::Value;
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 #[path = "validator/anthropic.rs"]
 pub mod anthropic;
+#[path = "validator/anthropic_built_in_tools.rs"]
+pub mod anthropic_built_in_tools;
 #[path = "validator/anthropic_models.rs"]
 pub mod anthropic_models;
-#[path = "validator/anthropic_own.rs"]
-pub mod anthropic_own;
-#[path = "validator/anthropic_speech.rs"]
-pub mod anthropic_speech;
+#[path = "validator/anthropic_stream.rs"]
+pub mod anthropic_stream;
 #[path = "validator/chat.rs"]
 pub mod chat;
 #[path = "validator/chat_models.rs"]
 pub mod chat_models;
-#[path = "validator/chat_speech.rs"]
-pub mod chat_speech;
+#[path = "validator/chat_stream.rs"]
+pub mod chat_stream;
 #[path = "validator/gemini.rs"]
 pub mod gemini;
-#[path = "validator/gemini_speech.rs"]
-pub mod gemini_speech;
+#[path = "validator/gemini_stream.rs"]
+pub mod gemini_stream;
 #[path = "validator/memory.rs"]
 pub mod memory;
 #[path = "validator/ollama.rs"]
@@ -42,20 +42,20 @@ pub mod ollama;
 pub mod pictures;
 #[path = "validator/responses.rs"]
 pub mod responses;
-#[path = "validator/responses_speech.rs"]
-pub mod responses_speech;
+#[path = "validator/responses_stream.rs"]
+pub mod responses_stream;
 #[path = "validator/script.rs"]
 pub mod script;
 
-use memory::{Memory, Sent};
-use script::{Dice, End, Say, Speech};
+use memory::{ProviderMemory, SentReply};
+use script::{EncodedReply, ReplyEnd, ScriptRng, ScriptedReply};
 
 /// What every key must be.
 pub const KEY: &str = "sk-test-0123456789";
 
 /// A request as a provider sees it.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct ProviderRequest {
     /// The account that is asked: the first segment of the path.
     pub provider: String,
     pub path: String,
@@ -63,7 +63,7 @@ pub struct Asked {
     pub body: Value,
 }
 
-impl Asked {
+impl ProviderRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -80,59 +80,59 @@ impl Asked {
 
 /// A refusal in the provider's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ProviderRefusal {
     pub status: u16,
     pub message: String,
 }
 
-impl Refusal {
+impl ProviderRefusal {
     pub fn new(status: u16, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
     /// The usual one.
-    pub fn bad(message: impl Into<String>) -> Self {
+    pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, message)
     }
 }
 
 /// Leaves with a 400 in these words.
 macro_rules! refuse {
-    ($($words:tt)*) => { return Err($crate::validator::Refusal::bad(format!($($words)*))) };
+    ($($words:tt)*) => { return Err($crate::validator::ProviderRefusal::bad_request(format!($($words)*))) };
 }
 pub(crate) use refuse;
 
 /// One API: its rules and its way of speaking.
-pub trait Protocol: Send + Sync {
+pub trait ApiProtocol: Send + Sync {
     /// The model that is asked.
-    fn model<'a>(&self, asked: &'a Asked) -> &'a str {
+    fn model<'a>(&self, asked: &'a ProviderRequest) -> &'a str {
         asked.text("model")
     }
     /// The request with everything in it that the provider keeps and the request goes on from; as it is where it does
     /// not, or where that is not kept.
-    fn whole(&self, asked: &Asked, _memory: &Memory) -> Asked {
+    fn expand_request(&self, asked: &ProviderRequest, _memory: &ProviderMemory) -> ProviderRequest {
         asked.clone()
     }
     /// What the provider refuses of a whole request. `memory` is what it sent on this account.
-    fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal>;
+    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal>;
     /// The error document that carries a refusal.
-    fn refusal(&self, refusal: &Refusal) -> Value;
+    fn error_document(&self, refusal: &ProviderRefusal) -> Value;
     /// The conversation, oldest first.
-    fn messages<'a>(&self, asked: &'a Asked) -> &'a [Value] {
+    fn messages<'a>(&self, asked: &'a ProviderRequest) -> &'a [Value] {
         asked.list("messages")
     }
     /// What has to stay the same beside the messages.
-    fn frozen(&self, asked: &Asked) -> Value;
+    fn fixed_fields(&self, asked: &ProviderRequest) -> Value;
     /// Whether the model said this.
-    fn is_models(&self, message: &Value) -> bool {
+    fn is_model_message(&self, message: &Value) -> bool {
         message["role"] == "assistant"
     }
     /// Whether these answer calls of the model, and so belong to its turn.
-    fn is_answer(&self, message: &Value) -> bool;
+    fn is_tool_result(&self, message: &Value) -> bool;
     /// The plain text of a message of the model.
-    fn plain(&self, message: &Value) -> String;
+    fn plain_text(&self, message: &Value) -> String;
     /// Whether the request sends back a reply that was paused, and asks for the rest of it.
-    fn goes_on(&self, _asked: &Asked, _memory: &Memory) -> bool {
+    fn resumes_pause(&self, _asked: &ProviderRequest, _memory: &ProviderMemory) -> bool {
         false
     }
     /// What a message of the model says, piece by piece.
@@ -144,33 +144,33 @@ pub trait Protocol: Send + Sync {
         said == back
     }
     /// What the model says, on the wire and as it has to come back. `number` makes its ids and signatures unique.
-    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech;
+    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply;
     fn content_type(&self) -> &'static str {
         "text/event-stream; charset=utf-8"
     }
 }
 
 /// The protocol of an account, told from how the request looks.
-pub fn protocol(asked: &Asked) -> Option<&'static dyn Protocol> {
+pub fn protocol_of(asked: &ProviderRequest) -> Option<&'static dyn ApiProtocol> {
     let tail = asked.path.trim_start_matches('/').split_once('/').map_or("", |(_, tail)| tail);
     match tail.split('?').next().unwrap_or(tail) {
-        "v1/messages" => Some(&anthropic::Messages),
-        "v1/chat/completions" => Some(chat::dialect(&asked.provider)),
-        "v1/responses" => Some(&responses::Responses),
-        "api/chat" => Some(&ollama::Ollama),
-        tail if tail.starts_with("v1beta/models/") => Some(&gemini::Gemini),
+        "v1/messages" => Some(&anthropic::MessagesProtocol),
+        "v1/chat/completions" => Some(chat::protocol_of_provider(&asked.provider)),
+        "v1/responses" => Some(&responses::ResponsesProtocol),
+        "api/chat" => Some(&ollama::OllamaProtocol),
+        tail if tail.starts_with("v1beta/models/") => Some(&gemini::GeminiProtocol),
         _ => None,
     }
 }
 
 /// Whether an account is one whose endpoint keeps responses, told from its name.
-pub fn is_kept(provider: &str) -> bool {
+pub fn keeps_responses(provider: &str) -> bool {
     provider.ends_with("-kept")
 }
 
 /// What was wrong with a request.
 #[derive(Debug, Clone)]
-pub struct Violation {
+pub struct RequestViolation {
     pub provider: String,
     pub model: String,
     pub what: String,
@@ -179,76 +179,76 @@ pub struct Violation {
 
 #[derive(Default)]
 struct Inner {
-    memory: Memory,
-    script: Vec<Say>,
-    violations: Vec<Violation>,
-    dice: Dice,
+    memory: ProviderMemory,
+    script: Vec<ScriptedReply>,
+    violations: Vec<RequestViolation>,
+    dice: ScriptRng,
 }
 
 /// The server. It stops with its last clone.
 #[derive(Clone)]
-pub struct Validator {
+pub struct ProviderValidator {
     address: SocketAddr,
     inner: Arc<Mutex<Inner>>,
-    _server: Arc<Server>,
+    _server: Arc<ValidatorTask>,
 }
 
-struct Server(tokio::task::JoinHandle<()>);
+struct ValidatorTask(tokio::task::JoinHandle<()>);
 
-impl Drop for Server {
+impl Drop for ValidatorTask {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-impl Validator {
+impl ProviderValidator {
     /// Starts it; `seed` decides where the bytes of its streams are split.
     pub async fn start(seed: u64) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let inner = Arc::new(Mutex::new(Inner { dice: Dice::new(seed), ..Inner::default() }));
+        let inner = Arc::new(Mutex::new(Inner { dice: ScriptRng::new(seed), ..Inner::default() }));
         let router = Router::new().fallback(answer).with_state(Arc::clone(&inner));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { address, inner, _server: Arc::new(Server(server)) }
+        Self { address, inner, _server: Arc::new(ValidatorTask(server)) }
     }
 
     /// An account of this server as the configuration would name it. For chat completions the name is the dialect.
-    pub fn endpoint(&self, provider: &str, api: Api) -> Endpoint {
+    pub fn endpoint(&self, provider: &str, api: ProviderApi) -> ProviderEndpoint {
         let root = format!("http://{}/{provider}", self.address);
-        let is_chat = api == Api::OpenaiChat;
-        Endpoint {
+        let is_chat = api == ProviderApi::OpenaiChat;
+        ProviderEndpoint {
             id: provider.to_owned(),
             name: provider.to_owned(),
             api,
             dialect: if is_chat { provider.trim_end_matches("-v1").to_owned() } else { String::new() },
             base_url: match api {
-                Api::Gemini => format!("{root}/v1beta"),
-                Api::Ollama => root,
-                Api::Anthropic | Api::OpenaiChat | Api::OpenaiResponses => format!("{root}/v1"),
+                ProviderApi::Gemini => format!("{root}/v1beta"),
+                ProviderApi::Ollama => root,
+                ProviderApi::Anthropic | ProviderApi::OpenaiChat | ProviderApi::OpenaiResponses => format!("{root}/v1"),
             },
-            api_key: (api != Api::Ollama).then(|| SecretString::from(KEY)),
+            api_key: (api != ProviderApi::Ollama).then(|| SecretString::from(KEY)),
             models: Vec::new(),
             default_model: None,
             local_network: true,
-            keeps_responses: is_kept(provider),
-            ..Endpoint::default()
+            keeps_responses: keeps_responses(provider),
+            ..ProviderEndpoint::default()
         }
     }
 
     /// What the model says to the next requests, in order. Without a script it thinks and says one sentence.
-    pub fn will_say(&self, script: impl IntoIterator<Item = Say>) {
+    pub fn push_script(&self, script: impl IntoIterator<Item = ScriptedReply>) {
         let mut inner = self.lock();
         assert!(inner.script.is_empty(), "the last script was not used up: {:?}", inner.script);
         inner.script.extend(script);
     }
 
     /// Everything that was wrong so far.
-    pub fn violations(&self) -> Vec<Violation> {
+    pub fn violations(&self) -> Vec<RequestViolation> {
         self.lock().violations.clone()
     }
 
     /// How many requests were accepted, if every request was.
-    pub fn accepted(&self) -> usize {
+    pub fn accepted_count(&self) -> usize {
         let inner = self.lock();
         assert!(inner.violations.is_empty(), "{:#?}", inner.violations);
         assert!(inner.script.is_empty(), "these were never asked for: {:?}", inner.script);
@@ -256,7 +256,7 @@ impl Validator {
     }
 
     /// What it sent, oldest first.
-    pub fn sent(&self) -> Vec<Sent> {
+    pub fn sent_replies(&self) -> Vec<SentReply> {
         self.lock().memory.sent.clone()
     }
 
@@ -269,7 +269,7 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Res
     let (parts, body) = request.into_parts();
     let bytes = axum::body::to_bytes(body, 32 << 20).await.unwrap();
     let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-    let asked = Asked {
+    let asked = ProviderRequest {
         provider: path.split('/').nth(1).unwrap_or_default().to_owned(),
         path,
         headers: pairs(&parts.headers),
@@ -284,35 +284,35 @@ fn pairs(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 impl Inner {
-    fn answer(&mut self, asked: &Asked, bytes: &[u8]) -> Response {
-        let Some(protocol) = protocol(asked) else {
-            self.note(asked, "", bytes, "nothing is served here".into());
+    fn answer(&mut self, asked: &ProviderRequest, bytes: &[u8]) -> Response {
+        let Some(protocol) = protocol_of(asked) else {
+            self.record_violation(asked, "", bytes, "nothing is served here".into());
             return refused(404, &serde_json::json!({"error": {"message": "Not found"}}));
         };
         let model = protocol.model(asked).to_owned();
-        let whole = protocol.whole(asked, &self.memory);
+        let whole = protocol.expand_request(asked, &self.memory);
         let is_behind = whole.body != asked.body;
         let (sent_bytes, whole_bytes) = (bytes, whole.body.to_string());
         let (part, asked) = (asked, &whole);
         let bytes = if is_behind { whole_bytes.as_bytes() } else { sent_bytes };
         for remark in self.memory.remarks(protocol, asked, bytes) {
-            self.note(asked, &model, bytes, remark);
+            self.record_violation(asked, &model, bytes, remark);
         }
-        if let Err(refusal) = pictures::judge(asked).and_then(|()| protocol.judge(asked, &self.memory)) {
-            self.note(asked, &model, bytes, format!("{} {}", refusal.status, refusal.message));
-            return refused(refusal.status, &protocol.refusal(&refusal));
+        if let Err(refusal) = pictures::check_images(asked).and_then(|()| protocol.judge(asked, &self.memory)) {
+            self.record_violation(asked, &model, bytes, format!("{} {}", refusal.status, refusal.message));
+            return refused(refusal.status, &protocol.error_document(&refusal));
         }
         let number = self.memory.sent.len() + 1;
-        let say = if self.script.is_empty() { Say::plain(number) } else { self.script.remove(0) };
-        let mut speech = protocol.speak(asked, &say, number);
-        if let End::CutAt(permille) = say.end {
-            speech.cut_bytes(permille);
+        let say = if self.script.is_empty() { ScriptedReply::default_reply(number) } else { self.script.remove(0) };
+        let mut speech = protocol.encode_reply(asked, &say, number);
+        if let ReplyEnd::CutAtPermille(permille) = say.end {
+            speech.cut_at_permille(permille);
         }
-        let never_ends = say.end == End::Stall;
-        let pieces = self.dice.pieces(&speech.wire());
-        self.memory.keep(protocol, asked, &model, &say, speech);
+        let never_ends = say.end == ReplyEnd::Stall;
+        let pieces = self.dice.random_pieces(&speech.wire_bytes());
+        self.memory.record_reply(protocol, asked, &model, &say, speech);
         if let Some(sent) = self.memory.sent.last_mut().filter(|_| is_behind) {
-            sent.behind = part.text("previous_response_id").to_owned();
+            sent.previous_response_id = part.text("previous_response_id").to_owned();
         }
         let body = stream::iter(pieces.into_iter().map(Ok::<_, std::io::Error>));
         let rest = stream::iter(never_ends.then_some(())).then(|()| std::future::pending::<Result<Bytes, _>>());
@@ -323,9 +323,14 @@ impl Inner {
             .unwrap()
     }
 
-    fn note(&mut self, asked: &Asked, model: &str, bytes: &[u8], what: String) {
+    fn record_violation(&mut self, asked: &ProviderRequest, model: &str, bytes: &[u8], what: String) {
         let body = String::from_utf8_lossy(bytes).into_owned();
-        self.violations.push(Violation { provider: asked.provider.clone(), model: model.to_owned(), what, body });
+        self.violations.push(RequestViolation {
+            provider: asked.provider.clone(),
+            model: model.to_owned(),
+            what,
+            body,
+        });
     }
 }
 

@@ -3,29 +3,35 @@
 
 use serde_json::json;
 use turnleaf::domain::tool::ToolProgress;
-use turnleaf_tools::mcp::{Servers, State, Transport};
-use turnleaf_tools::toolbox::Fate;
+use turnleaf_tools::mcp::{McpServerState, McpServers, McpTransport};
+use turnleaf_tools::toolbox::CallOutcome;
 
-use crate::rig::{call, config, key, misbehaving, patience, servers, start, text, until_state};
+use crate::mcp_fixtures::{
+    call_tool, misbehaving_program, outcome_text, server_config, server_key, servers_with_patience, short_patience,
+    start_call, wait_for_state,
+};
 
 const KEY: &str = "9f8e7d6c5b4a3f2e";
 /// Enough of it to be known by.
 const PART: &str = "9f8e7";
 
-fn reached_with_the_key(mode: &str) -> Servers {
-    let servers = servers(patience());
+fn reached_with_the_key(mode: &str) -> McpServers {
+    let servers = servers_with_patience(short_patience());
     let env = [("API_KEY".to_owned(), KEY.to_owned())].into();
-    servers.put(key("bad"), config(Transport::Program { argv: vec![misbehaving(), mode.into()], env, folder: None }));
+    servers.put(
+        server_key("bad"),
+        server_config(McpTransport::Program { argv: vec![misbehaving_program(), mode.into()], env, folder: None }),
+    );
     servers
 }
 
 #[tokio::test]
-async fn progress_that_is_cut_within_a_key_shows_no_part_of_it() {
+async fn progress_that_is_cut_within_key_shows_no_part_of_it() {
     let servers = reached_with_the_key("good");
     // The count stands before the words in one line, and the words stand alone in another.
     for padding in [274, 286] {
         let words = format!("{}{KEY}", "x".repeat(padding));
-        let mut running = start(&servers, "slow", json!({ "steps": 50, "ms": 20, "says": words }));
+        let mut running = start_call(&servers, "slow", json!({ "steps": 50, "ms": 20, "says": words }));
         let has_tail = |told: &Option<ToolProgress>| {
             told.as_ref().is_some_and(|told| told.tail.iter().filter(|line| line.starts_with("xx")).count() > 1)
         };
@@ -37,20 +43,20 @@ async fn progress_that_is_cut_within_a_key_shows_no_part_of_it() {
 }
 
 #[tokio::test]
-async fn error_that_is_cut_within_a_key_shows_no_part_of_it() {
+async fn error_that_is_cut_within_key_shows_no_part_of_it() {
     let servers = reached_with_the_key("good");
     let words = format!("{}{KEY}", "x".repeat(1990));
-    let outcome = call(&servers, "complain", json!({ "text": words })).await;
-    let told = text(&outcome);
-    assert_eq!(outcome.fate, Fate::Failed);
+    let outcome = call_tool(&servers, "complain", json!({ "text": words })).await;
+    let told = outcome_text(&outcome);
+    assert_eq!(outcome.outcome, CallOutcome::Failed);
     assert!(told.contains("xx") && !told.contains(PART), "{told}");
     servers.shut_down().await;
 }
 
 #[tokio::test]
-async fn name_titles_descriptions_and_schemas_of_a_server_do_not_repeat_its_key() {
+async fn name_titles_descriptions_and_schemas_of_server_do_not_repeat_its_key() {
     let servers = reached_with_the_key("boastful");
-    let status = until_state(&servers, State::Ready).await;
+    let status = wait_for_state(&servers, McpServerState::Ready).await;
     let name = status.implementation.unwrap();
     assert!(name.starts_with("xx") && !name.contains(PART), "{name}");
     let tool = status.tools.iter().find(|tool| tool.tool == "boast").unwrap();

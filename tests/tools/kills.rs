@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::rig::misbehaving;
+use crate::mcp_fixtures::misbehaving_program;
 
 /// Every how many events a reply is killed.
 const STEP: usize = 2;
@@ -24,12 +24,12 @@ const EVENTS: usize = 200;
 const HANGS: Duration = Duration::from_secs(60);
 
 /// A provider that calls three tools at once, then one more, then is content. It refuses a call without a result.
-struct Model {
+struct FakeModel {
     port: u16,
     refused: Arc<Mutex<Vec<String>>>,
 }
 
-impl Model {
+impl FakeModel {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -133,7 +133,7 @@ impl Server {
         Self { child, address }
     }
 
-    fn open(&self, method: &str, path: &str, body: Option<&Value>) -> BufReader<TcpStream> {
+    fn open_request(&self, method: &str, path: &str, body: Option<&Value>) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(HANGS)).unwrap();
         let body = body.map(ToString::to_string).unwrap_or_default();
@@ -142,34 +142,34 @@ impl Server {
         BufReader::new(stream)
     }
 
-    fn json(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+    fn send_json(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
         let mut answer = String::new();
-        self.open(method, path, body).read_to_string(&mut answer).unwrap();
+        self.open_request(method, path, body).read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         (status, serde_json::from_str(body).unwrap_or_default())
     }
 
     fn turn(&self, id: &str) -> Value {
-        let (status, turn) = self.json("GET", &format!("/api/turns/{id}"), None);
+        let (status, turn) = self.send_json("GET", &format!("/api/turns/{id}"), None);
         assert_eq!(status, 200, "{turn}");
         turn
     }
 
     /// Allows a call. What is not asked any more was answered before the kill.
-    fn allow(&self, turn: &str, block: &Value, ask: &Value) {
+    fn allow_call(&self, turn: &str, block: &Value, ask: &Value) {
         let said = json!({ "decision": "allow", "hash": ask["hash"] });
         let path = format!("/api/turns/{turn}/calls/{}", block.as_str().unwrap());
-        let (status, answer) = self.json("POST", &path, Some(&said));
+        let (status, answer) = self.send_json("POST", &path, Some(&said));
         assert!(matches!(status, 200 | 409), "{status} {answer}");
     }
 
     /// The events of a turn as they come, by their numbers, until it ends or there were `most` of them. What is asked
     /// meanwhile is allowed, or is the last that is looked at.
-    fn follow(&self, turn: &str, most: usize, allows: bool) -> BTreeMap<u64, Value> {
+    fn follow_turn(&self, turn: &str, most: usize, allows: bool) -> BTreeMap<u64, Value> {
         let mut events = BTreeMap::new();
         let mut number = 0;
-        for line in self.open("GET", &format!("/api/turns/{turn}/events"), None).lines() {
+        for line in self.open_request("GET", &format!("/api/turns/{turn}/events"), None).lines() {
             let line = line.expect("the reply hangs");
             if let Some(id) = line.strip_prefix("id:") {
                 number = id.trim().rsplit(['-', ':', '.']).next().unwrap().parse().unwrap();
@@ -188,7 +188,7 @@ impl Server {
                 if !allows {
                     break;
                 }
-                self.allow(turn, &event["block_id"], ask);
+                self.allow_call(turn, &event["block_id"], ask);
             }
         }
         events
@@ -216,13 +216,13 @@ fn is_growth(event: &Value) -> bool {
 }
 
 /// What holds of a reply after the start that followed the kill.
-fn check(server: &Server, dir: &Path, id: &str, shown: &BTreeMap<u64, Value>) {
+fn assert_turn_sound(server: &Server, dir: &Path, id: &str, shown: &BTreeMap<u64, Value>) {
     // What still asks is allowed now, and the reply goes on to its end.
     let turn = server.turn(id);
     for call in blocks(&turn, "tool_use").into_iter().filter(|call| call["content"]["status"] == "awaiting_approval") {
-        server.allow(id, &call["id"], &call["block_metadata"]["approval"]);
+        server.allow_call(id, &call["id"], &call["block_metadata"]["approval"]);
     }
-    let all = server.follow(id, usize::MAX, true);
+    let all = server.follow_turn(id, usize::MAX, true);
     for (number, event) in shown.iter().filter(|(_, event)| !is_growth(event)) {
         assert_eq!(all.get(number), Some(event), "event {number} was shown and is another one now");
     }
@@ -254,14 +254,14 @@ fn check(server: &Server, dir: &Path, id: &str, shown: &BTreeMap<u64, Value>) {
 }
 
 #[test]
-fn killed_at_every_other_event_nothing_is_lost_and_nothing_runs_twice() {
+fn kill_at_any_event_loses_nothing_and_runs_nothing_twice() {
     let dir = tempfile::tempdir().unwrap();
-    let model = Model::start();
+    let model = FakeModel::start();
     let config = format!(
         "[[providers]]\nid = \"mock\"\napi = \"openai_chat\"\nbase_url = \"http://127.0.0.1:{}/v1\"\n\
          [[tool_servers]]\nid = \"lab\"\ncommand = [{:?}, \"good\", {:?}]\ntrusted_tools = [\"append\"]\n",
         model.port,
-        misbehaving(),
+        misbehaving_program(),
         dir.path().join("words").display().to_string(),
     );
     std::fs::write(dir.path().join("config.toml"), config).unwrap();
@@ -271,7 +271,7 @@ fn killed_at_every_other_event_nothing_is_lost_and_nothing_runs_twice() {
     // The program that offers them starts beside the server, and nothing tells when it has said what it has.
     let since = Instant::now();
     let chat = loop {
-        let (status, chat) = server.json("POST", "/api/chats", Some(&new));
+        let (status, chat) = server.send_json("POST", "/api/chats", Some(&new));
         if status == 201 {
             break chat;
         }
@@ -282,16 +282,16 @@ fn killed_at_every_other_event_nothing_is_lost_and_nothing_runs_twice() {
     let (mut kills, mut waited) = (0, 0);
     for most in (1..EVENTS).step_by(STEP) {
         let (status, started) =
-            server.json("POST", &format!("/api/chats/{chat}/turns"), Some(&json!({ "text": "Go" })));
+            server.send_json("POST", &format!("/api/chats/{chat}/turns"), Some(&json!({ "text": "Go" })));
         assert_eq!(status, 201, "{started}");
         let id = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
         // Now and then while somebody is asked, wherever that is.
-        let shown = server.follow(&id, most, kills % 5 != 4);
+        let shown = server.follow_turn(&id, most, kills % 5 != 4);
         server.kill();
         server = Server::start(dir.path());
         kills += 1;
         waited += usize::from(server.turn(&id)["status"] == "waiting_subagents");
-        check(&server, dir.path(), &id, &shown);
+        assert_turn_sound(&server, dir.path(), &id, &shown);
         if shown.values().any(|event| event["type"] == "turn_end") {
             break;
         }
@@ -300,14 +300,14 @@ fn killed_at_every_other_event_nothing_is_lost_and_nothing_runs_twice() {
     assert_eq!(*model.refused.lock().unwrap(), Vec::<String>::new());
     server.kill();
     let server = Server::start(dir.path());
-    assert_eq!(server.json("GET", &format!("/api/chats/{chat}"), None).0, 200);
+    assert_eq!(server.send_json("GET", &format!("/api/chats/{chat}"), None).0, 200);
 }
 
 /// How a tool of the server stands, once it is as it should be.
-fn tool_once(server: &Server, name: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+fn wait_for_tool(server: &Server, name: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let since = Instant::now();
     loop {
-        let (_, all) = server.json("GET", "/api/tools", None);
+        let (_, all) = server.send_json("GET", "/api/tools", None);
         let tool = all["tools"].as_array().into_iter().flatten().find(|tool| tool["name"] == name).cloned();
         match tool {
             Some(tool) if is_so(&tool) => return tool,
@@ -318,30 +318,30 @@ fn tool_once(server: &Server, name: &str, is_so: impl Fn(&Value) -> bool) -> Val
 }
 
 #[test]
-fn trusted_tool_that_its_server_changes_asks_until_a_person_allows_it() {
+fn trusted_tool_changed_by_server_asks_until_allowed() {
     let dir = tempfile::tempdir().unwrap();
     let configure = |mode: &str| {
-        let server = format!("[[tool_servers]]\nid = \"lab\"\ncommand = [{:?}, {mode:?}]\n", misbehaving());
+        let server = format!("[[tool_servers]]\nid = \"lab\"\ncommand = [{:?}, {mode:?}]\n", misbehaving_program());
         let trusted = "trusted_tools = [\"environment\", \"echo\"]\n";
         std::fs::write(dir.path().join("config.toml"), server + trusted).unwrap();
     };
     configure("good");
     let mut server = Server::start(dir.path());
     let is_allowed = |tool: &Value| tool["policy"] == "allow" && tool["policy_set_by"] == "configuration";
-    tool_once(&server, "lab/environment", is_allowed);
+    wait_for_tool(&server, "lab/environment", is_allowed);
     // What was shown as trusted was seen.
     server.kill();
 
     configure("changed");
     server = Server::start(dir.path());
-    let changed = tool_once(&server, "lab/environment", |tool| tool["has_changed"] == true);
+    let changed = wait_for_tool(&server, "lab/environment", |tool| tool["has_changed"] == true);
     assert_eq!((&changed["policy"], &changed["policy_set_by"]), (&json!("ask"), &json!("configuration")));
-    tool_once(&server, "lab/echo", is_allowed);
+    wait_for_tool(&server, "lab/echo", is_allowed);
     let allow = json!({ "server": "lab", "tool": "environment", "policy": "allow" });
-    let (status, tool) = server.json("PUT", "/api/tool-policies", Some(&allow));
+    let (status, tool) = server.send_json("PUT", "/api/tool-policies", Some(&allow));
     assert_eq!((status, &tool["policy"], &tool["has_changed"]), (200, &json!("allow"), &json!(false)), "{tool}");
     server.kill();
     server = Server::start(dir.path());
-    tool_once(&server, "lab/environment", |tool| tool["policy_set_by"] == "you" && tool["policy"] == "allow");
+    wait_for_tool(&server, "lab/environment", |tool| tool["policy_set_by"] == "you" && tool["policy"] == "allow");
     server.kill();
 }

@@ -6,9 +6,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use turnleaf_tools::mcp::Patience;
+use turnleaf_tools::mcp::McpTimeouts;
 
-use crate::rig::{bad, call, key, misbehaving, patience, program, servers, start, text, until};
+use crate::mcp_fixtures::{
+    call_tool, misbehaving_program, misbehaving_servers, outcome_text, program_config, server_key,
+    servers_with_patience, short_patience, start_call, wait_for_status,
+};
 
 /// F82 promises five seconds; a slow machine gets more, because the promise is that they end.
 const PROMISED: Duration = Duration::from_secs(30);
@@ -21,7 +24,7 @@ fn is_alive(pid: &str) -> bool {
         .is_some_and(|state| state != "Z" && state != "X")
 }
 
-fn gone(pid: &str) {
+fn wait_until_gone(pid: &str) {
     let since = Instant::now();
     while is_alive(pid) {
         assert!(since.elapsed() < PROMISED, "{pid} is still alive");
@@ -30,74 +33,74 @@ fn gone(pid: &str) {
 }
 
 /// While what ends it goes on.
-async fn gone_beside(pid: String) {
-    tokio::task::spawn_blocking(move || gone(&pid)).await.unwrap();
+async fn wait_until_gone_in_background(pid: String) {
+    tokio::task::spawn_blocking(move || wait_until_gone(&pid)).await.unwrap();
 }
 
 #[tokio::test]
-async fn an_end_takes_grandchildren_that_left_the_session() {
-    let servers = bad("good");
-    let pid = text(&call(&servers, "pid", json!({})).await);
-    let grandchild = text(&call(&servers, "grandchild", json!({})).await);
+async fn shutdown_kills_grandchildren_that_left_session() {
+    let servers = misbehaving_servers("good");
+    let pid = outcome_text(&call_tool(&servers, "pid", json!({})).await);
+    let grandchild = outcome_text(&call_tool(&servers, "grandchild", json!({})).await);
     assert!(is_alive(&pid) && is_alive(&grandchild), "{pid} {grandchild}");
     servers.shut_down().await;
     assert!(!is_alive(&pid) && !is_alive(&grandchild), "shut down is when nothing is left");
 }
 
 #[tokio::test]
-async fn a_crash_takes_grandchildren_with_it() {
-    let servers = bad("good");
-    let grandchild = text(&call(&servers, "grandchild", json!({})).await);
-    call(&servers, "crash", json!({})).await;
-    gone_beside(grandchild).await;
+async fn crash_kills_grandchildren() {
+    let servers = misbehaving_servers("good");
+    let grandchild = outcome_text(&call_tool(&servers, "grandchild", json!({})).await);
+    call_tool(&servers, "crash", json!({})).await;
+    wait_until_gone_in_background(grandchild).await;
     servers.shut_down().await;
 }
 
 #[tokio::test]
-async fn a_call_that_does_not_let_go_takes_grandchildren_with_it() {
-    let servers = bad("good");
-    let grandchild = text(&call(&servers, "grandchild", json!({})).await);
-    let mut running = start(&servers, "hang", json!({}));
+async fn uncancellable_call_kills_grandchildren() {
+    let servers = misbehaving_servers("good");
+    let grandchild = outcome_text(&call_tool(&servers, "grandchild", json!({})).await);
+    let mut running = start_call(&servers, "hang", json!({}));
     running.progress.wait_for(Option::is_some).await.unwrap();
     drop(running);
-    gone_beside(grandchild).await;
+    wait_until_gone_in_background(grandchild).await;
     servers.shut_down().await;
 }
 
 #[tokio::test]
-async fn what_does_not_want_to_end_is_killed() {
-    let servers = bad("stubborn");
-    let pid = text(&call(&servers, "pid", json!({})).await);
+async fn program_ignoring_termination_is_killed() {
+    let servers = misbehaving_servers("stubborn");
+    let pid = outcome_text(&call_tool(&servers, "pid", json!({})).await);
     servers.shut_down().await;
     assert!(!is_alive(&pid));
 }
 
 #[tokio::test]
-async fn one_that_hangs_at_its_start_is_ended_with_all() {
-    let servers = servers(Patience { start: Duration::from_millis(200), ..patience() });
+async fn program_hanging_at_start_is_ended_with_all_children() {
+    let servers = servers_with_patience(McpTimeouts { start: Duration::from_millis(200), ..short_patience() });
     let script = "echo $$ >&2; setsid sleep 3600 & echo $! >&2; exec sleep 3600";
-    servers.put(key("bad"), program(&["sh", "-c", script]));
-    let status = until(&servers, |status| status.problem.is_some()).await;
+    servers.put(server_key("bad"), program_config(&["sh", "-c", script]));
+    let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
     let pids: Vec<&str> = status.log.lines().filter(|line| line.parse::<u32>().is_ok()).collect();
     assert!(pids.len() >= 2, "{}", status.log);
     for pid in pids.into_iter().take(2) {
-        gone_beside(pid.to_owned()).await;
+        wait_until_gone_in_background(pid.to_owned()).await;
     }
     servers.shut_down().await;
 }
 
 #[tokio::test]
-async fn the_last_clone_ends_everything() {
-    let servers = bad("good");
-    let pid = text(&call(&servers, "pid", json!({})).await);
+async fn dropping_last_clone_ends_everything() {
+    let servers = misbehaving_servers("good");
+    let pid = outcome_text(&call_tool(&servers, "pid", json!({})).await);
     drop(servers.clone());
     assert!(is_alive(&pid));
     drop(servers);
-    gone_beside(pid).await;
+    wait_until_gone_in_background(pid).await;
 }
 
 /// A process that starts a guard and waits, as Turnleaf does, and the two processes below the guard.
-fn guarded() -> (Child, String, Vec<String>) {
+fn guarded_process() -> (Child, String, Vec<String>) {
     let script = r#""$0" guard $$ -- sh -c 'setsid sleep 3600 & echo $$ $!; trap "" TERM; while :; do sleep 1; done' & echo $!; wait"#;
     let mut child = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_turnleaf")])
@@ -116,29 +119,29 @@ fn guarded() -> (Child, String, Vec<String>) {
 }
 
 #[test]
-fn a_killed_parent_leaves_nothing() {
-    let (mut parent, guard, below) = guarded();
+fn killed_parent_leaves_no_processes() {
+    let (mut parent, guard, below) = guarded_process();
     assert!(is_alive(&guard) && below.iter().all(|pid| is_alive(pid)));
     parent.kill().unwrap();
     parent.wait().unwrap();
-    gone(&guard);
+    wait_until_gone(&guard);
     for pid in &below {
         assert!(!is_alive(pid), "the guard went first");
     }
 }
 
 #[test]
-fn a_killed_guard_takes_its_program_with_it() {
-    let (mut parent, guard, below) = guarded();
+fn killed_guard_kills_its_program() {
+    let (mut parent, guard, below) = guarded_process();
     assert!(Command::new("kill").args(["-KILL", &guard]).status().unwrap().success());
-    gone(&below[0]);
+    wait_until_gone(&below[0]);
     parent.wait().unwrap();
     // What left the session of a guard that was killed is nobody's; the test cleans up.
     assert!(Command::new("kill").args(["-KILL", &below[1]]).status().unwrap().success());
 }
 
 #[test]
-fn a_guard_ends_with_the_code_of_its_program() {
+fn guard_exits_with_code_of_its_program() {
     let run = |argv: &[&str]| {
         let parent = std::process::id().to_string();
         let mut command = Command::new(env!("CARGO_BIN_EXE_turnleaf"));
@@ -154,5 +157,5 @@ fn a_guard_ends_with_the_code_of_its_program() {
     assert!(!String::from_utf8_lossy(&help.stdout).contains("guard"), "it is not for people");
     let stranger = Command::new(env!("CARGO_BIN_EXE_turnleaf")).args(["guard", "1", "--", "sleep", "3600"]).output();
     assert_ne!(stranger.unwrap().status.code(), Some(0), "a guard without its parent runs nothing");
-    assert!(!misbehaving().is_empty());
+    assert!(!misbehaving_program().is_empty());
 }

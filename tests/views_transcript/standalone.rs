@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use turnleaf::domain::attachment::{Attachment, CARD, Card, DOCUMENT};
+use turnleaf::domain::attachment::{Attachment, AttachmentCard, CARD_KEY, DOCUMENT_REF_TYPE};
 use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::export::{Part, Parts};
-use turnleaf::domain::{Difference, DifferenceKind, ImportedFrom};
-use turnleaf::ui::locale::{Locale, speak};
+use turnleaf::domain::export::{ExportDetail, ExportOptions};
+use turnleaf::domain::{ImportDifference, ImportDifferenceKind, ImportOrigin};
+use turnleaf::ui::locale::{Locale, with_locale};
 use turnleaf::ui::standalone::StandalonePage;
 
 use super::*;
@@ -19,19 +19,20 @@ fn turns() -> Vec<TurnView> {
     let mut asked = user_turn(1, "Look at <b>this</b>\n  and that");
     let chip = Content::PartialReference {
         ref_id: "00000000-0000-0000-0000-0000000000d1".into(),
-        ref_type: DOCUMENT.into(),
+        ref_type: DOCUMENT_REF_TYPE.into(),
         version_timestamp: Some("2026-11-22T07:00:00.5Z".parse().unwrap()),
         selection_start: 0,
         selection_end: 7,
     };
-    let card = Card { title: "spec.md".into(), lines: Some((10, 42)), tokens: 1_234, ..Card::default() };
+    let card =
+        AttachmentCard { title: "spec.md".into(), lines: Some((10, 42)), tokens: 1_234, ..AttachmentCard::default() };
     let picture = Attachment::image(SHA.into(), "image/png".into(), "A leaf".into(), Some((960, 384)), None);
     for (content, card) in [(chip, card), (picture.content, picture.card)] {
-        let mut block = sample::block(1, asked.blocks.len() as u32, content);
-        block.block_metadata = json!({ CARD: card });
+        let mut block = fixtures::block(1, asked.blocks.len() as u32, content);
+        block.block_metadata = json!({ CARD_KEY: card });
         asked.blocks.push(block);
     }
-    let mut long = sample::rich_reply(2);
+    let mut long = fixtures::rich_reply(2);
     let mut result = tool_result("call_3", "draw", json!("Two files."));
     if let Content::ToolResult { metadata, .. } = &mut result {
         *metadata = json!({
@@ -54,18 +55,18 @@ fn turns() -> Vec<TurnView> {
     ];
     let first = long.blocks.len() as u32;
     for (seq, content) in (first..).zip(more) {
-        let mut block = sample::block(2, seq, content);
+        let mut block = fixtures::block(2, seq, content);
         if let Content::ToolResult { .. } = &block.content {
             block.parent_block_id = Some(long.blocks[seq as usize - 1].id);
         }
         long.blocks.push(block);
     }
-    let broken = failed(FailureKind::ProviderOverloaded, vec![Content::text("The tallest")]);
+    let broken = failed_turn(FailureKind::ProviderOverloaded, vec![Content::text("The tallest")]);
     let mut broken = Turn { id: turn_id(4), prev_turn_id: Some(turn_id(3)), ..broken };
     for (n, block) in (0..).zip(&mut broken.blocks) {
         block.id = block_id(400 + n);
     }
-    let mut views = vec![view(asked), view(long), view(user_turn(3, "And?")), view(broken)];
+    let mut views = vec![turn_view(asked), turn_view(long), turn_view(user_turn(3, "And?")), turn_view(broken)];
     views[1].siblings = vec![turn_id(9), views[1].turn.id];
     // As the server sends them: drawn already, with the buttons of the application's page.
     let text = views[1].turn.blocks.iter().find(|block| matches!(block.content, Content::Text { is_error: false, .. }));
@@ -79,11 +80,11 @@ fn turns() -> Vec<TurnView> {
     views
 }
 
-fn page(parts: Parts) -> StandalonePage {
+fn page(parts: ExportOptions) -> StandalonePage {
     StandalonePage {
         title: "A </title><script>alert(1)</script> chat".into(),
-        created_at: sample::time(0),
-        exported_at: sample::time(90_000),
+        created_at: fixtures::time(0),
+        exported_at: fixtures::time(90_000),
         system_prompt: "Be </div>brief.".into(),
         turns: turns(),
         pictures: HashMap::from([(SHA.to_owned(), DATA.to_owned())]),
@@ -96,8 +97,8 @@ fn page(parts: Parts) -> StandalonePage {
     }
 }
 
-fn parts(reasoning: Part, tools: Part) -> Parts {
-    Parts { reasoning, tools }
+fn parts(reasoning: ExportDetail, tools: ExportDetail) -> ExportOptions {
+    ExportOptions { reasoning, tools }
 }
 
 /// Ids and types of the blocks that are drawn.
@@ -111,9 +112,9 @@ fn blocks(html: &str) -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn it_has_the_blocks_of_the_applications_page_and_asks_nobody_for_anything() {
-    let app = draw(turns());
-    let html = page(Parts::default()).draw();
+fn page_has_application_blocks_and_requests_nothing() {
+    let app = render_turns(turns());
+    let html = page(ExportOptions::default()).draw();
     assert!(html.starts_with("<!DOCTYPE html><html lang=\"en\"><head>"), "{html}");
     assert_eq!(blocks(&html), blocks(&app));
     assert!(blocks(&html).len() > 14, "{:?}", blocks(&html));
@@ -150,8 +151,8 @@ fn it_has_the_blocks_of_the_applications_page_and_asks_nobody_for_anything() {
 }
 
 #[test]
-fn what_is_said_is_that_of_the_application_and_what_is_missing_is_said_too() {
-    let html = page(Parts::default()).draw();
+fn page_uses_application_texts_and_names_missing_parts() {
+    let html = page(ExportOptions::default()).draw();
     assert!(html.contains("<title>A &lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; chat</title>"), "{html}");
     for words in [
         "Begun on 2026-01-01 · 4 messages and replies",
@@ -175,8 +176,8 @@ fn what_is_said_is_that_of_the_application_and_what_is_missing_is_said_too() {
         pictures_left_out: 0,
         is_cut: false,
         system_prompt: String::new(),
-        turns: vec![view(user_turn(1, "Hi"))],
-        ..page(Parts::default())
+        turns: vec![turn_view(user_turn(1, "Hi"))],
+        ..page(ExportOptions::default())
     };
     let plain = plain.draw();
     for never in ["System prompt", "still being written", "other version", "left out", "Where it came from"] {
@@ -185,42 +186,45 @@ fn what_is_said_is_that_of_the_application_and_what_is_missing_is_said_too() {
 }
 
 #[test]
-fn reasoning_and_tools_are_folded_open_or_left_out() {
-    let full = page(parts(Part::Full, Part::Full)).draw();
+fn reasoning_and_tools_are_folded_open_or_omitted() {
+    let full = page(parts(ExportDetail::Full, ExportDetail::Full)).draw();
     assert!(tag(&full, "class=\"reasoning\"").contains(" open"), "{}", tag(&full, "class=\"reasoning\""));
     assert!(tag(&full, "class=\"tool-details\"").contains(" open"));
-    let silent = page(parts(Part::LeftOut, Part::Folded)).draw();
+    let silent = page(parts(ExportDetail::LeftOut, ExportDetail::Folded)).draw();
     assert!(!silent.contains("data-block-type=\"thinking\"") && !silent.contains("data-segment=\"reasoning\""));
     assert_eq!(silent.matches("data-segment=\"tool\"").count(), 3, "tools in reasoning stand by themselves");
     assert_says(&silent, "Reasoning was left out.");
-    let idle = page(parts(Part::Folded, Part::LeftOut)).draw();
+    let idle = page(parts(ExportDetail::Folded, ExportDetail::LeftOut)).draw();
     assert!(!idle.contains("data-segment=\"tool\"") && idle.contains("data-block-type=\"thinking\""));
     assert_says(&idle, "Tools were left out.");
     assert_silent(&idle, "1 tool");
-    let neither = page(parts(Part::LeftOut, Part::LeftOut)).draw();
+    let neither = page(parts(ExportDetail::LeftOut, ExportDetail::LeftOut)).draw();
     assert!(!neither.contains("data-segment"), "{neither}");
     assert_says(&neither, "drawn x");
 }
 
 #[test]
-fn where_it_came_from_is_told_with_what_did_not_come_along() {
-    let differences = vec![Difference {
-        kind: DifferenceKind::Lost,
+fn origin_is_shown_with_import_losses() {
+    let differences = vec![ImportDifference {
+        kind: ImportDifferenceKind::Lost,
         place: "conv-1 › m<2>".into(),
         text: "a canvas is not kept".into(),
     }];
-    let source = ImportedFrom {
+    let source = ImportOrigin {
         format: "chatgpt".into(),
         file: "conversations.json".into(),
-        imported_at: sample::time(0),
+        imported_at: fixtures::time(0),
         differences,
     };
-    let with = |source: &ImportedFrom| StandalonePage { imported_from: Some(source.clone()), ..page(Parts::default()) };
+    let with = |source: &ImportOrigin| StandalonePage {
+        imported_from: Some(source.clone()),
+        ..page(ExportOptions::default())
+    };
     let html = with(&source).draw();
     assert_says(&html, "Imported from ChatGPT on 2026-01-01 (conversations.json).");
     assert_says(&html, "not kept conv-1 › m&lt;2&gt; : a canvas is not kept");
-    let whole = ImportedFrom { differences: Vec::new(), ..source };
+    let whole = ImportOrigin { differences: Vec::new(), ..source };
     assert_says(&with(&whole).draw(), "Everything of it came along.");
-    let chinese = speak(Locale::Chinese, || with(&whole).draw());
+    let chinese = with_locale(Locale::Chinese, || with(&whole).draw());
     assert!(chinese.contains("<html lang=\"zh") && chinese.contains("其全部内容均已导入。"), "{chinese}");
 }

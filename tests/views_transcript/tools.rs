@@ -1,18 +1,20 @@
 //! Tool cards in every state of ux.md 7, what a person is asked, groups, results and sources.
 
 use serde_json::{Value, json};
-use turnleaf::domain::approval::Ask;
+use turnleaf::domain::approval::ApprovalRequest;
 use turnleaf::domain::block::ToolStatus;
-use turnleaf::domain::sample::{block_id, reply, tool_result, tool_use, turn_id};
-use turnleaf::domain::waiting::PauseReason;
+use turnleaf::domain::fixtures::{block_id, reply, tool_result, tool_use, turn_id};
+use turnleaf::domain::user_input_wait::ReplyPauseReason;
 use turnleaf::domain::{Block, BlockState, Content, FailureKind, Turn, TurnStatus, limits};
 
-use super::{assert_says, assert_silent, draw, draw_one, failed, growing, tag, text, thought, view};
+use super::{
+    assert_says, assert_silent, failed_turn, render_turn, render_turns, streaming_turn, tag, text, thought, turn_view,
+};
 
 const SHA: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 /// A reply that waits with its blocks as they are.
-fn waiting(contents: Vec<Content>) -> Turn {
+fn waiting_turn(contents: Vec<Content>) -> Turn {
     let mut turn = reply(2, contents);
     turn.status = TurnStatus::WaitingSubagents;
     turn.completed_at = None;
@@ -23,8 +25,8 @@ fn call(status: ToolStatus) -> Content {
     tool_use("c1", "files__search", json!({"query": "rust sse"}), status)
 }
 
-fn ask(title: &str) -> Ask {
-    Ask {
+fn ask(title: &str) -> ApprovalRequest {
+    ApprovalRequest {
         server: "files".into(),
         tool: "delete".into(),
         title: title.into(),
@@ -35,14 +37,14 @@ fn ask(title: &str) -> Ask {
     }
 }
 
-fn asking(arguments: Value) -> Turn {
-    let mut turn = waiting(vec![tool_use("c1", "files__delete", arguments, ToolStatus::AwaitingApproval)]);
+fn asking_turn(arguments: Value) -> Turn {
+    let mut turn = waiting_turn(vec![tool_use("c1", "files__delete", arguments, ToolStatus::AwaitingApproval)]);
     turn.blocks[0].block_metadata = ask("Delete a file").as_metadata();
     turn
 }
 
 /// The call with its result, of which this is the metadata.
-fn ended(status: ToolStatus, result: Value, metadata: Value) -> Turn {
+fn turn_with_result(status: ToolStatus, result: Value, metadata: Value) -> Turn {
     let mut turn = reply(2, [call(status), tool_result("c1", "files__search", result)]);
     if let Content::ToolUse { duration_ms, .. } = &mut turn.blocks[0].content {
         *duration_ms = Some(60_000);
@@ -67,24 +69,25 @@ fn header(html: &str) -> String {
 }
 
 #[test]
-fn every_state_of_a_card_is_a_picture_and_words() {
-    let mut writing = growing(vec![tool_use("c1", "files__search", json!(null), ToolStatus::Pending)]);
+fn every_card_state_has_icon_and_text() {
+    let mut writing = streaming_turn(vec![tool_use("c1", "files__search", json!(null), ToolStatus::Pending)]);
     if let Content::ToolUse { arguments_raw, .. } = &mut writing.blocks[0].content {
         *arguments_raw = Some("{\n  \"query\": \"ru".into());
     }
-    let mut queued = waiting(vec![call(ToolStatus::Running), call(ToolStatus::Pending), call(ToolStatus::Pending)]);
+    let mut queued =
+        waiting_turn(vec![call(ToolStatus::Running), call(ToolStatus::Pending), call(ToolStatus::Pending)]);
     queued.blocks.remove(0);
     let timed_out = json!({"timed_out": true});
     let named = json!({"tool": {"title": "Search files", "server": "Files"}});
     let states = [
         ("writing", writing),
         ("queued", queued),
-        ("asking", asking(json!({"path": "a"}))),
-        ("running", with_metadata(waiting(vec![call(ToolStatus::Running)]), named.clone())),
-        ("done", with_metadata(ended(ToolStatus::Done, json!([1, 2]), Value::Null), named)),
-        ("failed", ended(ToolStatus::Failed, json!({"error": "no such file"}), Value::Null)),
-        ("timed out", ended(ToolStatus::Failed, json!("it was silent"), timed_out)),
-        ("crashed", ended(ToolStatus::Failed, json!("gone"), json!({"crashed": true}))),
+        ("asking", asking_turn(json!({"path": "a"}))),
+        ("running", with_metadata(waiting_turn(vec![call(ToolStatus::Running)]), named.clone())),
+        ("done", with_metadata(turn_with_result(ToolStatus::Done, json!([1, 2]), Value::Null), named)),
+        ("failed", turn_with_result(ToolStatus::Failed, json!({"error": "no such file"}), Value::Null)),
+        ("timed out", turn_with_result(ToolStatus::Failed, json!("it was silent"), timed_out)),
+        ("crashed", turn_with_result(ToolStatus::Failed, json!("gone"), json!({"crashed": true}))),
         ("denied", reply(2, [call(ToolStatus::Denied)])),
         ("cancelled", reply(2, [call(ToolStatus::Cancelled)])),
         ("interrupted", reply(2, [call(ToolStatus::Interrupted)])),
@@ -94,7 +97,7 @@ fn every_state_of_a_card_is_a_picture_and_words() {
     let said: Vec<String> = states
         .into_iter()
         .map(|(state, turn)| {
-            let html = draw_one(turn);
+            let html = render_turn(turn);
             let status = tag(&html, "data-tool-status=\"").split("data-tool-status=\"").nth(1).unwrap().to_owned();
             format!("{state}: {} {}", status.split('"').next().unwrap(), header(&html))
         })
@@ -103,29 +106,32 @@ fn every_state_of_a_card_is_a_picture_and_words() {
 }
 
 #[test]
-fn a_card_in_reasoning_is_a_compact_row_with_the_same_words() {
-    let html = draw_one(reply(2, [thought("a", None, None), call(ToolStatus::Denied), thought("b", None, None)]));
+fn card_in_reasoning_is_compact_row_with_same_text() {
+    let html = render_turn(reply(2, [thought("a", None, None), call(ToolStatus::Denied), thought("b", None, None)]));
     let card = tag(&html, "data-segment=\"tool\"");
     assert!(card.contains("compact") && card.contains("data-tool-status=\"denied\""), "{card}");
     assert_says(&html, "you declined");
 }
 
 #[test]
-fn what_is_written_shows_its_end_and_all_of_it_afterwards() {
+fn streaming_arguments_show_tail_and_finished_ones_show_all() {
     let long = format!("{{\"text\": \"{}THE END", "x".repeat(20_000));
-    let mut turn = growing(vec![tool_use("c1", "search", json!(null), ToolStatus::Pending)]);
+    let mut turn = streaming_turn(vec![tool_use("c1", "search", json!(null), ToolStatus::Pending)]);
     if let Content::ToolUse { arguments_raw, .. } = &mut turn.blocks[0].content {
         *arguments_raw = Some(long.clone());
     }
-    let html = draw_one(turn.clone());
+    let html = render_turn(turn.clone());
     assert!(html.len() < 20_000 && html.contains("THE END"), "{}", html.len());
     turn.blocks[0].state = BlockState::Done;
-    assert!(text(&draw_one(turn)).contains(&long.replace('"', "&quot;")), "what is no JSON is shown as it was written");
+    assert!(
+        text(&render_turn(turn)).contains(&long.replace('"', "&quot;")),
+        "what is no JSON is shown as it was written"
+    );
 }
 
 #[test]
-fn a_question_shows_whom_what_and_every_argument_and_is_a_form() {
-    let html = draw_one(asking(json!({"b": "two", "a": "\u{202e}gnp.exe", "list": [1, {"z": 1, "y": 2}]})));
+fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
+    let html = render_turn(asking_turn(json!({"b": "two", "a": "\u{202e}gnp.exe", "list": [1, {"z": 1, "y": 2}]})));
     let form = tag(&html, "action=\"/forms/call\"");
     assert!(form.contains("method=\"post\""), "{form}");
     for (name, value) in
@@ -155,10 +161,10 @@ fn a_question_shows_whom_what_and_every_argument_and_is_a_form() {
 }
 
 #[test]
-fn a_question_stands_outside_of_what_can_be_closed() {
-    let mut turn = waiting(vec![thought("hm", None, None), call(ToolStatus::AwaitingApproval)]);
+fn approval_prompt_is_outside_of_disclosures() {
+    let mut turn = waiting_turn(vec![thought("hm", None, None), call(ToolStatus::AwaitingApproval)]);
     turn.blocks[1].block_metadata = ask("Delete").as_metadata();
-    let html = draw_one(turn);
+    let html = render_turn(turn);
     let (reasoning, question) = (html.rfind("</details>").unwrap(), html.find("class=\"ask\"").unwrap());
     assert!(reasoning < question, "after the last disclosure of the reply");
     let link = tag(&html, &format!("href=\"#ask-{}\"", block_id((2 << 20) | 1)));
@@ -166,35 +172,36 @@ fn a_question_stands_outside_of_what_can_be_closed() {
 }
 
 #[test]
-fn what_was_answered_asks_nothing_and_says_why() {
+fn answered_approval_shows_decision_and_no_form() {
     let denied = json!({
         "approval": ask("Delete"),
         "decision": {"decision": "deny", "reason": "not <b>that</b> one", "at": "2026-01-01T00:00:00Z"},
     });
-    let html = draw_one(with_metadata(waiting(vec![call(ToolStatus::Denied)]), denied));
+    let html = render_turn(with_metadata(waiting_turn(vec![call(ToolStatus::Denied)]), denied));
     assert!(!html.contains("/forms/call"));
     assert_says(&html, "you declined");
     assert_says(&html, "not &lt;b&gt;that&lt;/b&gt; one");
-    let mut over = asking(json!({}));
+    let mut over = asking_turn(json!({}));
     over.status = TurnStatus::Cancelled;
-    assert!(!draw_one(over).contains("/forms/call"), "a reply that is over asks nothing");
+    assert!(!render_turn(over).contains("/forms/call"), "a reply that is over asks nothing");
 }
 
 #[test]
-fn a_pause_is_a_card_with_two_ways_on() {
-    let mut turn = waiting(vec![call(ToolStatus::Done), PauseReason::Rounds.content("Paused after 25 tool rounds.")]);
+fn pause_is_card_with_two_actions() {
+    let mut turn =
+        waiting_turn(vec![call(ToolStatus::Done), ReplyPauseReason::Rounds.content("Paused after 25 tool rounds.")]);
     turn.blocks[1].state = BlockState::Open;
-    let html = draw_one(turn.clone());
+    let html = render_turn(turn.clone());
     assert_says(&html, "Paused after 25 tool rounds. Continue (25 more) Stop here");
     assert!(tag(&html, "action=\"/forms/continue\"").contains("method=\"post\""));
     assert!(html.contains("form=\"stop-reply\""));
     turn.blocks[1].state = BlockState::Done;
-    assert_silent(&draw_one(turn), "Continue (25 more)");
+    assert_silent(&render_turn(turn), "Continue (25 more)");
 }
 
 #[test]
-fn a_running_tool_says_how_far_it_is_and_can_be_stopped_alone() {
-    let running = |metadata| draw_one(with_metadata(waiting(vec![call(ToolStatus::Running)]), metadata));
+fn running_tool_shows_progress_and_can_be_stopped_alone() {
+    let running = |metadata| render_turn(with_metadata(waiting_turn(vec![call(ToolStatus::Running)]), metadata));
     let html = running(json!({"progress": {"line": "3 of 10 · copying", "percent": 30}}));
     assert_says(&html, "3 of 10 · copying Stop this tool");
     let bar = tag(&html, "<progress");
@@ -206,13 +213,13 @@ fn a_running_tool_says_how_far_it_is_and_can_be_stopped_alone() {
     assert!(html.contains(&format!("name=\"block\" value=\"{}\"", block_id(2 << 20))));
     // The provider's own tools are stopped with the reply.
     assert_silent(&running(json!({"run_by": "provider"})), "Stop this tool");
-    assert_silent(&draw_one(ended(ToolStatus::Done, json!("x"), Value::Null)), "Stop this tool");
+    assert_silent(&render_turn(turn_with_result(ToolStatus::Done, json!("x"), Value::Null)), "Stop this tool");
 }
 
 #[test]
-fn tools_in_a_row_have_one_heading_and_many_finished_ones_are_closed() {
+fn tools_in_row_have_one_heading_and_many_finished_ones_are_closed() {
     let row = |statuses: &[ToolStatus]| {
-        let mut turn = waiting(statuses.iter().map(|status| call(*status)).collect());
+        let mut turn = waiting_turn(statuses.iter().map(|status| call(*status)).collect());
         for (n, block) in (1..).zip(&mut turn.blocks) {
             if let Content::ToolUse { tool_use_id, .. } = &mut block.content {
                 *tool_use_id = format!("c{n}");
@@ -233,26 +240,26 @@ fn tools_in_a_row_have_one_heading_and_many_finished_ones_are_closed() {
     ] {
         let mut turn = row(statuses);
         if !is_open {
-            let open = draw_one(turn.clone());
+            let open = render_turn(turn.clone());
             assert!(tag(&open, "id=\"tools-").contains(" open"), "{words}: the next call may join: {open}");
             turn.status = TurnStatus::Complete;
         }
-        let html = draw_one(turn);
+        let html = render_turn(turn);
         assert_says(&html, words);
         let group = tag(&html, "id=\"tools-");
         assert_eq!(group.contains(" open"), is_open, "{words}: {group}");
         assert_eq!(html.matches("data-segment=\"tool\"").count(), statuses.len());
     }
-    let one = draw_one(row(&[Done]));
+    let one = render_turn(row(&[Done]));
     assert!(tag(&one, "id=\"tools-").contains("single"), "one alone has no heading to see");
     assert_eq!(
-        draw_one(reply(2, [call(Done), Content::text("a"), call(Done)])).matches("<details id=\"tools-").count(),
+        render_turn(reply(2, [call(Done), Content::text("a"), call(Done)])).matches("<details id=\"tools-").count(),
         2
     );
 }
 
 #[test]
-fn many_finished_tools_between_two_thoughts_are_one_line_of_the_reasoning() {
+fn many_finished_tools_between_two_thoughts_are_one_line_of_reasoning() {
     let calls = |count: usize| {
         let mut contents = vec![thought("First.", None, Some(1_000))];
         for n in 0..count {
@@ -263,7 +270,7 @@ fn many_finished_tools_between_two_thoughts_are_one_line_of_the_reasoning() {
             contents.push(thought("", None, Some(1_000)));
         }
         contents.push(thought("Second.", None, Some(1_000)));
-        draw_one(reply(2, [contents, vec![Content::text("Done.")]].concat()))
+        render_turn(reply(2, [contents, vec![Content::text("Done.")]].concat()))
     };
     let html = calls(6);
     assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1);
@@ -280,27 +287,31 @@ fn many_finished_tools_between_two_thoughts_are_one_line_of_the_reasoning() {
 }
 
 #[test]
-fn the_last_lines_of_a_running_tool_are_in_its_card_until_it_is_over() {
+fn last_lines_of_running_tool_are_in_its_card_until_it_is_over() {
     let progress = json!({ "progress": { "line": "2 of 9 · two", "tail": ["one", "two <b>"] } });
-    let html = draw_one(with_metadata(waiting(vec![call(ToolStatus::Running)]), progress.clone()));
+    let html = render_turn(with_metadata(waiting_turn(vec![call(ToolStatus::Running)]), progress.clone()));
     assert!(html.contains("one\ntwo &lt;b&gt;") && html.contains("aria-label=\"What it says\""), "{html}");
-    let over = with_metadata(ended(ToolStatus::Done, json!("x"), Value::Null), progress);
-    assert_silent(&draw_one(over), "two <b>");
-    assert!(!draw_one(waiting(vec![call(ToolStatus::Running)])).contains("What it says"));
+    let over = with_metadata(turn_with_result(ToolStatus::Done, json!("x"), Value::Null), progress);
+    assert_silent(&render_turn(over), "two <b>");
+    assert!(!render_turn(waiting_turn(vec![call(ToolStatus::Running)])).contains("What it says"));
 }
 
 #[test]
-fn a_result_is_text_a_tree_images_and_files_and_says_what_is_missing() {
-    let tree = draw_one(ended(ToolStatus::Done, json!({"files": [{"name": "a"}], "n": 1.5, "ok": true}), Value::Null));
+fn result_shows_text_tree_images_and_files_and_names_missing_parts() {
+    let tree = render_turn(turn_with_result(
+        ToolStatus::Done,
+        json!({"files": [{"name": "a"}], "n": 1.5, "ok": true}),
+        Value::Null,
+    ));
     assert_says(&tree, "files : [1]");
     assert_says(&tree, "n : 1.5");
     assert_eq!(tree.matches("<details open=\"\">").count(), 1, "the first level is open");
     let many: Vec<u32> = (0..3_000).collect();
-    let many = draw_one(ended(ToolStatus::Done, json!(many), Value::Null));
+    let many = render_turn(turn_with_result(ToolStatus::Done, json!(many), Value::Null));
     assert!(!many.contains("class=\"json\"") && many.contains("2999"), "too many for a tree are text");
     let wide: Vec<Value> = (0..900).map(|n| json!({ "name": format!("{n:052}") })).collect();
     assert!(serde_json::to_string_pretty(&wide).unwrap().len() > limits::TOOL_SHOWN_BYTES);
-    let wide = draw_one(ended(ToolStatus::Done, json!(wide), Value::Null));
+    let wide = render_turn(turn_with_result(ToolStatus::Done, json!(wide), Value::Null));
     assert!(wide.contains("class=\"json\"") && !wide.contains("Cut at"), "indents are not in a tree");
 
     let metadata = json!({
@@ -309,7 +320,7 @@ fn a_result_is_text_a_tree_images_and_files_and_says_what_is_missing() {
         "cleaned": {"ansi": 2, "hidden": 1},
         "cut": {"bytes": 3_250_586, "blob": SHA},
     });
-    let html = draw_one(ended(ToolStatus::Done, json!("text"), metadata));
+    let html = render_turn(turn_with_result(ToolStatus::Done, json!("text"), metadata));
     assert_eq!(html.matches("<img ").count(), 1, "a blob is named by its hash and by nothing else");
     let image = tag(&html, "<img ");
     assert!(image.contains(&format!("src=\"/api/blobs/{SHA}\"")) && image.contains("loading=\"lazy\""), "{image}");
@@ -322,7 +333,7 @@ fn a_result_is_text_a_tree_images_and_files_and_says_what_is_missing() {
 }
 
 #[test]
-fn sources_are_listed_and_marked_in_the_text() {
+fn sources_are_listed_and_marked_in_text() {
     let sources = json!({
         "type": "x:sources",
         "sources": [
@@ -332,7 +343,7 @@ fn sources_are_listed_and_marked_in_the_text() {
         ],
     });
     let contents = [Content::text("Hello world."), serde_json::from_value(sources).unwrap()];
-    let html = draw_one(reply(2, contents.clone()));
+    let html = render_turn(reply(2, contents.clone()));
     let id = turn_id(2);
     assert!(
         html.contains(&format!("<p dir=\"auto\">Hello<sup class=\"md-cite\"><a href=\"#source-{id}-1\"")),
@@ -345,19 +356,19 @@ fn sources_are_listed_and_marked_in_the_text() {
         !html.contains("javascript:") && !html.contains("evil.test"),
         "what is no address on the web leads nowhere"
     );
-    let plain = draw_one(reply(2, [Content::text("Hello [1]")]));
+    let plain = render_turn(reply(2, [Content::text("Hello [1]")]));
     assert!(!plain.contains("md-cite") && !plain.contains("class=\"sources\""));
-    let mut streaming = growing(contents.into());
+    let mut streaming = streaming_turn(contents.into());
     streaming.blocks[0].state = BlockState::Open;
-    assert!(!draw_one(streaming).contains("md-cite"), "text that grows is not moved by marks");
+    assert!(!render_turn(streaming).contains("md-cite"), "text that grows is not moved by marks");
 }
 
 #[test]
-fn what_strangers_wrote_stays_text_in_every_part() {
+fn untrusted_text_stays_text_in_every_part() {
     let hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(1)>\"'`\u{0}\u{1b}[31m\u{202e}";
-    let mut asking = asking(json!({hostile: hostile}));
+    let mut asking = asking_turn(json!({hostile: hostile}));
     asking.blocks[0].block_metadata = json!({
-        "approval": Ask { title: hostile.into(), server: hostile.into(), tool: hostile.into(), hash: hostile.into(),
+        "approval": ApprovalRequest { title: hostile.into(), server: hostile.into(), tool: hostile.into(), hash: hostile.into(),
             note: Some(hostile.into()), ..ask("") },
         "tool": {"title": hostile, "server": hostile},
     });
@@ -367,13 +378,13 @@ fn what_strangers_wrote_stays_text_in_every_part() {
         "cut": {"blob": hostile},
     });
     let mut running = with_metadata(
-        waiting(vec![call(ToolStatus::Running)]),
+        waiting_turn(vec![call(ToolStatus::Running)]),
         json!({"progress": {"line": hostile, "percent": hostile}}),
     );
     running.id = turn_id(4);
-    let mut done = ended(ToolStatus::Done, json!({hostile: [hostile, {hostile: hostile}]}), metadata);
+    let mut done = turn_with_result(ToolStatus::Done, json!({hostile: [hostile, {hostile: hostile}]}), metadata);
     done.id = turn_id(6);
-    let html = draw(vec![view(asking), view(running), view(done)]);
+    let html = render_turns(vec![turn_view(asking), turn_view(running), turn_view(done)]);
     for raw in ["<script", "<img src=x", "onerror=alert(1)>\"'"] {
         assert!(!html.contains(raw), "{raw} in {html}");
     }
@@ -381,21 +392,21 @@ fn what_strangers_wrote_stays_text_in_every_part() {
 }
 
 #[test]
-fn a_restart_is_told_of_calls_that_ran_and_not_of_those_that_ended() {
-    let calls = |status| failed(FailureKind::ServerRestarted, vec![call(status)]);
-    assert_says(&draw_one(calls(ToolStatus::Interrupted)), "server restarted; may or may not have run");
-    assert_silent(&draw_one(calls(ToolStatus::Failed)), "may or may not have run");
-    assert_silent(&draw_one(calls(ToolStatus::Denied)), "may or may not have run");
+fn restart_is_shown_for_running_calls_and_not_for_ended_ones() {
+    let calls = |status| failed_turn(FailureKind::ServerRestarted, vec![call(status)]);
+    assert_says(&render_turn(calls(ToolStatus::Interrupted)), "server restarted; may or may not have run");
+    assert_silent(&render_turn(calls(ToolStatus::Failed)), "may or may not have run");
+    assert_silent(&render_turn(calls(ToolStatus::Denied)), "may or may not have run");
 }
 
 #[test]
-fn a_block_that_is_no_call_waits_for_nobody() {
+fn non_call_block_waits_for_nobody() {
     let odd: Block = {
-        let mut turn = waiting(vec![serde_json::from_value(json!({"type": "x:pause"})).unwrap()]);
+        let mut turn = waiting_turn(vec![serde_json::from_value(json!({"type": "x:pause"})).unwrap()]);
         turn.blocks[0].state = BlockState::Open;
         turn.blocks.remove(0)
     };
-    let mut turn = waiting(vec![Content::text("Hi")]);
+    let mut turn = waiting_turn(vec![Content::text("Hi")]);
     turn.blocks.push(odd);
-    assert_silent(&draw_one(turn), "Continue (25 more)");
+    assert_silent(&render_turn(turn), "Continue (25 more)");
 }

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::postgres::Cluster;
-use crate::step::{run as finish, step};
+use crate::postgres::PostgresCluster;
+use crate::step::{run as finish, run_step};
 use crate::{dist, packages, workspace};
 
 /// What is linked with the server instead of asking one, and the figures that need it.
@@ -39,19 +39,19 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
     if figures.is_empty() || figures.iter().any(|figure| !WITHOUT_SERVER.contains(&figure.as_str())) {
         load.arg("--binary").arg(dist::run()?);
     }
-    step("compile the load generator", || {
-        let mut build = workspace::build("build");
+    run_step("compile the load generator", || {
+        let mut build = workspace::build_command("build");
         build.args(["--release", "--package", "xtask", "--bin", "load", "--no-default-features", "--features", "load"]);
         finish(&mut build)
     })?;
-    let linked = linked(figures);
+    let linked = linked_programs(figures);
     if !linked.is_empty() {
-        step("compile what is linked with the server", || {
-            let mut build = workspace::build("build");
+        run_step("compile what is linked with the server", || {
+            let mut build = workspace::build_command("build");
             build.args(["--release", "--package", "xtask", "--no-default-features", "--features", "decode"]);
             build.args(linked.iter().flat_map(|name| ["--bin", name]));
             // As the server is built, of which most is there already.
-            finish(build.args(workspace::without_paths()))
+            finish(build.args(workspace::path_remapping_flags()))
         })?;
     }
     for name in linked {
@@ -59,28 +59,28 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
     }
     let are_asked = |letters: &[char]| figures.is_empty() || figures.iter().any(|figure| figure.starts_with(letters));
     if are_asked(&['K', 'L']) || IN_BROWSER.iter().any(|figure| figures.iter().any(|asked| asked == figure)) {
-        packages::node("what is measured in a browser", &workspace::end2end())?;
+        packages::install_node_packages("what is measured in a browser", &workspace::end2end())?;
     }
     if are_asked(&['A']) {
-        packages::node("Lighthouse", &workspace::end2end().join("bench/lighthouse"))?;
+        packages::install_node_packages("Lighthouse", &workspace::end2end().join("bench/lighthouse"))?;
     }
     load.arg("--fixtures").arg(fixtures());
     let cluster = match are_asked(&['S', 'T', 'I']) {
-        true => Some(Cluster::start()?),
+        true => Some(PostgresCluster::start()?),
         false => None,
     };
     if let Some(cluster) = &cluster {
         load.arg("--postgres").arg(cluster.url());
-        load.arg("--postgres-apart").arg(cluster.databases("transfer", 3)?);
+        load.arg("--postgres-apart").arg(cluster.create_databases("transfer", 3)?);
     }
     load.args(["--megabytes", &megabytes.to_string()]);
     load.arg("--reader").arg(workspace::end2end().join("bench/long_chats.mjs"));
-    step("measure", || finish(load.args(figures)))?;
-    trend::keep(&measured, &workspace::target().join("bench-trend.jsonl"), fail_over)
+    run_step("measure", || finish(load.args(figures)))?;
+    trend::append_and_compare(&measured, &workspace::target().join("bench-trend.jsonl"), fail_over)
 }
 
 /// Of [`LINKED`] what these figures need.
-fn linked(figures: &[String]) -> Vec<&'static str> {
+fn linked_programs(figures: &[String]) -> Vec<&'static str> {
     let is_asked = |name: &&str| figures.is_empty() || figures.iter().any(|figure| figure == name);
     LINKED.iter().filter(|(_, used)| used.iter().any(is_asked)).map(|(name, _)| *name).collect()
 }
@@ -96,8 +96,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_figure_needs_is_built() {
-        let of = |figures: &[&str]| linked(&figures.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    fn only_programs_of_requested_figures_are_built() {
+        let of = |figures: &[&str]| linked_programs(&figures.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
         assert_eq!(of(&["S1"]), ["search"]);
         assert_eq!(of(&["G1"]), [""; 0]);
         assert_eq!(of(&["T2", "D1"]), ["decode", "plant"]);

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::http;
-use crate::process::Running;
-use crate::server::{self, Profile};
-use crate::step::{note, size, step};
+use crate::process::RunningProcess;
+use crate::server::{self, CargoProfile};
+use crate::step::{format_size, print_note, run_step};
 
 /// The binary, with the site inside.
 const BINARY: u64 = 40_000_000;
@@ -26,7 +26,7 @@ const TRIES: usize = 5;
 const REST: Duration = Duration::from_secs(10);
 
 /// A figure beside its budget.
-struct Figure {
+struct BudgetFigure {
     name: &'static str,
     found: String,
     most: String,
@@ -38,17 +38,17 @@ struct Figure {
 /// # Errors
 /// A step of the build failed, the server does not start, or a figure is over its budget.
 pub fn run() -> Result<()> {
-    hold(&server::build_with_front(Profile::Release)?)
+    check_budget(&server::build_with_front(CargoProfile::Release)?)
 }
 
 /// Holds a release to its budgets.
 ///
 /// # Errors
 /// The server does not start, or a figure is over its budget.
-pub fn hold(binary: &Path) -> Result<()> {
-    let figures = step("measure the release", || measure(binary))?;
-    for Figure { name, found, most, .. } in &figures {
-        note(&format!("{name}: {found}, of {most} at most"));
+pub fn check_budget(binary: &Path) -> Result<()> {
+    let figures = run_step("measure the release", || measure(binary))?;
+    for BudgetFigure { name, found, most, .. } in &figures {
+        print_note(&format!("{name}: {found}, of {most} at most"));
     }
     let broken: Vec<_> = figures.iter().filter(|figure| !figure.is_kept).map(|figure| figure.name).collect();
     if !broken.is_empty() {
@@ -57,7 +57,7 @@ pub fn hold(binary: &Path) -> Result<()> {
     Ok(())
 }
 
-fn measure(binary: &Path) -> Result<Vec<Figure>> {
+fn measure(binary: &Path) -> Result<Vec<BudgetFigure>> {
     let bytes = fs::metadata(binary)?.len();
     let dir = tempfile::Builder::new().prefix("turnleaf-budget").tempdir()?;
     let mut resting = Vec::new();
@@ -66,14 +66,14 @@ fn measure(binary: &Path) -> Result<Vec<Figure>> {
         let folder = dir.path().join(attempt.to_string());
         fs::create_dir(&folder)?;
         let begun = Instant::now();
-        let mut running = server::start(binary, &folder, &[])?;
+        let mut running = server::start_server(binary, &folder, &[])?;
         quickest = quickest.min(first_page(&mut running, begun)?);
         resting.push(running);
     }
     let milliseconds = |time: Duration| format!("{:.0} ms", time.as_secs_f64() * 1e3);
     let mut figures = vec![
-        Figure { name: "binary", found: size(bytes), most: size(BINARY), is_kept: bytes <= BINARY },
-        Figure {
+        BudgetFigure { name: "binary", found: format_size(bytes), most: format_size(BINARY), is_kept: bytes <= BINARY },
+        BudgetFigure {
             name: "start to the first page, no database yet",
             found: milliseconds(quickest),
             most: milliseconds(START),
@@ -82,26 +82,26 @@ fn measure(binary: &Path) -> Result<Vec<Figure>> {
     ];
     if cfg!(target_os = "linux") {
         std::thread::sleep(REST);
-        let memory = resting.iter().map(Running::resident).collect::<Result<Vec<_>>>()?;
+        let memory = resting.iter().map(RunningProcess::resident_memory).collect::<Result<Vec<_>>>()?;
         let memory = memory.into_iter().min().context("no server was started")?;
-        let (found, most, is_kept) = (size(memory), size(MEMORY), memory <= MEMORY);
-        figures.push(Figure { name: "memory at rest", found, most, is_kept });
+        let (found, most, is_kept) = (format_size(memory), format_size(MEMORY), memory <= MEMORY);
+        figures.push(BudgetFigure { name: "memory at rest", found, most, is_kept });
     } else {
-        note("left out: the memory at rest is read from /proc, which this system has not");
+        print_note("left out: the memory at rest is read from /proc, which this system has not");
     }
     Ok(figures)
 }
 
 /// When the first page was there.
-fn first_page(running: &mut Running, begun: Instant) -> Result<Duration> {
+fn first_page(running: &mut RunningProcess, begun: Instant) -> Result<Duration> {
     let limit = Duration::from_secs(20);
     loop {
         if http::get(running.address, "/", "identity").is_ok_and(|answer| answer.status == 200) {
             return Ok(begun.elapsed());
         }
-        running.check()?;
+        running.check_running()?;
         if begun.elapsed() > limit {
-            bail!("no page after {} s:\n{}", limit.as_secs(), running.said());
+            bail!("no page after {} s:\n{}", limit.as_secs(), running.output());
         }
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::step::{step, typed};
+use crate::step::{format_command, run_step};
 use crate::{server, workspace};
 
 /// Runs the named scenarios, or all.
@@ -12,8 +12,8 @@ use crate::{server, workspace};
 /// # Errors
 /// The compiler's, or something did not hold; the table is on the terminal.
 pub fn run(seed: Option<u64>, scenarios: &[String]) -> Result<()> {
-    step("compile the server and the faults", || {
-        let mut build = workspace::build("build");
+    run_step("compile the server and the faults", || {
+        let mut build = workspace::build_command("build");
         // The features of the tests, so that nothing is compiled twice.
         crate::step::run(build.args(workspace::PRODUCT).args(["--bin", "turnleaf", "--example", "chaos"]))
     })?;
@@ -23,7 +23,7 @@ pub fn run(seed: Option<u64>, scenarios: &[String]) -> Result<()> {
         chaos.args(["--seed", &seed.to_string()]);
     }
     if !chaos.args(scenarios).status()?.success() {
-        bail!("`{}` found what does not hold; the table is above", typed(&chaos));
+        bail!("`{}` found what does not hold; the table is above", format_command(&chaos));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::step::{note, run as finish, step, succeeds};
+use crate::step::{print_note, run as finish, run_step, succeeds};
 use crate::{toolchain, workspace};
 
 /// Runs all checks; stops at the first that fails.
@@ -12,13 +12,13 @@ use crate::{toolchain, workspace};
 /// # Errors
 /// What a check found is on the terminal.
 pub fn run() -> Result<()> {
-    step("format", format)?;
-    step("architecture", architecture)?;
-    step("lint the server's side", clippy_server)?;
-    step("lint the browser's side", clippy_browser)?;
-    step("compile for the browser", browser)?;
-    step("lint the project's commands", clippy_xtask)?;
-    step("licences, sources, advisories", deny)
+    run_step("format", format)?;
+    run_step("architecture", architecture)?;
+    run_step("lint the server's side", clippy_server)?;
+    run_step("lint the browser's side", clippy_browser)?;
+    run_step("compile for the browser", browser)?;
+    run_step("lint the project's commands", clippy_xtask)?;
+    run_step("licences, sources, advisories", deny)
 }
 
 /// # Errors
@@ -30,14 +30,14 @@ pub fn format() -> Result<()> {
 /// # Errors
 /// A rule of `tests/architecture.rs` is broken.
 fn architecture() -> Result<()> {
-    let mut test = workspace::build("test");
+    let mut test = workspace::build_command("test");
     finish(test.args(["--quiet", "--package", "turnleaf", "--features", "ssr", "--test", "architecture"]))
 }
 
 /// # Errors
 /// A lint.
 pub fn clippy_server() -> Result<()> {
-    let mut lint = workspace::build("clippy");
+    let mut lint = workspace::build_command("clippy");
     finish(lint.args(workspace::PRODUCT).args(["--all-targets", "--", "-D", "warnings"]))
 }
 
@@ -54,11 +54,11 @@ fn browser_side(mut cargo: Command, more: &[&str]) -> Result<()> {
 /// # Errors
 /// A lint.
 pub fn clippy_browser() -> Result<()> {
-    let wasm = toolchain::wasm()?;
+    let wasm = toolchain::wasm_toolchain()?;
     if wasm.has_clippy() {
         return browser_side(wasm.cargo("clippy"), &["--target", toolchain::WASM, "--", "-D", "warnings"]);
     }
-    note("the toolchain that builds for the browser has no clippy: linting for this machine");
+    print_note("the toolchain that builds for the browser has no clippy: linting for this machine");
     browser_side(workspace::cargo("clippy"), &["--", "-D", "warnings"])
 }
 
@@ -68,7 +68,7 @@ pub fn clippy_browser() -> Result<()> {
 /// # Errors
 /// The compiler's.
 fn browser() -> Result<()> {
-    let wasm = toolchain::wasm()?;
+    let wasm = toolchain::wasm_toolchain()?;
     if wasm.has_clippy() { Ok(()) } else { browser_side(wasm.cargo("check"), &["--target", toolchain::WASM]) }
 }
 
@@ -76,7 +76,7 @@ fn browser() -> Result<()> {
 /// A lint.
 pub fn clippy_xtask() -> Result<()> {
     let lint = |features: &[&str]| {
-        let mut lint = workspace::build("clippy");
+        let mut lint = workspace::build_command("clippy");
         lint.args(["--package", "xtask", "--all-targets"]).args(features);
         finish(lint.args(["--", "-D", "warnings"]))
     };
@@ -91,12 +91,12 @@ pub fn clippy_xtask() -> Result<()> {
 /// A licence, a source or a banned crate. Advisories are left out where their database cannot be had.
 pub fn deny() -> Result<()> {
     if !succeeds(workspace::cargo("deny").arg("--version")) {
-        note("left out: `cargo install cargo-deny --locked` installs it");
+        print_note("left out: `cargo install cargo-deny --locked` installs it");
         return Ok(());
     }
     let mut check = workspace::cargo("deny");
     if !succeeds(workspace::cargo("deny").arg("fetch")) {
-        note("the advisories cannot be fetched here and are left out");
+        print_note("the advisories cannot be fetched here and are left out");
         return finish(check.args(["--offline", "check", "bans", "licenses", "sources"]));
     }
     finish(check.arg("check"))

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::server::{self, Profile};
-use crate::step::{note, size, step};
+use crate::server::{self, CargoProfile};
+use crate::step::{format_size, print_note, run_step};
 use crate::{http, workspace};
 
 /// Builds `target/dist/turnleaf` and tries it.
@@ -15,22 +15,22 @@ use crate::{http, workspace};
 /// # Errors
 /// A step failed, or the binary does not serve what it should.
 pub fn run() -> Result<PathBuf> {
-    let built = server::build_with_front(Profile::Release)?;
+    let built = server::build_with_front(CargoProfile::Release)?;
     let dist = workspace::target().join("dist/turnleaf");
     fs::create_dir_all(workspace::target().join("dist"))?;
     fs::copy(&built, &dist)?;
-    step("try it from an empty folder", || try_out(&dist))?;
-    note(&format!("{}: {}", dist.display(), size(fs::metadata(&dist)?.len())));
+    run_step("try it from an empty folder", || try_out(&dist))?;
+    print_note(&format!("{}: {}", dist.display(), format_size(fs::metadata(&dist)?.len())));
     Ok(dist)
 }
 
 /// Starts the binary where there is nothing, and looks at the page and what it loads.
 fn try_out(binary: &Path) -> Result<()> {
     let dir = tempfile::Builder::new().prefix("turnleaf-dist").tempdir()?;
-    let mut running = server::start(binary, dir.path(), &[])?;
+    let mut running = server::start_server(binary, dir.path(), &[])?;
     running.wait_for("/healthz", Duration::from_secs(20))?;
     let page = http::get(running.address, "/", "identity")?;
-    ensure!(page.status == 200, "the page answers with {}:\n{}", page.status, running.said());
+    ensure!(page.status == 200, "the page answers with {}:\n{}", page.status, running.output());
     let page = page.text();
     for name in ["turnleaf.js", "turnleaf.wasm", "turnleaf.css"] {
         let path = path_of(&page, name).with_context(|| format!("the page does not ask for {name}"))?;
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_path_with_a_hash_in_it_counts() {
+    fn only_hashed_asset_path_is_found() {
         let page = "<link href=\"/pkg/0123456789abcdef/a.css\"><link href=\"/pkg/0/b.css\">";
         assert_eq!(path_of(page, "a.css").as_deref(), Some("/pkg/0123456789abcdef/a.css"));
         assert_eq!(path_of(page, "b.css"), None);

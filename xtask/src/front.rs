@@ -3,8 +3,8 @@
 //! `target/site/` holds the public files and `pkg/` with the bundle. The server serves the bundle below `pkg/<hash>/`, so
 //! that a browser may keep it for ever.
 
-mod names;
-mod order;
+mod function_order;
+mod short_names;
 mod site;
 mod split;
 mod style;
@@ -16,12 +16,12 @@ use anyhow::Result;
 
 pub use site::{BUDGET, CEILING, PARTS_CEILING};
 
-use crate::step::{note, size, step};
+use crate::step::{format_size, print_note, run_step};
 use crate::{toolchain, workspace};
 
 /// How much time the build may take for the sake of size and speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
+pub enum FrontProfile {
     /// Quick to build, for work on the code.
     Dev,
     /// Small and quick to run, precompressed, with its size checked.
@@ -31,41 +31,41 @@ pub enum Effort {
 }
 
 /// What was built.
-pub struct Front {
+pub struct FrontBundle {
     /// Changes with any file of the site.
     pub hash: String,
     /// What the bundle weighs; `None` when nothing was compressed.
-    pub wire: Option<Wire>,
+    pub wire: Option<WireSize>,
 }
 
 /// What the bundle weighs in brotli, bytes.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wire {
+pub struct WireSize {
     /// Wasm, glue and style: what each page waits for.
     pub page: u64,
     /// What is fetched when it is first used.
     pub parts: u64,
 }
 
-impl Front {
+impl FrontBundle {
     /// Holds the bundle to its size (performance.md G3) and says how large it is.
     ///
     /// # Errors
     /// It is larger than [`CEILING`], or its parts than [`PARTS_CEILING`].
     pub fn check_size(&self) -> Result<()> {
-        let Some(Wire { page, parts }) = self.wire else { return Ok(()) };
+        let Some(WireSize { page, parts }) = self.wire else { return Ok(()) };
         let said = format!(
             "wasm + js + css are {} in brotli, of {} at most and a budget of {}; parts for later are {}, of {} at most",
-            size(page),
-            size(CEILING),
-            size(BUDGET),
-            size(parts),
-            size(PARTS_CEILING),
+            format_size(page),
+            format_size(CEILING),
+            format_size(BUDGET),
+            format_size(parts),
+            format_size(PARTS_CEILING),
         );
         if page > CEILING || parts > PARTS_CEILING {
             anyhow::bail!("too large: {said}");
         }
-        note(&said);
+        print_note(&said);
         Ok(())
     }
 }
@@ -74,11 +74,11 @@ impl Front {
 ///
 /// # Errors
 /// As [`build`], and a site that cannot be read.
-pub fn built() -> Result<Front> {
+pub fn ensure_release() -> Result<FrontBundle> {
     if workspace::site().join("pkg/turnleaf.js.br").exists() {
-        return Ok(Front { hash: site::hash(&workspace::site())?, wire: None });
+        return Ok(FrontBundle { hash: site::hash(&workspace::site())?, wire: None });
     }
-    let front = build(Effort::Release)?;
+    let front = build_front(FrontProfile::Release)?;
     front.check_size()?;
     Ok(front)
 }
@@ -87,16 +87,18 @@ pub fn built() -> Result<Front> {
 ///
 /// # Errors
 /// A step failed; the error says which.
-pub fn build(effort: Effort) -> Result<Front> {
-    let toolchain = toolchain::wasm()?;
-    let module = step("compile for the browser", || wasm::compile(&toolchain, effort))?;
+pub fn build_front(effort: FrontProfile) -> Result<FrontBundle> {
+    let toolchain = toolchain::wasm_toolchain()?;
+    let module = run_step("compile for the browser", || wasm::compile_module(&toolchain, effort))?;
     let bundle = workspace::target().join("front/bundle");
     if bundle.exists() {
         fs::remove_dir_all(&bundle)?;
     }
     fs::create_dir_all(&bundle)?;
-    step("bind the wasm to the browser", || wasm::bind(&module, &bundle, effort))?;
-    step("bundle the style sheet", || style::bundle("main", &bundle.join("turnleaf.css"), effort))?;
-    step("bundle the sheet of the plain pages", || style::bundle("plain", &bundle.join(site::PLAIN_SHEET), effort))?;
-    step("lay out the site", || site::lay_out(&bundle, effort))
+    run_step("bind the wasm to the browser", || wasm::bind_module(&module, &bundle, effort))?;
+    run_step("bundle the style sheet", || style::bundle_styles("main", &bundle.join("turnleaf.css"), effort))?;
+    run_step("bundle the sheet of the plain pages", || {
+        style::bundle_styles("plain", &bundle.join(site::PLAIN_SHEET), effort)
+    })?;
+    run_step("lay out the site", || site::lay_out(&bundle, effort))
 }

@@ -10,7 +10,7 @@ use std::thread;
 
 use anyhow::{Context, Result, bail};
 
-use crate::step::{find_program, note, run as finish, step};
+use crate::step::{find_program, print_note, run as finish, run_step};
 use crate::workspace;
 
 /// How many targets run side by side.
@@ -38,7 +38,7 @@ const OPTIMISED: [&str; 12] = [
 ];
 
 /// What came of a target.
-struct Outcome {
+struct FuzzOutcome {
     target: String,
     /// How often it was run, and how many edges of its code that reached.
     runs: u64,
@@ -65,11 +65,11 @@ fn fuzz_named(names: &[String], seconds: u32, seed: Option<u32>) -> Result<()> {
     }
     let chosen: Vec<String> = targets.into_iter().filter(|name| names.is_empty() || names.contains(name)).collect();
     if !cfg!(unix) || ["c++", "g++", "clang++"].iter().all(|name| find_program(name).is_none()) {
-        note("SKIPPED: libFuzzer is built with a C++ compiler, and there is none (`apt-get install g++`)");
+        print_note("SKIPPED: libFuzzer is built with a C++ compiler, and there is none (`apt-get install g++`)");
         return Ok(());
     }
-    let program = step("build the fuzz targets", build)?;
-    let outcomes = step(&format!("fuzz {} targets for {seconds} s each", chosen.len()), || {
+    let program = run_step("build the fuzz targets", build)?;
+    let outcomes = run_step(&format!("fuzz {} targets for {seconds} s each", chosen.len()), || {
         fuzz_all(&program, &chosen, seconds, seed)
     })?;
     report(&outcomes)
@@ -96,7 +96,7 @@ fn corpus() -> PathBuf {
 }
 
 fn build() -> Result<PathBuf> {
-    let mut build = workspace::build("build");
+    let mut build = workspace::build_command("build");
     build.args(["--package", "turnleaf-fuzz"]).env("RUSTC_WORKSPACE_WRAPPER", workspace::root().join("fuzz/rustc"));
     for package in OPTIMISED {
         build.args(["--config", &format!("profile.dev.package.{package}.opt-level=1")]);
@@ -105,7 +105,7 @@ fn build() -> Result<PathBuf> {
     Ok(workspace::target().join("debug/turnleaf-fuzz"))
 }
 
-fn fuzz_all(program: &Path, targets: &[String], seconds: u32, seed: Option<u32>) -> Result<Vec<Outcome>> {
+fn fuzz_all(program: &Path, targets: &[String], seconds: u32, seed: Option<u32>) -> Result<Vec<FuzzOutcome>> {
     let waiting = Mutex::new(targets.iter().collect::<VecDeque<_>>());
     let next = || waiting.lock().ok()?.pop_front();
     let outcomes = thread::scope(|scope| {
@@ -120,13 +120,13 @@ fn fuzz_all(program: &Path, targets: &[String], seconds: u32, seed: Option<u32>)
         let ended = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| bail!("a worker broke down")));
         ended.collect::<Result<Vec<_>>>()
     })?;
-    let mut outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+    let mut outcomes: Vec<FuzzOutcome> = outcomes.into_iter().flatten().collect();
     outcomes.sort_by(|one, other| one.target.cmp(&other.target));
     Ok(outcomes)
 }
 
 /// Runs one target, on a copy of its corpus: what is found is for a person to keep.
-fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result<Outcome> {
+fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result<FuzzOutcome> {
     let dir = workspace::target().join("fuzz").join(target);
     let crashes = dir.join("crashes");
     fs::create_dir_all(&crashes).with_context(|| crashes.display().to_string())?;
@@ -154,7 +154,7 @@ fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result
         (false, Some(path)) => Some(PathBuf::from(path.trim())),
         (false, None) => bail!("{target} ended ({status}) without an input; its output is {}", log.display()),
     };
-    Ok(Outcome {
+    Ok(FuzzOutcome {
         target: target.to_owned(),
         runs: number_behind(&said, "stat::number_of_executed_units:"),
         edges: number_behind(&said, " cov: "),
@@ -171,9 +171,9 @@ fn number_behind(text: &str, words: &str) -> u64 {
 }
 
 /// The table, and where the inputs lie that do not hold.
-fn report(outcomes: &[Outcome]) -> Result<()> {
+fn report(outcomes: &[FuzzOutcome]) -> Result<()> {
     println!("\n{:<18} {:>12} {:>8} {:>8}", "target", "executions", "edges", "finds");
-    for Outcome { target, runs, edges, finds, crash, .. } in outcomes {
+    for FuzzOutcome { target, runs, edges, finds, crash, .. } in outcomes {
         let word = if crash.is_some() { "  CRASHED" } else { "" };
         println!("{target:<18} {runs:>12} {edges:>8} {finds:>8}{word}");
     }
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_figures_of_a_run_are_read_from_its_output() {
+    fn last_run_figures_are_read_from_output() {
         let said =
             "#2\tINITED cov: 12 ft: 13\n#9\tNEW    cov: 345 ft: 9 corp: 3/9b\nstat::number_of_executed_units: 6789\n";
         assert_eq!(number_behind(said, " cov: "), 345);
@@ -203,8 +203,8 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_fails_the_run_and_names_its_input() {
-        let outcome = |crash: Option<&str>| Outcome {
+    fn crash_fails_run_and_names_its_input() {
+        let outcome = |crash: Option<&str>| FuzzOutcome {
             target: "sse".to_owned(),
             runs: 1,
             edges: 2,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_target_is_refused_before_anything_is_built() {
+    fn unknown_target_is_refused_before_anything_is_built() {
         let error = run(&["nonsense".to_owned()], 1).unwrap_err().to_string();
         assert!(error.contains("nonsense") && error.contains("json_bounds"), "{error}");
     }

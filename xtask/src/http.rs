@@ -9,14 +9,14 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 /// What came back.
-pub struct Answer {
+pub struct HttpResponse {
     pub status: u16,
     /// Names in lower case.
     headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpResponse {
     /// A header's value, or nothing.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Nobody listens, or what came back is not HTTP.
-pub fn get(address: SocketAddr, path: &str, accept_encoding: &str) -> Result<Answer> {
+pub fn get(address: SocketAddr, path: &str, accept_encoding: &str) -> Result<HttpResponse> {
     send(address, &format!("GET {path}"), &format!("Accept-Encoding: {accept_encoding}\r\n"), &[], PATIENCE)
 }
 
@@ -42,7 +42,7 @@ pub fn get(address: SocketAddr, path: &str, accept_encoding: &str) -> Result<Ans
 ///
 /// # Errors
 /// As [`get`], and silence that is longer than that.
-pub fn follow(address: SocketAddr, path: &str, patience: Duration) -> Result<Answer> {
+pub fn get_event_stream(address: SocketAddr, path: &str, patience: Duration) -> Result<HttpResponse> {
     send(address, &format!("GET {path}"), "", &[], patience)
 }
 
@@ -50,13 +50,13 @@ pub fn follow(address: SocketAddr, path: &str, patience: Duration) -> Result<Ans
 ///
 /// # Errors
 /// As [`get`].
-pub fn post(address: SocketAddr, path: &str, body: &Value) -> Result<Answer> {
+pub fn post(address: SocketAddr, path: &str, body: &Value) -> Result<HttpResponse> {
     let body = body.to_string().into_bytes();
     let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
     send(address, &format!("POST {path}"), &head, &body, PATIENCE)
 }
 
-fn send(address: SocketAddr, what: &str, headers: &str, body: &[u8], patience: Duration) -> Result<Answer> {
+fn send(address: SocketAddr, what: &str, headers: &str, body: &[u8], patience: Duration) -> Result<HttpResponse> {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(2))?;
     stream.set_read_timeout(Some(patience))?;
     // HTTP/1.0: the body ends where the connection ends, so nothing has to be taken apart.
@@ -72,5 +72,5 @@ fn send(address: SocketAddr, what: &str, headers: &str, body: &[u8], patience: D
         .filter_map(|line| line.split_once(':'))
         .map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
-    Ok(Answer { status, headers, body: all.split_off(end + 4) })
+    Ok(HttpResponse { status, headers, body: all.split_off(end + 4) })
 }

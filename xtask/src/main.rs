@@ -107,9 +107,9 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Serve { dev: false, args } => serve::run(&args),
         Command::Serve { dev: true, args } => serve::watch::run(&args),
-        Command::Front { dev: true, .. } => front::build(front::Effort::Dev).map(drop),
-        Command::Front { names: true, .. } => front::build(front::Effort::Profile).map(drop),
-        Command::Front { .. } => front::build(front::Effort::Release).and_then(|front| front.check_size()),
+        Command::Front { dev: true, .. } => front::build_front(front::FrontProfile::Dev).map(drop),
+        Command::Front { names: true, .. } => front::build_front(front::FrontProfile::Profile).map(drop),
+        Command::Front { .. } => front::build_front(front::FrontProfile::Release).and_then(|front| front.check_size()),
         Command::Test { parts } => test::run(&parts),
         Command::Pictures => test::pictures(),
         Command::Gallery => test::gallery(),

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::step::{find_program, note, run, step, succeeds};
+use crate::step::{find_program, print_note, run, run_step, succeeds};
 
 /// Whether this process may install and may write below `/usr`.
 pub fn is_root() -> bool {
@@ -19,7 +19,7 @@ pub fn is_root() -> bool {
 ///
 /// # Errors
 /// There is no apt, or this is not root: the error is the sentence that says what to type.
-pub fn install(what_for: &str, packages: &[&str]) -> Result<()> {
+pub fn install_packages(what_for: &str, packages: &[&str]) -> Result<()> {
     let list = packages.join(" ");
     if find_program("apt-get").is_none() {
         bail!("{what_for} is missing. Install it with your system's package manager (Debian calls it: {list})");
@@ -27,7 +27,7 @@ pub fn install(what_for: &str, packages: &[&str]) -> Result<()> {
     if !is_root() {
         bail!("{what_for} is missing. Run: sudo apt-get install --no-install-recommends {list}");
     }
-    note(&format!("{what_for} is missing; installing {list}"));
+    print_note(&format!("{what_for} is missing; installing {list}"));
     let install = || {
         let mut command = Command::new("apt-get");
         command.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages);
@@ -46,7 +46,7 @@ pub fn install(what_for: &str, packages: &[&str]) -> Result<()> {
 ///
 /// # Errors
 /// Node is missing, or npm's own.
-pub fn node(what_for: &str, dir: &Path) -> Result<()> {
+pub fn install_node_packages(what_for: &str, dir: &Path) -> Result<()> {
     for program in ["node", "npm"] {
         if find_program(program).is_none() {
             bail!("{program} is missing: {what_for} need Node.js 20 or newer");
@@ -57,7 +57,7 @@ pub fn node(what_for: &str, dir: &Path) -> Result<()> {
     if fs::read(&lock).ok() == fs::read(&installed).ok() {
         return Ok(());
     }
-    step("install the node packages", || {
+    run_step("install the node packages", || {
         let mut install = Command::new("npm");
         install.current_dir(dir).args(["ci", "--no-audit", "--no-fund"]);
         run(install.env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1"))?;
@@ -71,15 +71,15 @@ pub fn node(what_for: &str, dir: &Path) -> Result<()> {
 ///
 /// # Errors
 /// Python is missing, or pip's own.
-pub fn python(requirements: &Path, place: &Path) -> Result<()> {
+pub fn create_python_environment(requirements: &Path, place: &Path) -> Result<()> {
     let installed = place.join("requirements.txt");
     if fs::read(requirements).ok() == fs::read(&installed).ok() {
         return Ok(());
     }
     if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
-        install("Python with venv", &["python3", "python3-venv"])?;
+        install_packages("Python with venv", &["python3", "python3-venv"])?;
     }
-    step("install the Python packages", || {
+    run_step("install the Python packages", || {
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(place))?;
         let mut pip = Command::new(place.join("bin/python"));
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary"]);

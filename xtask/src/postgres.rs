@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use crate::packages::{install, is_root};
+use crate::packages::{install_packages, is_root};
 use crate::process::free_port;
 use crate::step::{find_program, output, succeeds};
 
@@ -17,7 +17,7 @@ use crate::step::{find_program, output, succeeds};
 const START: Duration = Duration::from_secs(30);
 
 /// A cluster that runs until this value is dropped.
-pub struct Cluster {
+pub struct PostgresCluster {
     server: Child,
     port: u16,
     // Removed after the server has ended: fields are dropped in order.
@@ -31,7 +31,7 @@ struct Account {
     group: u32,
 }
 
-impl Cluster {
+impl PostgresCluster {
     /// Makes and starts a cluster; installs PostgreSQL where it is missing.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Cluster {
     ///
     /// # Errors
     /// PostgreSQL's.
-    pub fn databases(&self, prefix: &str, count: usize) -> Result<String> {
+    pub fn create_databases(&self, prefix: &str, count: usize) -> Result<String> {
         let make = programs()?.join("createdb");
         for at in 0..count {
             let mut make = Command::new(&make);
@@ -96,7 +96,7 @@ impl Cluster {
     }
 }
 
-impl Drop for Cluster {
+impl Drop for PostgresCluster {
     fn drop(&mut self) {
         // SIGQUIT, the immediate shutdown: it ends its own processes and keeps nothing. SIGKILL is for one that hangs.
         let asked = succeeds(Command::new("kill").args(["-QUIT", &self.server.id().to_string()]));
@@ -116,7 +116,7 @@ fn programs() -> Result<PathBuf> {
     if let Some(found) = find_programs() {
         return Ok(found);
     }
-    install("PostgreSQL", &["postgresql"])?;
+    install_packages("PostgreSQL", &["postgresql"])?;
     find_programs().context("PostgreSQL was installed, and its initdb is not where Debian puts it")
 }
 
@@ -160,19 +160,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cluster_listens_and_leaves_nothing_behind() {
-        let cluster = Cluster::start().unwrap();
+    fn cluster_listens_and_leaves_nothing_behind() {
+        let cluster = PostgresCluster::start().unwrap();
         let (port, dir) = (cluster.port, cluster.dir.path().to_owned());
         assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        assert!(cluster.databases("fresh", 2).unwrap().ends_with("/fresh"));
-        assert!(cluster.databases("fresh", 1).is_err(), "it is there");
+        assert!(cluster.create_databases("fresh", 2).unwrap().ends_with("/fresh"));
+        assert!(cluster.create_databases("fresh", 1).is_err(), "it is there");
         drop(cluster);
         assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
         assert!(!dir.exists());
     }
 
     #[test]
-    fn an_account_is_read_from_the_list_of_users() {
+    fn account_is_read_from_list_of_users() {
         let users = "root:x:0:0:root:/root:/bin/sh\npostgres:x:103:110::/var/lib/postgresql:/bin/bash\n";
         assert_eq!(account_of(users, "postgres"), Some(Account { user: 103, group: 110 }));
         assert_eq!(account_of(users, "nobody"), None);

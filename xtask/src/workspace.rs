@@ -49,11 +49,11 @@ pub fn cargo(subcommand: &str) -> Command {
 
 /// What tells cargo to write into what it builds no path of the machine that it is built on: two machines make the same
 /// file, and it says nothing of either. For what people get; a build for work on the code has paths that editors open.
-pub fn without_paths() -> Vec<String> {
+pub fn path_remapping_flags() -> Vec<String> {
     release_flags(&[])
 }
 
-/// [`without_paths`] with more flags for the compiler: cargo takes them from one place only.
+/// [`path_remapping_flags`] with more flags for the compiler: cargo takes them from one place only.
 pub fn release_flags(more: &[&str]) -> Vec<String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -69,7 +69,7 @@ pub fn release_flags(more: &[&str]) -> Vec<String> {
 }
 
 /// A call of cargo that builds into the checkout's own `target`.
-pub fn build(subcommand: &str) -> Command {
+pub fn build_command(subcommand: &str) -> Command {
     let mut command = cargo(subcommand);
     command.arg("--target-dir").arg(target());
     command

@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::tree::outline::Mark;
+use crate::domain::tree::outline::TurnMark;
 use crate::domain::{Branch, ChatId, Role, TurnId};
 
 /// What of a chat's tree is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TreeAsk {
+pub struct TreePageQuery {
     pub chat_id: ChatId,
     /// A turn of the path that is read; without it the path that the chat opens with.
     pub at: Option<TurnId>,
@@ -23,7 +23,7 @@ pub struct TreeAsk {
     pub from: Option<usize>,
 }
 
-impl TreeAsk {
+impl TreePageQuery {
     /// The tree as it opens; `at` is a turn of the path that is read.
     pub fn new(chat_id: ChatId, at: Option<TurnId>) -> Self {
         Self { chat_id, at, on: None, open: Vec::new(), shut: Vec::new(), words: String::new(), from: None }
@@ -68,7 +68,7 @@ pub struct TreeRow {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden: usize,
     #[serde(default, skip_serializing_if = "is_plain")]
-    pub mark: Mark,
+    pub mark: TurnMark,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<(usize, usize)>,
     /// The label of the branch that begins here.
@@ -92,7 +92,7 @@ pub struct TreeCard {
     pub chat_id: ChatId,
     pub turn: TurnId,
     pub role: Role,
-    pub mark: Mark,
+    pub mark: TurnMark,
     pub created_at: DateTime<Utc>,
     /// The beginning of its text.
     pub text: String,
@@ -119,6 +119,6 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-fn is_plain(mark: &Mark) -> bool {
-    *mark == Mark::Plain
+fn is_plain(mark: &TurnMark) -> bool {
+    *mark == TurnMark::Plain
 }

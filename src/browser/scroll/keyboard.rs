@@ -7,7 +7,7 @@ use leptos::prelude::window;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{HtmlElement, VisualViewport};
 
-use super::page::{Listener, document};
+use super::page::{ScrollListener, document};
 
 /// Less than this, in pixels, is no keyboard: bars of the browser, rounding.
 const LEAST: f64 = 60.0;
@@ -17,14 +17,14 @@ thread_local! {
 }
 
 /// What is seen of the page tells when it changes.
-pub(super) fn listen(listener: &Listener) {
+pub(super) fn listen(listener: &ScrollListener) {
     for_each(|seen, name| seen.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref()));
 }
 
-pub(super) fn stop(listener: &Listener) {
+pub(super) fn stop(listener: &ScrollListener) {
     for_each(|seen, name| seen.remove_event_listener_with_callback(name, listener.as_ref().unchecked_ref()));
     // Nobody hears any more that the keyboard goes.
-    cover(0);
+    set_covered_height(0);
 }
 
 fn for_each(change: impl Fn(&VisualViewport, &str) -> Result<(), JsValue>) {
@@ -36,15 +36,15 @@ fn for_each(change: impl Fn(&VisualViewport, &str) -> Result<(), JsValue>) {
 }
 
 /// Tells how much of the bottom is covered, if that changed. A page that is magnified has a smaller view, and no keyboard.
-pub(super) fn tell() {
+pub(super) fn update_covered_height() {
     let root = document().and_then(|document| document.document_element());
     let (Some(seen), Some(root)) = (window().visual_viewport(), root) else { return };
     let hidden = f64::from(root.client_height()) - seen.offset_top() - seen.height();
     let covered = if hidden >= LEAST && seen.scale() <= 1.01 { hidden as i32 } else { 0 };
-    cover(covered);
+    set_covered_height(covered);
 }
 
-fn cover(covered: i32) {
+fn set_covered_height(covered: i32) {
     let root = document().and_then(|document| document.document_element());
     if COVERED.replace(covered) != covered
         && let Some(root) = root.and_then(|root| root.dyn_into::<HtmlElement>().ok())

@@ -7,8 +7,8 @@ use send_wrapper::SendWrapper;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Document, Element, Event, ResizeObserver, Window};
 
-use super::reader::{Metrics, Place, Reader};
-use super::will::{is_reader_busy, is_still};
+use super::follow_state::{FollowState, ScrollMetrics, ScrollStatus};
+use super::intent::{is_motion_reduced, is_reader_busy};
 use crate::browser::clock;
 
 /// How close to its end a box is, in pixels, to be kept at its end.
@@ -21,26 +21,26 @@ const FLOATING: f64 = 64.0;
 /// The longest that the page does not follow because more is coming, ms.
 const PATIENCE_MS: i64 = 6_000;
 
-pub(super) type Listener = Closure<dyn FnMut(Event)>;
+pub(super) type ScrollListener = Closure<dyn FnMut(Event)>;
 
 /// What is watched of the page that is open, and by what.
-pub(super) struct Watch {
+pub(super) struct ScrollWatch {
     /// Which start this is, so that a page that goes away late does not stop the next one.
     pub(super) start: u32,
-    pub(super) reader: Reader,
+    pub(super) reader: FollowState,
     pub(super) list_id: String,
-    pub(super) shown: Place,
-    pub(super) on_place: Box<dyn Fn(Place)>,
+    pub(super) shown: ScrollStatus,
+    pub(super) on_place: Box<dyn Fn(ScrollStatus)>,
     /// A finger is down, a place is being held: nothing is moved meanwhile.
     pub(super) is_touched: bool,
-    pub(super) holds: u32,
+    pub(super) anchors: u32,
     pub(super) is_easing: bool,
     /// The page has been put where the reader should begin; before that its place means nothing.
     pub(super) is_placed: bool,
     /// The turn that was sent last, for which there is room below.
     pub(super) sent: Option<String>,
-    pub(super) on_scroll: Listener,
-    pub(super) on_pointer: Listener,
+    pub(super) on_scroll: ScrollListener,
+    pub(super) on_pointer: ScrollListener,
     pub(super) observer: ResizeObserver,
     pub(super) _on_resize: Closure<dyn FnMut()>,
 }
@@ -48,7 +48,7 @@ pub(super) struct Watch {
 thread_local! {
     /// The box that was brought to its end last, and where that was.
     static BOX: RefCell<(String, i32)> = const { RefCell::new((String::new(), 0)) };
-    static WATCH: RefCell<Option<SendWrapper<Watch>>> = const { RefCell::new(None) };
+    static WATCH: RefCell<Option<SendWrapper<ScrollWatch>>> = const { RefCell::new(None) };
     /// How many texts are still coming into the page, and since when there are any, ms.
     static WAITS: Cell<(u32, i64)> = const { Cell::new((0, 0)) };
 }
@@ -65,9 +65,9 @@ pub(super) fn element(id: &str) -> Option<Element> {
     document()?.get_element_by_id(id)
 }
 
-pub(super) fn metrics() -> Option<Metrics> {
+pub(super) fn metrics() -> Option<ScrollMetrics> {
     let root = document()?.document_element()?;
-    Some(Metrics {
+    Some(ScrollMetrics {
         top: window()?.scroll_y().ok()?,
         height: f64::from(root.scroll_height()),
         view: f64::from(root.client_height()),
@@ -75,86 +75,86 @@ pub(super) fn metrics() -> Option<Metrics> {
 }
 
 /// How much of the top the header covers: the page's own scroll padding.
-pub(super) fn header() -> f64 {
+pub(super) fn header_height() -> f64 {
     let padding = || {
         let root = document()?.document_element()?;
         let style = window()?.get_computed_style(&root).ok()??;
-        pixels(&style.get_property_value("scroll-padding-top").ok()?)
+        parse_pixels(&style.get_property_value("scroll-padding-top").ok()?)
     };
     padding().unwrap_or(0.0)
 }
 
 /// A length in a style. The browser reads it: Rust's reader of fractions is a table of 10 KB that does not compress, and
 /// so is its writer.
-pub(super) fn pixels(length: &str) -> Option<f64> {
+pub(super) fn parse_pixels(length: &str) -> Option<f64> {
     Some(js_sys::parse_float(length.strip_suffix("px")?)).filter(|pixels| pixels.is_finite())
 }
 
-pub(super) fn with<T>(read: impl FnOnce(&mut Watch) -> T) -> Option<T> {
+pub(super) fn with_watch<T>(read: impl FnOnce(&mut ScrollWatch) -> T) -> Option<T> {
     WATCH.with(|watch| watch.try_borrow_mut().ok()?.as_mut().map(|watch| read(watch)))
 }
 
 /// Gives what was watched before.
-pub(super) fn replace_watch(watch: Option<Watch>) -> Option<Watch> {
+pub(super) fn replace_watch(watch: Option<ScrollWatch>) -> Option<ScrollWatch> {
     WATCH.replace(watch.map(SendWrapper::new)).map(SendWrapper::take)
 }
 
 pub(super) fn is_following() -> bool {
-    with(|watch| watch.reader.is_following()).unwrap_or(false)
+    with_watch(|watch| watch.reader.is_following()).unwrap_or(false)
 }
 
 /// Moves towards the bottom, a step a frame, while the page follows.
-pub(super) fn ease() {
-    let starts = with(|watch| watch.reader.is_following() && !std::mem::replace(&mut watch.is_easing, true));
+pub(super) fn ease_to_bottom() {
+    let starts = with_watch(|watch| watch.reader.is_following() && !std::mem::replace(&mut watch.is_easing, true));
     if starts == Some(true) {
-        step();
+        ease_step();
     }
 }
 
-fn step() {
+fn ease_step() {
     let Some(now) = metrics() else { return };
-    let is_still = is_still() || super::super::document::is_hidden();
-    let is_busy = is_waiting() || is_reader_busy();
-    let next = with(|watch| {
-        let may_move = watch.holds == 0 && !watch.is_touched && !is_busy;
-        let next = may_move.then(|| watch.reader.next(now, is_still)).flatten();
+    let is_still = is_motion_reduced() || super::super::document::is_hidden();
+    let is_busy = is_following_paused() || is_reader_busy();
+    let next = with_watch(|watch| {
+        let may_move = watch.anchors == 0 && !watch.is_touched && !is_busy;
+        let next = may_move.then(|| watch.reader.next_position(now, is_still)).flatten();
         watch.is_easing = next.is_some();
         next
     });
-    let Some(Some(top)) = next else { return report() };
-    go(top);
-    request_animation_frame(step);
+    let Some(Some(top)) = next else { return report_status() };
+    scroll_to(top);
+    request_animation_frame(ease_step);
 }
 
 /// Scrolls by the page's own will, at once.
-pub(super) fn go(top: f64) {
+pub(super) fn scroll_to(top: f64) {
     let Some(window) = window() else { return };
     window.scroll_to_with_x_and_y(window.scroll_x().unwrap_or(0.0), top);
     if let Some(now) = metrics() {
-        with(|watch| {
+        with_watch(|watch| {
             watch.is_placed = true;
-            watch.reader.arrived(now);
+            watch.reader.on_own_scroll(now);
         });
     }
 }
 
 /// Brings a height on screen into the upper half of what is seen.
-pub(super) fn bring(y: f64) {
+pub(super) fn bring_into_view(y: f64) {
     let Some(now) = metrics() else { return };
-    if y < header() + FLOATING || y > now.view / 2.0 {
-        go(now.top + y - header() - now.view / 6.0);
+    if y < header_height() + FLOATING || y > now.view / 2.0 {
+        scroll_to(now.top + y - header_height() - now.view / 6.0);
     }
 }
 
-pub(super) fn is_holding() -> bool {
-    with(|watch| watch.holds > 0).unwrap_or(false)
+pub(super) fn is_anchoring() -> bool {
+    with_watch(|watch| watch.anchors > 0).unwrap_or(false)
 }
 
-pub(super) fn report() {
-    let changed = with(|watch| {
+pub(super) fn report_status() {
+    let changed = with_watch(|watch| {
         let list = element(&watch.list_id).filter(|_| watch.is_placed).map(|list| list.get_bounding_client_rect());
         let view = metrics().map_or(0.0, |now| now.view);
-        let place = Place {
+        let place = ScrollStatus {
             is_following: watch.reader.is_following(),
             // Who is being taken there needs no way there: much that comes at once would make the button flash.
             is_far: watch.reader.is_far() && !watch.is_easing,
@@ -167,24 +167,28 @@ pub(super) fn report() {
         // After this task, so that whoever listens may ask for a move.
         set_timeout(
             || {
-                with(|watch| (watch.on_place)(watch.shown));
+                with_watch(|watch| (watch.on_place)(watch.shown));
             },
             std::time::Duration::ZERO,
         );
     }
 }
 
-pub(super) fn follow(is_following: bool) {
-    with(|watch| watch.reader.set_following(is_following));
-    report();
+pub(super) fn set_following(is_following: bool) {
+    with_watch(|watch| watch.reader.set_following(is_following));
+    report_status();
 }
 
-pub(super) fn to_latest() {
-    follow(true);
-    if is_still() || is_waiting() { metrics().map_or((), |now| go(now.bottom())) } else { ease() }
+pub(super) fn scroll_to_latest() {
+    set_following(true);
+    if is_motion_reduced() || is_following_paused() {
+        metrics().map_or((), |now| scroll_to(now.bottom_position()))
+    } else {
+        ease_to_bottom()
+    }
 }
 
-pub(super) fn keep_end(id: &str) {
+pub(super) fn keep_box_at_end(id: &str) {
     let Some(scroller) = element(id) else { return };
     // Asked before the growth is laid out: what counts is where the reader was. Who did not scroll up since is at the
     // end, however much came meanwhile.
@@ -201,25 +205,25 @@ pub(super) fn keep_end(id: &str) {
 
 /// While one is there the page does not follow: what would come into view would be drawn for one frame only.
 #[derive(Debug)]
-pub struct Wait(());
+pub struct FollowPause(());
 
 /// Lets the page follow when this is dropped, or at last after some seconds.
-pub(super) fn wait() -> Wait {
+pub(super) fn pause_following() -> FollowPause {
     let (waits, since) = WAITS.get();
     WAITS.set((waits + 1, if waits == 0 { clock::now_ms() } else { since }));
-    Wait(())
+    FollowPause(())
 }
 
-impl Drop for Wait {
+impl Drop for FollowPause {
     fn drop(&mut self) {
         let (waits, since) = WAITS.get();
         WAITS.set((waits.saturating_sub(1), since));
         // What came is in the page after this task.
-        request_animation_frame(ease);
+        request_animation_frame(ease_to_bottom);
     }
 }
 
-pub(super) fn is_waiting() -> bool {
+pub(super) fn is_following_paused() -> bool {
     let (waits, since) = WAITS.get();
     waits > 0 && clock::now_ms() - since < PATIENCE_MS
 }

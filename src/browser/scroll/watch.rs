@@ -7,9 +7,11 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{AddEventListenerOptions, Event, ResizeObserver};
 
-use super::page::{Listener, Watch, ease, element, metrics, replace_watch, report, window, with};
-use super::reader::{Place, Reader};
-use super::{keyboard, place, room};
+use super::follow_state::{FollowState, ScrollStatus};
+use super::page::{
+    ScrollListener, ScrollWatch, ease_to_bottom, element, metrics, replace_watch, report_status, window, with_watch,
+};
+use super::{bottom_spacer, keyboard, restoration};
 
 /// How many frames the list may take to appear in the page.
 const FRAMES_TO_WAIT: u32 = 180;
@@ -18,29 +20,29 @@ thread_local! {
     static STARTS: Cell<u32> = const { Cell::new(0) };
 }
 
-pub(super) fn start(list_id: &str, on_place: impl Fn(Place) + 'static) -> u32 {
-    stop(STARTS.get());
+pub(super) fn start_watching(list_id: &str, on_place: impl Fn(ScrollStatus) + 'static) -> u32 {
+    stop_watching(STARTS.get());
     let start = STARTS.get().wrapping_add(1);
     STARTS.set(start);
     watch(start, list_id, on_place);
     start
 }
 
-fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
+fn watch(start: u32, list_id: &str, on_place: impl Fn(ScrollStatus) + 'static) {
     let (Some(window), Some(now)) = (window(), metrics()) else { return };
-    let on_scroll = Listener::new(|event: Event| {
-        keyboard::tell();
-        if event.type_() == "resize" { resized() } else { scrolled() }
+    let on_scroll = ScrollListener::new(|event: Event| {
+        keyboard::update_covered_height();
+        if event.type_() == "resize" { handle_resize() } else { handle_scroll() }
     });
-    let on_pointer = Listener::new(|event: Event| {
+    let on_pointer = ScrollListener::new(|event: Event| {
         let is_down = event.type_() == "touchstart";
-        with(|watch| watch.is_touched = is_down);
+        with_watch(|watch| watch.is_touched = is_down);
     });
-    let on_resize = Closure::<dyn FnMut()>::new(resized);
+    let on_resize = Closure::<dyn FnMut()>::new(handle_resize);
     let Ok(observer) = ResizeObserver::new(on_resize.as_ref().unchecked_ref()) else { return };
     let passive = AddEventListenerOptions::new();
     passive.set_passive(true);
-    let listen = |name: &str, listener: &Listener| {
+    let listen = |name: &str, listener: &ScrollListener| {
         let callback = listener.as_ref().unchecked_ref();
         let _ = window.add_event_listener_with_callback_and_add_event_listener_options(name, callback, &passive);
     };
@@ -50,17 +52,18 @@ fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
     for name in ["touchstart", "touchend", "touchcancel"] {
         listen(name, &on_pointer);
     }
-    let reader = Reader::new(now);
-    let shown = Place { is_following: reader.is_following(), is_far: reader.is_far(), ..Place::default() };
+    let reader = FollowState::new(now);
+    let shown =
+        ScrollStatus { is_following: reader.is_following(), is_far: reader.is_far(), ..ScrollStatus::default() };
     on_place(shown);
-    let watch = Watch {
+    let watch = ScrollWatch {
         start,
         reader,
         list_id: list_id.to_owned(),
         shown,
         on_place: Box::new(on_place),
         is_touched: false,
-        holds: 0,
+        anchors: 0,
         is_easing: false,
         is_placed: false,
         sent: None,
@@ -75,7 +78,7 @@ fn watch(start: u32, list_id: &str, on_place: impl Fn(Place) + 'static) {
 
 /// Listens to the list's growth once it is in the page; a page that is still being built has none.
 fn observe(start: u32, frames: u32) {
-    let observed = with(|watch| {
+    let observed = with_watch(|watch| {
         if watch.start != start {
             return true;
         }
@@ -90,11 +93,11 @@ fn observe(start: u32, frames: u32) {
     }
 }
 
-pub(super) fn stop(start: u32) {
-    let is_ours = with(|watch| watch.start == start) == Some(true);
+pub(super) fn stop_watching(start: u32) {
+    let is_ours = with_watch(|watch| watch.start == start) == Some(true);
     let watch = if is_ours { replace_watch(None) } else { None };
     let Some(watch) = watch else { return };
-    place::close();
+    restoration::forget_open_list();
     watch.observer.disconnect();
     keyboard::stop(&watch.on_scroll);
     let Some(window) = window() else { return };
@@ -109,17 +112,17 @@ pub(super) fn stop(start: u32) {
     }
 }
 
-fn scrolled() {
+fn handle_scroll() {
     let Some(now) = metrics() else { return };
-    with(|watch| if watch.holds == 0 { watch.reader.scrolled(now) } else { watch.reader.arrived(now) });
-    report();
-    place::save_soon();
+    with_watch(|watch| if watch.anchors == 0 { watch.reader.on_scroll(now) } else { watch.reader.on_own_scroll(now) });
+    report_status();
+    restoration::save_soon();
 }
 
-fn resized() {
+fn handle_resize() {
     let Some(now) = metrics() else { return };
-    room::keep();
-    with(|watch| watch.reader.resized(now));
-    ease();
-    report();
+    bottom_spacer::update_spacer();
+    with_watch(|watch| watch.reader.on_resize(now));
+    ease_to_bottom();
+    report_status();
 }

@@ -3,25 +3,25 @@
 use leptos::task::spawn_local;
 use web_sys::Node;
 
-use super::hold::put_at;
-use super::page::{document, element, report};
-use super::place::first_seen;
+use super::anchor::scroll_to_height;
+use super::page::{document, element, report_status};
+use super::restoration::first_visible;
 
-pub(super) fn keeping(list_id: &str, change: impl FnOnce(), done: impl FnOnce() + 'static) {
-    let seen = first_seen(list_id);
+pub(super) fn change_keeping_view(list_id: &str, change: impl FnOnce(), done: impl FnOnce() + 'static) {
+    let seen = first_visible(list_id);
     change();
     // Behind the tasks that draw the change, and before the next frame: the browser has no time to move anything itself.
     spawn_local(async move {
         leptos::task::tick().await;
         if let Some((id, y)) = seen {
-            put_at(&id, y);
+            scroll_to_height(&id, y);
         }
-        report();
+        report_status();
         done();
     });
 }
 
-pub(super) fn is_held(id: &str, by_focus: bool) -> bool {
+pub(super) fn is_in_use(id: &str, by_focus: bool) -> bool {
     let held = || {
         let document = document()?;
         let element = element(id)?;

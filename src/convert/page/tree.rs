@@ -12,7 +12,7 @@ use html5ever::tokenizer::{Token, TokenSink, TokenSinkResult};
 use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, TokenizerResult, local_name};
 
-use crate::Refused;
+use crate::ConversionError;
 use turnleaf_domain::limits;
 
 /// Open elements and active formatting elements beyond which no element is opened: a formatting element counts twice.
@@ -24,7 +24,7 @@ const OPEN_WITH_LEAVES: usize = OPEN + 16;
 ///
 /// # Errors
 /// [`Refused::OutOfBounds`] where it has more than [`limits::MARKUP_NODES`] nodes.
-pub fn parse(html: &str) -> Result<Document, Refused> {
+pub fn parse(html: &str) -> Result<Document, ConversionError> {
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let filter = TagFilter {
         builder: TreeBuilder::new(Document::default(), options),
@@ -40,7 +40,7 @@ pub fn parse(html: &str) -> Result<Document, Refused> {
     tokenizer.end();
     let filter = tokenizer.sink;
     if filter.is_full.get() {
-        return Err(Refused::OutOfBounds);
+        return Err(ConversionError::OutOfBounds);
     }
     let document = filter.builder.sink;
     flatten(&document);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_beyond_the_depth_become_siblings_in_their_order() {
+    fn elements_beyond_depth_limit_become_siblings_in_order() {
         let tags = [
             "<div>",
             "<b>",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn end_tags_of_what_was_left_out_close_nothing() {
+    fn end_tags_of_dropped_elements_close_nothing() {
         let levels = 3_000;
         let html = format!("<p id=a>{}deep{}<p id=b>after", "<div>".repeat(levels), "</div>".repeat(levels));
         let document = parse(&html).expect("it is within the bounds");
@@ -244,12 +244,12 @@ mod tests {
     }
 
     #[test]
-    fn nodes_have_a_bound() {
+    fn node_count_is_bounded() {
         assert!(parse(&"<br>".repeat(limits::MARKUP_NODES - 100)).is_ok());
-        assert_eq!(parse(&"<br>".repeat(limits::MARKUP_NODES + 1)).err(), Some(Refused::OutOfBounds));
+        assert_eq!(parse(&"<br>".repeat(limits::MARKUP_NODES + 1)).err(), Some(ConversionError::OutOfBounds));
         // Each paragraph opens every formatting element again.
         let opened: String = (0..400).map(|number| format!("<b id={number}>")).collect();
         let html = format!("<p>{opened}{}", "<p>x".repeat(10_000));
-        assert_eq!(parse(&html).err(), Some(Refused::OutOfBounds));
+        assert_eq!(parse(&html).err(), Some(ConversionError::OutOfBounds));
     }
 }

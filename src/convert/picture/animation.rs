@@ -8,18 +8,18 @@ use image::codecs::gif::{GifDecoder, GifEncoder, Repeat};
 use image::metadata::LoopCount;
 use image::{AnimationDecoder, Frame, ImageDecoder, Limits};
 
-use crate::{Form, Kind};
+use crate::{EncodedImage, FileKind};
 use turnleaf_domain::limits;
 
 /// How the few colours of a picture are chosen: 1 is best, 30 quickest.
 const SPEED: i32 = 10;
 
 /// Decodes within `bounds`. None where it is still, cut, or more than [`limits::ANIMATION_PIXELS`].
-pub fn read(file: &[u8], bounds: Limits) -> Option<Form> {
-    within(file, bounds, limits::ANIMATION_PIXELS)
+pub fn read(file: &[u8], bounds: Limits) -> Option<EncodedImage> {
+    read_within(file, bounds, limits::ANIMATION_PIXELS)
 }
 
-fn within(file: &[u8], bounds: Limits, pixels: u64) -> Option<Form> {
+fn read_within(file: &[u8], bounds: Limits, pixels: u64) -> Option<EncodedImage> {
     let mut decoder = GifDecoder::new(Cursor::new(file)).ok()?;
     decoder.set_limits(bounds).ok()?;
     let (width, height) = decoder.dimensions();
@@ -47,7 +47,7 @@ fn within(file: &[u8], bounds: Limits, pixels: u64) -> Option<Form> {
     encoder.encode_frames(frames).ok()?;
     drop(encoder);
     let is_fit = bytes.len() <= limits::UPLOAD_BYTES;
-    is_fit.then(|| Form { mime: Kind::Gif.mime(), width, height, bytes: Bytes::from(bytes) })
+    is_fit.then(|| EncodedImage { mime: FileKind::Gif.mime(), width, height, bytes: Bytes::from(bytes) })
 }
 
 #[cfg(test)]
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_animation_has_at_least_two_pictures_and_at_most_its_pixels() {
+    fn animation_needs_two_frames_and_bounded_pixels() {
         let moving = |pictures: usize| {
             let mut bytes = Vec::new();
             let mut encoder = GifEncoder::new_with_speed(&mut bytes, SPEED);
@@ -67,7 +67,7 @@ mod tests {
             drop(encoder);
             bytes
         };
-        let within = |file: &[u8], pixels| within(file, Limits::default(), pixels);
+        let within = |file: &[u8], pixels| read_within(file, Limits::default(), pixels);
         assert!(within(&moving(3), 300).is_some_and(|form| (form.width, form.height) == (10, 10)));
         assert_eq!(within(&moving(3), 299), None);
         assert_eq!(within(&moving(2), 199), None);

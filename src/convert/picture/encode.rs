@@ -8,13 +8,13 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::codecs::webp::WebPEncoder;
 use image::{DynamicImage, RgbImage};
 
-use crate::{Form, Kind, Refused};
+use crate::{ConversionError, EncodedImage, FileKind};
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
-use turnleaf_domain::size::Size;
 
 /// What a picture is kept as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
+pub enum PictureStyle {
     /// JPEG; where it is seen through in places, lossless WebP.
     Photo,
     /// PNG.
@@ -29,7 +29,7 @@ const SMALL: u8 = 80;
 const FOR_MODELS: [u8; 3] = [85, 70, 50];
 
 /// Eight bits a channel, in the fewest channels that hold it.
-pub fn of_eight_bits(image: DynamicImage) -> DynamicImage {
+pub fn to_eight_bits(image: DynamicImage) -> DynamicImage {
     let image = match image {
         DynamicImage::ImageLuma16(_) => DynamicImage::ImageLuma8(image.into_luma8()),
         DynamicImage::ImageLumaA16(_) => DynamicImage::ImageLumaA8(image.into_luma_alpha8()),
@@ -49,24 +49,26 @@ pub fn of_eight_bits(image: DynamicImage) -> DynamicImage {
 }
 
 /// What is kept of it, which is no longer than a file may be.
-pub fn kept(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
+pub fn encode_for_storage(image: &DynamicImage, style: PictureStyle) -> Result<EncodedImage, ConversionError> {
     // A photo may come as what is for drawings.
-    for style in [style, Style::Photo] {
-        if let Some(form) = styled(image, (style, KEPT), limits::UPLOAD_BYTES)? {
+    for style in [style, PictureStyle::Photo] {
+        if let Some(form) = encode_styled(image, (style, KEPT), limits::UPLOAD_BYTES)? {
             return Ok(form);
         }
     }
-    Err(Refused::ImageTooLarge(Size::in_memory(limits::UPLOAD_BYTES).to_string()))
+    Err(ConversionError::ImageTooLarge(ByteSize::from_usize(limits::UPLOAD_BYTES).to_string()))
 }
 
 /// Whether a file is a JPEG as [`kept`] makes them, and nothing beside: the segments before the pixels are those of this
 /// encoder for this size, byte for byte, what is behind them is one scan, and the file ends with it. So it holds nothing
 /// that making it anew would take away.
-pub fn is_own_photo(file: &[u8], image: &DynamicImage) -> bool {
+pub fn is_own_jpeg(file: &[u8], image: &DynamicImage) -> bool {
     const END: &[u8] = &[0xff, 0xd9];
     const MARKER: u8 = 0xff;
     let blank = DynamicImage::new(1, 1, image.color());
-    let Ok(Some(blank)) = styled(&blank, (Style::Photo, KEPT), limits::UPLOAD_BYTES) else { return false };
+    let Ok(Some(blank)) = encode_styled(&blank, (PictureStyle::Photo, KEPT), limits::UPLOAD_BYTES) else {
+        return false;
+    };
     let mut head = blank.bytes.to_vec();
     let (Ok(width), Ok(height)) = (u16::try_from(image.width()), u16::try_from(image.height())) else { return false };
     let Some(length) = set_size(&mut head, [height, width]) else { return false };
@@ -98,14 +100,20 @@ fn set_size(jpeg: &mut [u8], [height, width]: [u16; 2]) -> Option<usize> {
 }
 
 /// A photo in the bytes that it has.
-pub fn as_it_is(file: &[u8], image: &DynamicImage) -> Form {
-    Form { mime: Kind::Jpeg.mime(), width: image.width(), height: image.height(), bytes: Bytes::copy_from_slice(file) }
+pub fn unchanged_photo(file: &[u8], image: &DynamicImage) -> EncodedImage {
+    EncodedImage {
+        mime: FileKind::Jpeg.mime(),
+        width: image.width(),
+        height: image.height(),
+        bytes: Bytes::copy_from_slice(file),
+    }
 }
 
 /// What models are sent: as it is kept if that is small enough, else as a photo, and at last a smaller one.
-pub fn for_models(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
-    let mut image = shrunk(image, limits::MODEL_IMAGE_PIXELS).unwrap_or_else(|| image.clone());
-    let fitting = |image: &DynamicImage, style, quality| styled(image, (style, quality), limits::MODEL_IMAGE_BYTES);
+pub fn encode_for_models(image: &DynamicImage, style: PictureStyle) -> Result<EncodedImage, ConversionError> {
+    let mut image = shrink(image, limits::MODEL_IMAGE_PIXELS).unwrap_or_else(|| image.clone());
+    let fitting =
+        |image: &DynamicImage, style, quality| encode_styled(image, (style, quality), limits::MODEL_IMAGE_BYTES);
     if let Some(form) = fitting(&image, style, FOR_MODELS[0])? {
         return Ok(form);
     }
@@ -114,7 +122,7 @@ pub fn for_models(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
     }
     loop {
         for quality in FOR_MODELS {
-            if let Some(form) = fitting(&image, Style::Photo, quality)? {
+            if let Some(form) = fitting(&image, PictureStyle::Photo, quality)? {
                 return Ok(form);
             }
         }
@@ -123,28 +131,32 @@ pub fn for_models(image: &DynamicImage, style: Style) -> Result<Form, Refused> {
 }
 
 /// What lists show; none of a picture that is as small.
-pub fn thumbnail(image: &DynamicImage) -> Result<Option<Form>, Refused> {
-    let Some(small) = shrunk(image, limits::THUMBNAIL_PIXELS) else { return Ok(None) };
-    let style = if small.color().has_alpha() { Style::Drawing } else { Style::Photo };
-    styled(&small, (style, SMALL), limits::MODEL_IMAGE_BYTES)
+pub fn encode_thumbnail(image: &DynamicImage) -> Result<Option<EncodedImage>, ConversionError> {
+    let Some(small) = shrink(image, limits::THUMBNAIL_PIXELS) else { return Ok(None) };
+    let style = if small.color().has_alpha() { PictureStyle::Drawing } else { PictureStyle::Photo };
+    encode_styled(&small, (style, SMALL), limits::MODEL_IMAGE_BYTES)
 }
 
 /// A smaller one whose longer side is this, if it is longer.
-fn shrunk(image: &DynamicImage, side: u32) -> Option<DynamicImage> {
+fn shrink(image: &DynamicImage, side: u32) -> Option<DynamicImage> {
     (image.width().max(image.height()) > side).then(|| image.thumbnail(side, side))
 }
 
 /// None where it would be longer than this.
-fn styled(image: &DynamicImage, (style, quality): (Style, u8), most: usize) -> Result<Option<Form>, Refused> {
-    let mut written = Written { bytes: Vec::new(), most, is_over: false };
+fn encode_styled(
+    image: &DynamicImage,
+    (style, quality): (PictureStyle, u8),
+    most: usize,
+) -> Result<Option<EncodedImage>, ConversionError> {
+    let mut written = EncodeBuffer { bytes: Vec::new(), most, is_over: false };
     let kind = match style {
-        Style::Photo if !image.color().has_alpha() => Kind::Jpeg,
-        Style::Photo | Style::WebP => Kind::WebP,
-        Style::Drawing => Kind::Png,
+        PictureStyle::Photo if !image.color().has_alpha() => FileKind::Jpeg,
+        PictureStyle::Photo | PictureStyle::WebP => FileKind::WebP,
+        PictureStyle::Drawing => FileKind::Png,
     };
     let encoded = match kind {
-        Kind::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(&mut written, quality)),
-        Kind::WebP => image.write_with_encoder(WebPEncoder::new_lossless(&mut written)),
+        FileKind::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(&mut written, quality)),
+        FileKind::WebP => image.write_with_encoder(WebPEncoder::new_lossless(&mut written)),
         _ => image.write_with_encoder(PngEncoder::new_with_quality(
             &mut written,
             CompressionType::Default,
@@ -153,24 +165,24 @@ fn styled(image: &DynamicImage, (style, quality): (Style, u8), most: usize) -> R
     };
     match encoded {
         _ if written.is_over => Ok(None),
-        Ok(()) => Ok(Some(Form {
+        Ok(()) => Ok(Some(EncodedImage {
             mime: kind.mime(),
             width: image.width(),
             height: image.height(),
             bytes: Bytes::from(written.bytes),
         })),
-        Err(_) => Err(Refused::Damaged("its pixels could not be written".into())),
+        Err(_) => Err(ConversionError::Damaged("its pixels could not be written".into())),
     }
 }
 
 /// Ends an encoder whose picture becomes too long, before it has taken all memory.
-struct Written {
+struct EncodeBuffer {
     bytes: Vec<u8>,
     most: usize,
     is_over: bool,
 }
 
-impl Write for Written {
+impl Write for EncodeBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + bytes.len() > self.most {
             self.is_over = true;
@@ -210,33 +222,33 @@ mod tests {
     }
 
     #[test]
-    fn what_models_are_sent_is_bounded_however_badly_it_packs() {
+    fn model_image_is_bounded_even_for_noise() {
         let image = DynamicImage::ImageRgb8(noise(2_100, 1_500));
-        let form = for_models(&image, Style::Drawing).unwrap();
+        let form = encode_for_models(&image, PictureStyle::Drawing).unwrap();
         assert!(form.bytes.len() <= limits::MODEL_IMAGE_BYTES && form.mime == "image/jpeg", "{}", form.bytes.len());
         assert!(form.width <= limits::MODEL_IMAGE_PIXELS);
     }
 
     #[test]
-    fn what_would_be_too_long_is_none() {
+    fn too_long_encoding_is_none() {
         let image = DynamicImage::ImageRgb8(noise(64, 64));
-        for style in [Style::Drawing, Style::Photo, Style::WebP] {
-            let whole = styled(&image, (style, KEPT), limits::UPLOAD_BYTES).unwrap().unwrap();
+        for style in [PictureStyle::Drawing, PictureStyle::Photo, PictureStyle::WebP] {
+            let whole = encode_styled(&image, (style, KEPT), limits::UPLOAD_BYTES).unwrap().unwrap();
             let most = whole.bytes.len();
-            assert_eq!(styled(&image, (style, KEPT), most), Ok(Some(whole)), "{style:?}");
-            assert_eq!(styled(&image, (style, KEPT), most - 1), Ok(None), "{style:?}");
+            assert_eq!(encode_styled(&image, (style, KEPT), most), Ok(Some(whole)), "{style:?}");
+            assert_eq!(encode_styled(&image, (style, KEPT), most - 1), Ok(None), "{style:?}");
         }
     }
 
     #[test]
-    fn what_is_seen_through_stays_so_and_what_is_not_loses_its_channel() {
+    fn transparency_is_kept_and_opaque_alpha_is_dropped() {
         let clear = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 4, image::Rgba([1, 2, 3, 0])));
         let opaque = DynamicImage::ImageRgba8(image::RgbaImage::from_pixel(4, 4, image::Rgba([1, 2, 3, 255])));
-        let mime = |image| kept(&of_eight_bits(image), Style::Photo).unwrap().mime;
+        let mime = |image| encode_for_storage(&to_eight_bits(image), PictureStyle::Photo).unwrap().mime;
         assert_eq!(mime(clear.clone()), "image/webp");
         assert_eq!(mime(opaque), "image/jpeg");
         assert_eq!(on_white(&clear).get_pixel(0, 0).0, [255; 3]);
-        assert_eq!(of_eight_bits(DynamicImage::new_rgba16(2, 2)).color(), image::ColorType::Rgba8);
-        assert_eq!(of_eight_bits(DynamicImage::new_luma16(2, 2)).color(), image::ColorType::L8);
+        assert_eq!(to_eight_bits(DynamicImage::new_rgba16(2, 2)).color(), image::ColorType::Rgba8);
+        assert_eq!(to_eight_bits(DynamicImage::new_luma16(2, 2)).color(), image::ColorType::L8);
     }
 }

@@ -54,20 +54,20 @@ const BOUND: [(libc::c_long, u8, u64); 3] = [
 pub fn enter() -> Sandbox {
     // The filter comes last: it lets nobody make another layer.
     let mut sandbox = enter_without_filter();
-    let filtered = kept("seccomp", filter_system_calls(), &mut sandbox.failures);
+    let filtered = ok_or_note("seccomp", filter_system_calls(), &mut sandbox.failures);
     Sandbox { seccomp: filtered.is_some(), ..sandbox }
 }
 
 /// All layers but the filter of system calls, so that a test sees what the others refuse by themselves.
 pub fn enter_without_filter() -> Sandbox {
     let mut failures = Vec::new();
-    let no_new_privs = kept("no_new_privs", rustix::thread::set_no_new_privs(true), &mut failures).is_some();
-    let landlock = kept("Landlock", forbid_resources(), &mut failures).flatten();
+    let no_new_privs = ok_or_note("no_new_privs", rustix::thread::set_no_new_privs(true), &mut failures).is_some();
+    let landlock = ok_or_note("Landlock", forbid_resources(), &mut failures).flatten();
     Sandbox { no_new_privs, landlock, seccomp: false, failures }
 }
 
 /// The outcome of a layer, or why there is none.
-fn kept<T, E: Display>(layer: &str, outcome: Result<T, E>, failures: &mut Vec<String>) -> Option<T> {
+fn ok_or_note<T, E: Display>(layer: &str, outcome: Result<T, E>, failures: &mut Vec<String>) -> Option<T> {
     outcome.map_err(|error| failures.push(format!("{layer}: {error}"))).ok()
 }
 

@@ -3,16 +3,16 @@
 use super::*;
 
 #[test]
-fn the_lock_of_a_may_branch_is_resolved_as_written() {
-    let source = Lock::new("openai", "g1");
-    let configured = Lock::new("demo", "demo-scripted");
+fn lock_of_new_branch_is_resolved_by_table() {
+    let source = ModelLock::new("openai", "g1");
+    let configured = ModelLock::new("demo", "demo-scripted");
     let default_of = |provider: &str| match provider {
         "openai" => Some("g-default".to_owned()),
         "anthropic" => Some("c-default".to_owned()),
         _ => None,
     };
-    type Row<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a Lock>, Option<(&'a str, &'a str)>);
-    let table: [Row<'_>; 10] = [
+    type LockCase<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a ModelLock>, Option<(&'a str, &'a str)>);
+    let table: [LockCase<'_>; 10] = [
         // Both are named: as named, even if the server does not know them.
         (Some("anthropic"), Some("c1"), Some(&source), Some(("anthropic", "c1"))),
         (Some("nobody"), Some("n1"), None, Some(("nobody", "n1"))),
@@ -31,26 +31,26 @@ fn the_lock_of_a_may_branch_is_resolved_as_written() {
     ];
     for (provider, model, source, expected) in table {
         let lock = resolve_lock(provider, model, source, default_of, &configured);
-        let expected = expected.map(|(provider, model)| Lock::new(provider, model));
+        let expected = expected.map(|(provider, model)| ModelLock::new(provider, model));
         assert_eq!(lock, expected, "{provider:?} {model:?} {source:?}");
     }
 }
 
 #[test]
-fn a_branch_carries_its_lock_flat() {
+fn branch_serializes_its_lock_flat() {
     let branch = Branch {
-        id: BranchId::from_uuid(crate::sample::uuid(1)),
-        chat_id: ChatId::from_uuid(crate::sample::uuid(2)),
+        id: BranchId::from_uuid(crate::fixtures::uuid(1)),
+        chat_id: ChatId::from_uuid(crate::fixtures::uuid(2)),
         name: "main".into(),
-        lock: Lock::new("openai", "g1"),
+        lock: ModelLock::new("openai", "g1"),
         parent_branch_id: None,
         fork_turn_id: None,
         head_turn_id: None,
-        origin: Origin::ModelSwitch,
+        origin: BranchOrigin::ModelSwitch,
         label: None,
         pinned: false,
         policy: Default::default(),
-        created_at: crate::sample::time(0),
+        created_at: crate::fixtures::time(0),
     };
     let json = serde_json::to_value(&branch).unwrap();
     assert_eq!(

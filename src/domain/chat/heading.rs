@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A heading of the list of chats, in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "u32", into = "u32")]
-pub enum Heading {
+pub enum ChatListHeading {
     Pinned,
     Today,
     Yesterday,
@@ -14,12 +14,12 @@ pub enum Heading {
     Week,
     Month,
     /// A month, from 1, of a year.
-    Of(u32, u32),
+    YearMonth(u32, u32),
 }
 
-impl Heading {
+impl ChatListHeading {
     /// Of a chat that changed last at this moment, for a reader whose clock is so many minutes before that of UTC.
-    pub fn of(changed: DateTime<Utc>, now: DateTime<Utc>, minutes: i32) -> Self {
+    pub fn from_change_time(changed: DateTime<Utc>, now: DateTime<Utc>, minutes: i32) -> Self {
         let day = |moment: DateTime<Utc>| (moment + TimeDelta::minutes(minutes.into())).date_naive();
         let changed = day(changed);
         match (day(now) - changed).num_days() {
@@ -28,26 +28,26 @@ impl Heading {
             1 => Self::Yesterday,
             2..=7 => Self::Week,
             8..=30 => Self::Month,
-            _ => Self::Of(changed.year().unsigned_abs(), changed.month()),
+            _ => Self::YearMonth(changed.year().unsigned_abs(), changed.month()),
         }
     }
 }
 
 /// As it goes to the page: small, and of months `YYYYMM`.
-impl From<Heading> for u32 {
-    fn from(heading: Heading) -> Self {
+impl From<ChatListHeading> for u32 {
+    fn from(heading: ChatListHeading) -> Self {
         match heading {
-            Heading::Pinned => 0,
-            Heading::Today => 1,
-            Heading::Yesterday => 2,
-            Heading::Week => 3,
-            Heading::Month => 4,
-            Heading::Of(year, month) => year * 100 + month,
+            ChatListHeading::Pinned => 0,
+            ChatListHeading::Today => 1,
+            ChatListHeading::Yesterday => 2,
+            ChatListHeading::Week => 3,
+            ChatListHeading::Month => 4,
+            ChatListHeading::YearMonth(year, month) => year * 100 + month,
         }
     }
 }
 
-impl From<u32> for Heading {
+impl From<u32> for ChatListHeading {
     fn from(number: u32) -> Self {
         match number {
             0 => Self::Pinned,
@@ -55,7 +55,7 @@ impl From<u32> for Heading {
             2 => Self::Yesterday,
             3 => Self::Week,
             4 => Self::Month,
-            month => Self::Of(month / 100, month % 100),
+            month => Self::YearMonth(month / 100, month % 100),
         }
     }
 }
@@ -69,36 +69,36 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_that_of_the_reader() {
+    fn day_is_computed_in_reader_time_zone() {
         let now = at("2026-03-01T01:30:00Z");
         let table = [
-            ("2026-03-01T01:00:00Z", 0, Heading::Today),
-            ("2026-03-01T00:00:00Z", 0, Heading::Today),
-            ("2026-02-28T23:59:59Z", 0, Heading::Yesterday),
+            ("2026-03-01T01:00:00Z", 0, ChatListHeading::Today),
+            ("2026-03-01T00:00:00Z", 0, ChatListHeading::Today),
+            ("2026-02-28T23:59:59Z", 0, ChatListHeading::Yesterday),
             // It is still the 28th of February in New York, and the afternoon of the 1st in Kiritimati.
-            ("2026-02-28T23:59:59Z", -300, Heading::Today),
-            ("2026-02-28T04:59:59Z", -300, Heading::Yesterday),
-            ("2026-02-28T10:00:00Z", 840, Heading::Today),
-            ("2026-02-28T09:59:59Z", 840, Heading::Yesterday),
-            ("2026-02-22T00:00:00Z", 0, Heading::Week),
-            ("2026-02-21T23:59:59Z", 0, Heading::Month),
-            ("2026-01-30T00:00:00Z", 0, Heading::Month),
-            ("2026-01-29T23:59:59Z", 0, Heading::Of(2026, 1)),
-            ("2025-12-31T23:59:59Z", 60, Heading::Of(2026, 1)),
-            ("2025-12-31T23:59:59Z", 0, Heading::Of(2025, 12)),
-            ("2026-03-05T00:00:00Z", 0, Heading::Today),
+            ("2026-02-28T23:59:59Z", -300, ChatListHeading::Today),
+            ("2026-02-28T04:59:59Z", -300, ChatListHeading::Yesterday),
+            ("2026-02-28T10:00:00Z", 840, ChatListHeading::Today),
+            ("2026-02-28T09:59:59Z", 840, ChatListHeading::Yesterday),
+            ("2026-02-22T00:00:00Z", 0, ChatListHeading::Week),
+            ("2026-02-21T23:59:59Z", 0, ChatListHeading::Month),
+            ("2026-01-30T00:00:00Z", 0, ChatListHeading::Month),
+            ("2026-01-29T23:59:59Z", 0, ChatListHeading::YearMonth(2026, 1)),
+            ("2025-12-31T23:59:59Z", 60, ChatListHeading::YearMonth(2026, 1)),
+            ("2025-12-31T23:59:59Z", 0, ChatListHeading::YearMonth(2025, 12)),
+            ("2026-03-05T00:00:00Z", 0, ChatListHeading::Today),
         ];
         for (changed, minutes, heading) in table {
-            assert_eq!(Heading::of(at(changed), now, minutes), heading, "{changed} {minutes}");
+            assert_eq!(ChatListHeading::from_change_time(at(changed), now, minutes), heading, "{changed} {minutes}");
         }
     }
 
     #[test]
-    fn what_goes_to_the_page_is_what_was_meant() {
-        use Heading::{Month, Of, Pinned, Today, Week, Yesterday};
-        for heading in [Pinned, Today, Yesterday, Week, Month, Of(2026, 1), Of(1999, 12)] {
+    fn heading_survives_number_encoding() {
+        use ChatListHeading::{Month, Pinned, Today, Week, YearMonth, Yesterday};
+        for heading in [Pinned, Today, Yesterday, Week, Month, YearMonth(2026, 1), YearMonth(1999, 12)] {
             let json = serde_json::to_string(&heading).expect("JSON");
-            assert_eq!(serde_json::from_str::<Heading>(&json).expect("a heading"), heading, "{json}");
+            assert_eq!(serde_json::from_str::<ChatListHeading>(&json).expect("a heading"), heading, "{json}");
         }
     }
 }

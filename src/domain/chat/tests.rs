@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn a_persons_title_is_trimmed_and_bounded() {
+fn user_title_is_trimmed_and_bounded() {
     let longest = "字".repeat(limits::TITLE_CHARS);
     let table = [
         ("Plans", Some("Plans")),
@@ -24,7 +24,7 @@ fn a_persons_title_is_trimmed_and_bounded() {
 }
 
 #[test]
-fn a_message_names_its_chat_by_its_first_line_that_says_something() {
+fn derived_title_is_first_meaningful_line() {
     let long = "How do I keep a server running while I change the engine under it without anybody noticing?";
     let table = [
         ("Hello", "Hello"),
@@ -41,21 +41,21 @@ fn a_message_names_its_chat_by_its_first_line_that_says_something() {
         ("<script>alert(1)</script>", "<script>alert(1)</script>"),
     ];
     for (text, title) in table {
-        assert_eq!(title_from(text), title, "{text:?}");
+        assert_eq!(derive_title(text), title, "{text:?}");
     }
 }
 
 #[test]
-fn a_line_without_words_to_cut_at_is_cut_anyway() {
-    assert_eq!(title_from(&"字".repeat(100)), format!("{}…", "字".repeat(60)));
-    assert_eq!(title_from(&"🌦".repeat(61)), format!("{}…", "🌦".repeat(60)));
+fn line_without_word_breaks_is_truncated() {
+    assert_eq!(derive_title(&"字".repeat(100)), format!("{}…", "字".repeat(60)));
+    assert_eq!(derive_title(&"🌦".repeat(61)), format!("{}…", "🌦".repeat(60)));
 }
 
 #[test]
-fn a_chat_does_not_tell_its_owner() {
+fn chat_json_omits_owner() {
     let chat = Chat {
-        id: ChatId::from_uuid(crate::sample::uuid(1)),
-        owner_id: UserId::from_uuid(crate::sample::uuid(2)),
+        id: ChatId::from_uuid(crate::fixtures::uuid(1)),
+        owner_id: UserId::from_uuid(crate::fixtures::uuid(2)),
         title: "Plans".into(),
         system_prompt: String::new(),
         settings: ChatSettings::default(),
@@ -65,8 +65,8 @@ fn a_chat_does_not_tell_its_owner() {
         pinned_at: None,
         archived_at: None,
         rev: 1,
-        created_at: crate::sample::time(0),
-        updated_at: crate::sample::time(0),
+        created_at: crate::fixtures::time(0),
+        updated_at: crate::fixtures::time(0),
     };
     let json = serde_json::to_value(&chat).unwrap();
     assert_eq!(json.get("owner_id"), None);
@@ -76,8 +76,8 @@ fn a_chat_does_not_tell_its_owner() {
 
 proptest! {
     #[test]
-    fn every_messages_title_is_one_a_person_could_have_given(text in "\\PC{0,80}|[ -~\n\t\u{0}\u{7}\u{3000}]{0,200}") {
-        let title = title_from(&text);
+    fn derived_title_always_passes_title_check(text in "\\PC{0,80}|[ -~\n\t\u{0}\u{7}\u{3000}]{0,200}") {
+        let title = derive_title(&text);
         prop_assert_eq!(check_title(&title).unwrap(), title);
     }
 }

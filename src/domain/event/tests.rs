@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::sample;
+use crate::fixtures;
 
 const TOOLS: &str = include_str!("../golden/tools.jsonl");
 const FAILURE: &str = include_str!("../golden/failure.jsonl");
@@ -19,7 +19,7 @@ fn stored_lines_parse_and_are_written_the_same_to_the_byte() {
 }
 
 #[test]
-fn the_corpus_has_every_event() {
+fn corpus_has_every_event() {
     let names: std::collections::BTreeSet<String> = TOOLS
         .lines()
         .chain(FAILURE.lines())
@@ -33,7 +33,7 @@ fn the_corpus_has_every_event() {
 }
 
 #[test]
-fn events_and_blocks_of_a_newer_version_survive_in_their_place() {
+fn events_and_blocks_of_newer_version_survive_in_place() {
     let events: Vec<Event> = NEWER.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events[0], Event::TurnStatus { status: TurnStatus::Streaming, at: None });
     assert_eq!(events[1].name(), "weather_report");
@@ -45,7 +45,7 @@ fn events_and_blocks_of_a_newer_version_survive_in_their_place() {
 }
 
 #[test]
-fn the_name_of_an_event_is_its_type_in_json() {
+fn event_name_is_its_json_type() {
     for line in [TOOLS, FAILURE, NEWER].iter().flat_map(|corpus| corpus.lines()) {
         let event: Event = serde_json::from_str(line).unwrap();
         assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.name());
@@ -56,15 +56,15 @@ fn the_name_of_an_event_is_its_type_in_json() {
 fn only_deltas_may_be_shown_before_they_are_stored() {
     for line in TOOLS.lines().chain(FAILURE.lines()) {
         let event: Event = serde_json::from_str(line).unwrap();
-        assert_eq!(event.is_growth(), event.name() == "block_delta", "{line}");
+        assert_eq!(event.is_delta(), event.name() == "block_delta", "{line}");
     }
 }
 
 #[test]
-fn a_known_name_with_a_wrong_shape_is_kept_and_called_malformed() {
+fn known_name_with_wrong_shape_is_kept_as_malformed() {
     for line in [
         json!({"type": "block_delta", "block_id": "1", "text": "a"}),
-        json!({"type": "block_delta", "block_id": sample::block_id(0)}),
+        json!({"type": "block_delta", "block_id": fixtures::block_id(0)}),
         json!({"type": "turn_end", "status": "asleep", "usage": {}}),
         json!({"type": "turn_status"}),
     ] {

@@ -23,7 +23,7 @@ fn first_words_are_one_line_of_whole_characters() {
 }
 
 #[test]
-fn first_words_are_without_the_signs_of_lines_and_of_bold_words() {
+fn first_words_have_no_line_or_bold_markers() {
     let table = [
         ("## Two **short words**\n\nand more", "Two short words and more"),
         ("**Note**: it is 2**3, #1 and C#", "Note: it is 2**3, #1 and C#"),
@@ -45,7 +45,7 @@ fn first_words_are_without_the_signs_of_lines_and_of_bold_words() {
 }
 
 #[test]
-fn a_first_line_is_the_first_that_says_something() {
+fn first_line_is_first_meaningful_line() {
     let table = [
         ("\n**Bold** and `code`\nmore", "Bold and `code`"),
         ("```\nlet x = 1;\n```", "let x = 1;"),
@@ -59,7 +59,7 @@ fn a_first_line_is_the_first_that_says_something() {
 }
 
 #[test]
-fn what_is_found_is_shown_as_its_reader_sees_it() {
+fn strip_markdown_leaves_rendered_text() {
     let table = [
         ("## How **leaves** grow\n\n- a *bud*\n> quoted", "How leaves grow\na bud\nquoted"),
         ("| a | b |\n|---|:-:|\n| `x` | [one](https://e.org/a) |", "a | b\nx | one"),
@@ -73,13 +73,13 @@ fn what_is_found_is_shown_as_its_reader_sees_it() {
         ("", ""),
     ];
     for (text, plain) in table {
-        assert_eq!(without_signs(text), plain, "{text}");
+        assert_eq!(strip_markdown(text), plain, "{text}");
     }
 }
 
 proptest::proptest! {
     #[test]
-    fn nothing_is_added_to_what_is_found(text in "[ab *`|\\[\\]()#>\\-\n!]{0,60}") {
-        proptest::prop_assert!(without_signs(&text).len() <= text.len());
+    fn strip_markdown_never_lengthens_text(text in "[ab *`|\\[\\]()#>\\-\n!]{0,60}") {
+        proptest::prop_assert!(strip_markdown(&text).len() <= text.len());
     }
 }

@@ -4,20 +4,20 @@ use serde_json::json;
 
 use super::*;
 
-fn field_of(params: &Params) -> Option<String> {
+fn invalid_field(params: &ModelParams) -> Option<String> {
     params.validate().err().map(|invalid| invalid.field)
 }
 
 #[test]
 fn values_outside_their_range_are_refused_by_name() {
-    let temperature = |value| Params { temperature: Some(value), ..Params::default() };
-    let top_p = |value| Params { top_p: Some(value), ..Params::default() };
-    let stops = |stops: &[&str]| Params {
+    let temperature = |value| ModelParams { temperature: Some(value), ..ModelParams::default() };
+    let top_p = |value| ModelParams { top_p: Some(value), ..ModelParams::default() };
+    let stops = |stops: &[&str]| ModelParams {
         stop_sequences: stops.iter().map(|stop| (*stop).to_owned()).collect(),
-        ..Params::default()
+        ..ModelParams::default()
     };
     let table = [
-        (Params::default(), None),
+        (ModelParams::default(), None),
         (temperature(0.0), None),
         (temperature(-0.0), None),
         (temperature(2.0), None),
@@ -28,20 +28,20 @@ fn values_outside_their_range_are_refused_by_name() {
         (top_p(1.0), None),
         (top_p(1.1), Some("params.top_p")),
         (top_p(f64::NAN), Some("params.top_p")),
-        (Params { top_k: Some(1), ..Params::default() }, None),
-        (Params { top_k: Some(0), ..Params::default() }, Some("params.top_k")),
-        (Params { max_tokens: Some(1), ..Params::default() }, None),
-        (Params { max_tokens: Some(u32::MAX), ..Params::default() }, None),
-        (Params { max_tokens: Some(0), ..Params::default() }, Some("params.max_tokens")),
+        (ModelParams { top_k: Some(1), ..ModelParams::default() }, None),
+        (ModelParams { top_k: Some(0), ..ModelParams::default() }, Some("params.top_k")),
+        (ModelParams { max_tokens: Some(1), ..ModelParams::default() }, None),
+        (ModelParams { max_tokens: Some(u32::MAX), ..ModelParams::default() }, None),
+        (ModelParams { max_tokens: Some(0), ..ModelParams::default() }, Some("params.max_tokens")),
         (stops(&["a", "b", "c", "d"]), None),
         (stops(&["a"; 16]), None),
         (stops(&["a"; 17]), Some("params.stop_sequences")),
         (stops(&[""]), Some("params.stop_sequences")),
-        (Params { thinking: Some(Thinking::Budget(1)), ..Params::default() }, None),
-        (Params { thinking: Some(Thinking::Budget(0)), ..Params::default() }, Some("params.thinking")),
+        (ModelParams { thinking: Some(Thinking::Budget(1)), ..ModelParams::default() }, None),
+        (ModelParams { thinking: Some(Thinking::Budget(0)), ..ModelParams::default() }, Some("params.thinking")),
     ];
     for (params, field) in table {
-        assert_eq!(field_of(&params).as_deref(), field, "{params:?}");
+        assert_eq!(invalid_field(&params).as_deref(), field, "{params:?}");
     }
 }
 
@@ -69,12 +69,12 @@ fn values_of_another_type_are_refused_when_read() {
         r#"{"thinking":{"budget":-1}}"#,
         r#"{"temprature":0.5}"#,
     ] {
-        assert!(serde_json::from_str::<Params>(bad).is_err(), "{bad}");
+        assert!(serde_json::from_str::<ModelParams>(bad).is_err(), "{bad}");
     }
 }
 
 #[test]
-fn what_is_readable_and_in_range_passes_and_keeps_its_words() {
+fn valid_params_pass_and_round_trip() {
     let table = [
         json!({}),
         json!({"temperature": 0.7, "top_p": 0.9, "top_k": 40, "max_tokens": 4096, "stop_sequences": ["END"]}),
@@ -83,26 +83,26 @@ fn what_is_readable_and_in_range_passes_and_keeps_its_words() {
         json!({"thinking": {"budget": 2048}}),
     ];
     for json in table {
-        let params: Params = serde_json::from_value(json.clone()).unwrap();
-        assert_eq!(field_of(&params), None);
+        let params: ModelParams = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(invalid_field(&params), None);
         assert_eq!(serde_json::to_value(&params).unwrap(), json);
     }
-    let silent: Params = serde_json::from_str(r#"{"temperature":null,"thinking":null}"#).unwrap();
-    assert_eq!(silent, Params::default());
+    let silent: ModelParams = serde_json::from_str(r#"{"temperature":null,"thinking":null}"#).unwrap();
+    assert_eq!(silent, ModelParams::default());
 }
 
 #[test]
-fn a_turns_own_parameters_win_over_the_chats() {
-    let chat: Params = serde_json::from_value(
+fn turn_params_override_chat_params() {
+    let chat: ModelParams = serde_json::from_value(
         json!({"temperature": 0.1, "max_tokens": 10, "stop_sequences": ["A"], "thinking": "low"}),
     )
     .unwrap();
-    let turn: Params = serde_json::from_value(json!({"temperature": 0.9, "top_k": 5, "thinking": "off"})).unwrap();
+    let turn: ModelParams = serde_json::from_value(json!({"temperature": 0.9, "top_k": 5, "thinking": "off"})).unwrap();
     assert_eq!(
-        serde_json::to_value(turn.or(&chat)).unwrap(),
+        serde_json::to_value(turn.with_defaults(&chat)).unwrap(),
         json!({"temperature": 0.9, "top_k": 5, "max_tokens": 10, "stop_sequences": ["A"], "thinking": "off"})
     );
-    assert_eq!(Params::default().or(&chat), chat);
+    assert_eq!(ModelParams::default().with_defaults(&chat), chat);
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn every_kind_has_its_code_and_its_retries() {
         assert_eq!(kind.as_str(), code);
         assert_eq!(serde_json::to_value(kind).unwrap(), code);
         assert_eq!(serde_json::from_value::<FailureKind>(code.into()).unwrap(), kind);
-        assert_eq!(kind.retries_by_itself(), by_itself, "{code}");
+        assert_eq!(kind.is_auto_retryable(), by_itself, "{code}");
         assert_eq!(kind.is_retryable(), by_person, "{code}");
         assert!(!by_itself || by_person, "{code}");
     }
@@ -51,22 +51,22 @@ fn every_sentence_is_a_sentence() {
 }
 
 #[test]
-fn a_code_of_a_newer_version_is_read_as_unknown() {
+fn code_of_newer_version_is_read_as_unknown() {
     let json = r#"{"kind":"provider_on_holiday","message":"Gone fishing.","retryable":false}"#;
     let failure: Failure = serde_json::from_str(json).unwrap();
     assert_eq!((failure.kind, failure.message.as_str()), (Unknown, "Gone fishing."));
 }
 
 #[test]
-fn an_empty_detail_is_none() {
+fn empty_detail_is_none() {
     assert_eq!(Failure::new(Internal, "").with_detail("").detail, None);
     assert_eq!(Failure::new(Internal, "").with_detail("x").detail.as_deref(), Some("x"));
 }
 
 #[test]
-fn an_invalid_input_names_its_field() {
+fn invalid_input_names_its_field() {
     assert_eq!(
-        Invalid::new("params.top_p", "must be between 0 and 1").to_string(),
+        InvalidField::new("params.top_p", "must be between 0 and 1").to_string(),
         "params.top_p: must be between 0 and 1"
     );
 }

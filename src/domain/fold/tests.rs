@@ -8,12 +8,12 @@ use crate::block::{Author, ToolStatus};
 use crate::coalesce;
 use crate::cost::Cost;
 use crate::failure::{Failure, FailureKind};
+use crate::fixtures;
 use crate::id::BlockId;
-use crate::sample;
 use crate::turn::{Role, TurnStatus};
 
 fn pending() -> Turn {
-    let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Pending);
+    let mut turn = fixtures::turn(2, Role::Assistant, TurnStatus::Pending);
     (turn.provider_used, turn.model_used) = (None, None);
     turn
 }
@@ -30,12 +30,12 @@ fn folded(events: &[Event]) -> Turn {
 
 /// Type, state and text of each block.
 fn outline(turn: &Turn) -> Vec<(&str, BlockState, String)> {
-    let text = |content: &Content| content.clone().growing_mut().cloned().unwrap_or_default();
+    let text = |content: &Content| content.clone().streaming_text_mut().cloned().unwrap_or_default();
     turn.blocks.iter().map(|block| (block.content.block_type(), block.state, text(&block.content))).collect()
 }
 
 #[test]
-fn the_golden_reply_with_a_tool_folds_as_it_always_did() {
+fn golden_reply_with_tool_folds_to_stored_turn() {
     let events = read(include_str!("../golden/tools.jsonl"));
     let mut turn = pending();
     assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
@@ -62,7 +62,7 @@ fn the_golden_reply_with_a_tool_folds_as_it_always_did() {
 }
 
 #[test]
-fn the_golden_failure_keeps_what_was_seen_and_says_why_it_ended() {
+fn golden_failure_keeps_partial_text_and_reason() {
     let events = read(include_str!("../golden/failure.jsonl"));
     let after_first = folded(&events[..1]);
     assert_eq!(after_first.attempt.map(|attempt| attempt.number), Some(2));
@@ -81,7 +81,7 @@ fn the_golden_failure_keeps_what_was_seen_and_says_why_it_ended() {
 }
 
 #[test]
-fn the_golden_reply_of_a_newer_version_folds_around_what_is_unknown() {
+fn golden_reply_of_newer_version_folds_around_unknown_events() {
     let events = read(include_str!("../golden/newer.jsonl"));
     let mut turn = pending();
     assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
@@ -94,24 +94,24 @@ fn the_golden_reply_of_a_newer_version_folds_around_what_is_unknown() {
 }
 
 fn start(id: u64, seq: u32, state: BlockState, content: Content) -> Event {
-    let mut block = sample::block(2, seq, content);
-    (block.id, block.state) = (sample::block_id(id), state);
+    let mut block = fixtures::block(2, seq, content);
+    (block.id, block.state) = (fixtures::block_id(id), state);
     Event::BlockStart { block }
 }
 
 fn delta(id: u64, text: &str) -> Event {
-    Event::BlockDelta { block_id: sample::block_id(id), text: text.into() }
+    Event::BlockDelta { block_id: fixtures::block_id(id), text: text.into() }
 }
 
 fn end(id: u64, state: BlockState, content: Option<Content>) -> Event {
-    Event::BlockEnd { block_id: sample::block_id(id), state, content }
+    Event::BlockEnd { block_id: fixtures::block_id(id), state, content }
 }
 
 #[test]
-fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
+fn contradicting_event_is_named_and_changes_only_sequence_number() {
     use BlockState::{Done, Open};
     let status = |status| Event::TurnStatus { status, at: None };
-    let update = |id, status| Event::tool_moved(sample::block_id(id), status, None);
+    let update = |id, status| Event::tool_update(fixtures::block_id(id), status, None);
     let finish = |status| Event::TurnEnd { status, usage: Usage::default(), cost: None, at: None };
     let text = || start(0, 0, Open, Content::text(""));
     let table: Vec<(Vec<Event>, Event, &str)> = vec![
@@ -123,7 +123,11 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
         (vec![text()], end(0, Open, None), "an end must end"),
         (vec![text()], end(0, Done, Some(Content::thinking("a"))), "a block keeps its type"),
         (vec![text()], update(0, ToolStatus::Done), "only tool calls are updated"),
-        (vec![start(0, 0, Open, sample::tool_result("c", "t", Value::Null))], delta(0, "a"), "the block does not grow"),
+        (
+            vec![start(0, 0, Open, fixtures::tool_result("c", "t", Value::Null))],
+            delta(0, "a"),
+            "the block does not grow",
+        ),
         (vec![text()], text(), "blocks are appended in order"),
         (
             vec![start(1, 4, Open, Content::text(""))],
@@ -146,13 +150,13 @@ fn what_contradicts_the_turn_is_named_and_changes_nothing_but_the_number() {
         let mut turn = folded(&before);
         let mut expected = turn.clone();
         expected.last_event_seq += 1;
-        assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), Applied::Impossible(why), "{bad:?}");
+        assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), ApplyOutcome::Impossible(why), "{bad:?}");
         assert_eq!(turn, expected, "{bad:?}");
     }
 }
 
 #[test]
-fn block_behind_a_missing_one_is_appended() {
+fn block_after_missing_one_is_appended() {
     let events = [start(0, 0, BlockState::Open, Content::text("a")), start(2, 2, BlockState::Open, Content::text("c"))];
     let turn = folded(&events);
     assert_eq!(turn.blocks.iter().map(|block| block.seq).collect::<Vec<_>>(), [0, 2]);
@@ -160,10 +164,10 @@ fn block_behind_a_missing_one_is_appended() {
 }
 
 #[test]
-fn what_is_said_beside_a_call_changes_key_by_key() {
-    let call = sample::tool_use("c", "look", json!({}), ToolStatus::Pending);
+fn call_metadata_is_merged_key_by_key() {
+    let call = fixtures::tool_use("c", "look", json!({}), ToolStatus::Pending);
     let say = |said: Value| Event::BlockUpdate {
-        block_id: sample::block_id(0),
+        block_id: fixtures::block_id(0),
         status: ToolStatus::Running,
         duration_ms: None,
         metadata: said,
@@ -181,13 +185,13 @@ fn what_is_said_beside_a_call_changes_key_by_key() {
     }
     let told = serde_json::to_value(events.last().unwrap()).unwrap();
     assert_eq!(serde_json::from_value::<Event>(told).unwrap(), *events.last().unwrap());
-    let silent = serde_json::to_value(Event::tool_moved(sample::block_id(0), ToolStatus::Done, None)).unwrap();
+    let silent = serde_json::to_value(Event::tool_update(fixtures::block_id(0), ToolStatus::Done, None)).unwrap();
     assert!(silent.get("metadata").is_none(), "journals of before stay as they are: {silent}");
 }
 
 #[test]
-fn the_context_is_that_of_the_newest_generation_that_said_so_and_the_end_brings_the_cost() {
-    let generation = |n| GenerationId::from_uuid(sample::uuid(n));
+fn context_tokens_are_of_newest_reporting_generation_and_end_sets_cost() {
+    let generation = |n| GenerationId::from_uuid(fixtures::uuid(n));
     let said = |n, input_tokens, output_tokens| Event::Usage {
         generation_id: generation(n),
         usage: Usage { input_tokens, output_tokens, ..Usage::default() },
@@ -202,35 +206,35 @@ fn the_context_is_that_of_the_newest_generation_that_said_so_and_the_end_brings_
     ];
     let mut turn = pending();
     for (seq, (event, context, cost)) in (1..).zip(table) {
-        assert_eq!(apply(&mut turn, seq, &event), Applied::Yes);
+        assert_eq!(apply(&mut turn, seq, &event), ApplyOutcome::Changed);
         assert_eq!((turn.context_tokens, turn.cost), (context, cost), "{seq}");
     }
 }
 
 #[test]
-fn a_gap_changes_nothing_and_is_named() {
+fn gap_changes_nothing_and_is_named() {
     let mut turn = pending();
     let event = Event::TurnStatus { status: TurnStatus::Streaming, at: None };
-    assert_eq!(apply(&mut turn, 2, &event), Applied::Gap);
+    assert_eq!(apply(&mut turn, 2, &event), ApplyOutcome::Gap);
     assert_eq!(turn, pending());
     assert_eq!(fold(&mut turn, [(1, &event), (3, &event)]), [(3, "events before it are missing")]);
     assert_eq!(turn.last_event_seq, 1);
     turn.last_event_seq = u64::MAX;
-    assert_eq!(apply(&mut turn, u64::MAX, &event), Applied::Already);
+    assert_eq!(apply(&mut turn, u64::MAX, &event), ApplyOutcome::AlreadyCovered);
 }
 
 #[test]
-fn a_generations_usage_replaces_its_own_and_adds_to_the_others() {
-    let generation = |n| GenerationId::from_uuid(sample::uuid(n));
+fn usage_replaces_its_generation_and_adds_to_others() {
+    let generation = |n| GenerationId::from_uuid(fixtures::uuid(n));
     let used = |n| Usage { output_tokens: Some(n), ..Usage::default() };
-    let mut usages = Usages::default();
+    let mut usages = GenerationUsages::default();
     for (generation, usage, sum) in [
         (generation(1), used(5), used(5)),
         (generation(1), used(7), used(7)),
         (generation(2), used(1), used(8)),
         (generation(2), Usage::default(), used(7)),
     ] {
-        usages.put(generation, usage);
+        usages.set(generation, usage);
         assert_eq!(usages.sum(), sum);
     }
 }
@@ -244,9 +248,9 @@ fn any_event() -> impl Strategy<Value = Event> {
         prop::sample::select(vec![
             Content::text(""),
             Content::thinking(""),
-            sample::tool_use("call_1", "search", json!({"q": 0.1}), ToolStatus::Pending),
-            sample::tool_result("call_1", "search", json!(null)),
-            sample::error_text("broke off"),
+            fixtures::tool_use("call_1", "search", json!({"q": 0.1}), ToolStatus::Pending),
+            fixtures::tool_result("call_1", "search", json!(null)),
+            fixtures::error_text("broke off"),
             serde_json::from_value(json!({"type": "x:marker"})).unwrap(),
         ])
     };
@@ -255,10 +259,10 @@ fn any_event() -> impl Strategy<Value = Event> {
         8 => (id.clone(), "[a🌦 ]{0,3}").prop_map(|(id, text)| delta(id, &text)),
         5 => (id.clone(), state(), content()).prop_map(|(id, state, content)| start(id, id as u32, state, content)),
         3 => (id.clone(), state(), prop::option::of(content())).prop_map(|(id, state, content)| end(id, state, content)),
-        1 => id.prop_map(|id| Event::tool_moved(sample::block_id(id), ToolStatus::Running, Some(id))),
+        1 => id.prop_map(|id| Event::tool_update(fixtures::block_id(id), ToolStatus::Running, Some(id))),
         2 => status().prop_map(|status| Event::TurnStatus { status, at: None }),
         1 => Just(Event::ModelReturned { model: "m".into() }),
-        1 => Just(Event::Attempt(crate::turn::Attempt {
+        1 => Just(Event::Attempt(crate::turn::RetryAttempt {
             number: 2, of: 3, wait_ms: 500, reason: Failure::new(FailureKind::ProviderError, "X")
         })),
         1 => Just(Event::Error(Failure::new(FailureKind::Internal, "X"))),
@@ -277,7 +281,7 @@ fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
             let content = match kind {
                 0 => Content::text(""),
                 1 => Content::thinking(""),
-                _ => sample::tool_use(&format!("call_{id}"), "search", Value::Null, ToolStatus::Pending),
+                _ => fixtures::tool_use(&format!("call_{id}"), "search", Value::Null, ToolStatus::Pending),
             };
             events.push(start(id, seq, BlockState::Open, content));
             events.extend(pieces.iter().map(|piece| delta(id, piece)));
@@ -285,10 +289,10 @@ fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
             seq += 1;
             if kind == 2 {
                 let mut result =
-                    sample::block(2, seq, sample::tool_result(&format!("call_{id}"), "search", json!({"n": 0.3})));
-                (result.id, result.author) = (sample::block_id(u64::from(seq)), Author::Tool);
-                result.parent_block_id = Some(BlockId::from_uuid(sample::block_id(id).uuid()));
-                events.push(Event::tool_moved(sample::block_id(id), ToolStatus::Done, Some(5)));
+                    fixtures::block(2, seq, fixtures::tool_result(&format!("call_{id}"), "search", json!({"n": 0.3})));
+                (result.id, result.author) = (fixtures::block_id(u64::from(seq)), Author::Tool);
+                result.parent_block_id = Some(BlockId::from_uuid(fixtures::block_id(id).uuid()));
+                events.push(Event::tool_update(fixtures::block_id(id), ToolStatus::Done, Some(5)));
                 events.push(Event::BlockStart { block: result });
                 seq += 1;
             }
@@ -310,7 +314,7 @@ fn unnumbered(mut turn: Turn) -> Turn {
 
 proptest! {
     #[test]
-    fn a_legal_reply_folds_without_a_refusal(events in legal_reply()) {
+    fn legal_reply_folds_without_rejection(events in legal_reply()) {
         let mut turn = pending();
         prop_assert_eq!(fold(&mut turn, (1..).zip(&events)), []);
         prop_assert_eq!(turn.status, TurnStatus::Complete);
@@ -318,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn resuming_from_a_snapshot_equals_folding_all(events in any_reply(), cut in any::<prop::sample::Index>()) {
+    fn resuming_from_snapshot_equals_folding_all(events in any_reply(), cut in any::<prop::sample::Index>()) {
         let cut = cut.index(events.len() + 1);
         // The snapshot travels as JSON.
         let snapshot = serde_json::to_string(&folded(&events[..cut])).unwrap();
@@ -330,18 +334,18 @@ proptest! {
     }
 
     #[test]
-    fn replaying_what_is_covered_changes_nothing(events in any_reply(), from in any::<prop::sample::Index>()) {
+    fn replaying_covered_events_changes_nothing(events in any_reply(), from in any::<prop::sample::Index>()) {
         let all = folded(&events);
         let mut again = all.clone();
         let from = from.index(events.len() + 1);
         for (seq, event) in (1..).zip(&events).skip(from) {
-            prop_assert_eq!(apply(&mut again, seq, event), Applied::Already);
+            prop_assert_eq!(apply(&mut again, seq, event), ApplyOutcome::AlreadyCovered);
         }
         prop_assert_eq!(again, all);
     }
 
     #[test]
-    fn coalescing_in_batches_of_any_size_changes_only_the_numbers(
+    fn coalescing_in_any_batch_size_changes_only_sequence_numbers(
         events in any_reply(),
         batches in prop::collection::vec(1..9_usize, 1..12),
     ) {
@@ -350,7 +354,7 @@ proptest! {
         let mut sizes = batches.iter().cycle();
         let mut room = 1;
         for event in &events {
-            coalesce::push(&mut pending, event.clone());
+            coalesce::push_coalesced(&mut pending, event.clone());
             room -= 1;
             if room == 0 {
                 sealed.append(&mut pending);
@@ -363,7 +367,7 @@ proptest! {
     }
 
     #[test]
-    fn events_survive_the_wire(events in any_reply()) {
+    fn events_survive_serialization(events in any_reply()) {
         for event in &events {
             let line = serde_json::to_string(event).unwrap();
             prop_assert_eq!(&serde_json::from_str::<Event>(&line).unwrap(), event);

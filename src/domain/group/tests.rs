@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sample;
+use crate::fixtures;
 use crate::segment::{segments, thinking_text};
 
-fn shown(groups: &[Group]) -> Vec<Value> {
+fn shown(groups: &[MessageGroup]) -> Vec<Value> {
     groups.iter().map(|group| json!(group)).collect()
 }
 
@@ -17,9 +17,9 @@ fn thought(text: &str, title: Option<&str>, duration_ms: Option<u64>) -> Content
 }
 
 #[test]
-fn a_message_and_its_reply_are_two_groups_with_the_reply_in_order() {
-    let path = [sample::user_turn(1, "Weather?"), sample::rich_reply(2)];
-    let groups = shown(&groups(path.into(), |_| true));
+fn message_and_its_reply_are_two_groups_with_reply_in_order() {
+    let path = [fixtures::user_turn(1, "Weather?"), fixtures::rich_reply(2)];
+    let groups = shown(&message_groups(path.into(), |_| true));
     assert_eq!(groups.len(), 2);
     assert_eq!(groups[0]["type"], "user_message_group");
     assert_eq!(groups[0]["user_message"]["content"], "Weather?");
@@ -40,22 +40,22 @@ fn a_message_and_its_reply_are_two_groups_with_the_reply_in_order() {
 
 #[test]
 fn without_thinking_mode_there_is_no_reasoning_block_and_no_inference() {
-    let path = [sample::user_turn(1, "Weather?"), sample::rich_reply(2)];
-    let reply = &shown(&groups(path.into(), |_| false))[1];
+    let path = [fixtures::user_turn(1, "Weather?"), fixtures::rich_reply(2)];
+    let reply = &shown(&message_groups(path.into(), |_| false))[1];
     assert_eq!(reply["is_thinking_mode"], false);
     assert!(reply["items"].as_array().unwrap().iter().all(|item| item["kind"] != "think"));
     assert!(reply["segments"].as_array().unwrap().iter().all(|segment| segment["type"] == "reply"));
 }
 
 #[test]
-fn replies_with_no_message_between_them_are_one_group_and_their_reasoning_one_piece() {
-    let first = sample::reply(2, [thought("Planning.", Some("Planning"), Some(5))]);
-    let second = sample::reply(3, [thought("Checking.", Some("Checking"), Some(7)), Content::text("Done.")]);
-    let third = sample::reply(4, [thought("And now?", None, None)]);
+fn consecutive_replies_are_one_group_with_merged_reasoning() {
+    let first = fixtures::reply(2, [thought("Planning.", Some("Planning"), Some(5))]);
+    let second = fixtures::reply(3, [thought("Checking.", Some("Checking"), Some(7)), Content::text("Done.")]);
+    let third = fixtures::reply(4, [thought("And now?", None, None)]);
     let ids = [first.id, second.id, third.id];
     let blocks = [first.blocks[0].id, second.blocks[0].id];
-    let path = [sample::user_turn(1, "Go"), first, second, third, sample::user_turn(5, "More")];
-    let groups = shown(&groups(path.clone().into(), |_| true));
+    let path = [fixtures::user_turn(1, "Go"), first, second, third, fixtures::user_turn(5, "More")];
+    let groups = shown(&message_groups(path.clone().into(), |_| true));
     assert_eq!(groups.len(), 3);
     let reply = &groups[1];
     assert_eq!(reply["turn_ids"], json!(ids));
@@ -78,21 +78,21 @@ fn replies_with_no_message_between_them_are_one_group_and_their_reasoning_one_pi
 }
 
 #[test]
-fn a_tool_at_the_end_of_one_reply_stays_with_the_reasoning_that_the_next_goes_on_with() {
-    let call = sample::tool_use("c", "look", json!({}), ToolStatus::Done);
-    let first = sample::reply(2, [thought("a", None, None), call, sample::tool_result("c", "look", json!(1))]);
-    let second = sample::reply(3, [thought("b", None, None), Content::text("x")]);
-    let reply = &shown(&groups(vec![first, second], |_| true))[0];
+fn tool_at_end_of_reply_stays_with_reasoning_continued_by_next_reply() {
+    let call = fixtures::tool_use("c", "look", json!({}), ToolStatus::Done);
+    let first = fixtures::reply(2, [thought("a", None, None), call, fixtures::tool_result("c", "look", json!(1))]);
+    let second = fixtures::reply(3, [thought("b", None, None), Content::text("x")]);
+    let reply = &shown(&message_groups(vec![first, second], |_| true))[0];
     assert_eq!(reply["segments"][0]["items"], json!([0, 1, 2]));
     assert_eq!(reply["segments"].as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn a_reply_in_thinking_mode_beside_one_without_keeps_its_own_reasoning_only() {
-    let first = sample::reply(2, [thought("seen", None, None)]);
-    let second = sample::reply(3, [thought("unasked", None, None), Content::text("x")]);
+fn only_replies_in_thinking_mode_keep_reasoning_within_group() {
+    let first = fixtures::reply(2, [thought("seen", None, None)]);
+    let second = fixtures::reply(3, [thought("unasked", None, None), Content::text("x")]);
     let mode = first.id;
-    let reply = &shown(&groups(vec![first, second], |turn| turn == mode))[0];
+    let reply = &shown(&message_groups(vec![first, second], |turn| turn == mode))[0];
     assert_eq!(reply["is_thinking_mode"], true);
     assert!(!reply.to_string().contains("unasked"));
     assert!(reply.to_string().contains("seen"));
@@ -101,27 +101,27 @@ fn a_reply_in_thinking_mode_beside_one_without_keeps_its_own_reasoning_only() {
 fn any_reply(ord: i64) -> impl Strategy<Value = Turn> {
     let content = (0..4_u8, prop::sample::select(vec!["", "a", "b"])).prop_map(|(kind, text)| match kind {
         0 | 1 => thought(text, None, None),
-        2 => sample::tool_use("c", "look", json!({}), ToolStatus::Done),
+        2 => fixtures::tool_use("c", "look", json!({}), ToolStatus::Done),
         _ => Content::text(text),
     });
-    prop::collection::vec(content, 0..5).prop_map(move |contents| sample::reply(ord, contents))
+    prop::collection::vec(content, 0..5).prop_map(move |contents| fixtures::reply(ord, contents))
 }
 
 proptest! {
     #[test]
-    fn one_reply_is_what_the_transcript_draws_of_it(reply in any_reply(2)) {
+    fn single_reply_group_matches_transcript_segments(reply in any_reply(2)) {
         let items = segments(&reply.blocks, true);
-        let group = groups(vec![reply.clone()], |_| true).remove(0);
-        let Group::AssistantMessageGroup { items: told, segments: placed, .. } = group else { unreachable!() };
+        let group = message_groups(vec![reply.clone()], |_| true).remove(0);
+        let MessageGroup::AssistantMessageGroup { items: told, segments: placed, .. } = group else { unreachable!() };
         prop_assert_eq!(items.len(), placed.len());
         let drawn: Vec<&Segment> = items.iter().flat_map(|item| match item {
-            Item::Reasoning(block) => block.members.iter().collect(),
-            Item::Reply(segment) => vec![segment],
+            RenderedItem::Reasoning(block) => block.members.iter().collect(),
+            RenderedItem::Reply(segment) => vec![segment],
         }).collect();
         prop_assert_eq!(drawn.len(), told.len());
         for (drawn, told) in drawn.into_iter().zip(told) {
             prop_assert_eq!(drawn.key(), told.id);
-            if let (Segment::Think { blocks, .. }, What::Think { text, merged_ids, .. }) = (drawn, told.what) {
+            if let (Segment::Think { blocks, .. }, TimelineItemKind::Think { text, merged_ids, .. }) = (drawn, told.what) {
                 prop_assert_eq!(thinking_text(&reply.blocks, blocks), text);
                 prop_assert_eq!(merged_ids.len(), blocks.len());
             }
@@ -129,11 +129,11 @@ proptest! {
     }
 
     #[test]
-    fn cutting_a_reply_in_two_changes_nothing_but_the_turns(reply in any_reply(2), at in 0..5_usize) {
+    fn splitting_reply_in_two_changes_only_turn_ids(reply in any_reply(2), at in 0..5_usize) {
         let at = at.min(reply.blocks.len());
-        let (mut first, mut second) = (reply.clone(), sample::reply(3, []));
+        let (mut first, mut second) = (reply.clone(), fixtures::reply(3, []));
         second.blocks = first.blocks.split_off(at);
-        let strip = |group: &Group| {
+        let strip = |group: &MessageGroup| {
             let mut group = json!(group);
             group["turn_ids"] = Value::Null;
             for item in group["items"].as_array_mut().unwrap() {
@@ -141,7 +141,7 @@ proptest! {
             }
             group
         };
-        let (whole, cut) = (groups(vec![reply], |_| true), groups(vec![first, second], |_| true));
+        let (whole, cut) = (message_groups(vec![reply], |_| true), message_groups(vec![first, second], |_| true));
         prop_assert_eq!(cut.len(), 1);
         prop_assert_eq!(strip(&whole[0]), strip(&cut[0]));
     }

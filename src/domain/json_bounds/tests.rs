@@ -4,14 +4,14 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{Content, Event, sample};
+use crate::{Content, Event, fixtures};
 
 fn nested(open: &str, close: &str, levels: usize) -> String {
     format!("{}1{}", open.repeat(levels), close.repeat(levels))
 }
 
 #[test]
-fn a_value_within_the_bounds_is_taken_as_it_is_and_one_beyond_is_refused_by_reason() {
+fn value_within_bounds_is_accepted_and_one_beyond_is_refused_with_reason() {
     let most = limits::JSON_VALUE_DEPTH;
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"\":", "}]")] {
         let step = open.matches(['[', '{']).count();
@@ -27,14 +27,14 @@ fn a_value_within_the_bounds_is_taken_as_it_is_and_one_beyond_is_refused_by_reas
 }
 
 #[test]
-fn a_reserved_name_means_itself() {
+fn reserved_name_is_read_literally() {
     let text = r#"{"$serde_json::private::RawValue":"{\"a\":1}","b":2}"#;
     assert_eq!(parse(text).unwrap().to_string(), text);
     assert_ne!(serde_json::from_str::<Value>(text).ok().map(|read| read.to_string()), Some(text.to_owned()));
 }
 
 #[test]
-fn values_are_those_of_serde_json_and_repeated_names_are_seen() {
+fn parsed_values_equal_serde_json_and_duplicate_names_are_detected() {
     let table = [
         (r#"{"a":[1,-2,1.5,1e3,18446744073709551615,"x\u00e9",null,true],"b":{"a":{}}}"#, false),
         (r#"{"a":1,"b":2,"a":3}"#, true),
@@ -44,16 +44,16 @@ fn values_are_those_of_serde_json_and_repeated_names_are_seen() {
     ];
     for (text, is_repeated) in table {
         let expected: Value = serde_json::from_str(text).unwrap();
-        assert_eq!(parse_with_repetition(text.as_bytes()).unwrap(), (expected, is_repeated), "{text}");
+        assert_eq!(parse_detecting_duplicates(text.as_bytes()).unwrap(), (expected, is_repeated), "{text}");
     }
     for text in ["", "{", "[1 2]", "1 2", r#"{"a" 1}"#] {
         let expected = serde_json::from_str::<Value>(text).unwrap_err().to_string();
-        assert_eq!(parse_with_repetition(text.as_bytes()).unwrap_err().to_string(), expected, "{text}");
+        assert_eq!(parse_detecting_duplicates(text.as_bytes()).unwrap_err().to_string(), expected, "{text}");
     }
 }
 
 #[test]
-fn a_text_beyond_the_bounds_keeps_all_of_it_as_a_string() {
+fn text_beyond_bounds_is_kept_whole_as_string() {
     let table = [
         (r#"{"a":[1,{"b":2}]}"#, 3, r#"{"a":[1,{"b":2}]}"#),
         (r#"{"a":[1,{"b":2}]}"#, 2, r#"{"a":[1,"{\"b\":2}"]}"#),
@@ -68,10 +68,10 @@ fn a_text_beyond_the_bounds_keeps_all_of_it_as_a_string() {
         ("\"\\", 1, "\"\\"),
     ];
     for (text, depth, expected) in table {
-        assert_eq!(bounded(text, depth), expected, "{text}");
+        assert_eq!(bounded_text(text, depth), expected, "{text}");
     }
     let deep = nested("[", "]", 1_000_000);
-    let held = bounded(&deep, limits::JSON_TEXT_DEPTH);
+    let held = bounded_text(&deep, limits::JSON_TEXT_DEPTH);
     let read: Value = serde_json::from_str(&held).unwrap();
     let mut innermost = &read;
     while let Some(inner) = innermost.get(0) {
@@ -120,23 +120,23 @@ fn any_value() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn a_bounded_value_is_read_back_from_every_envelope(mut value in any_value()) {
+    fn bounded_value_is_read_back_from_every_envelope(mut value in any_value()) {
         let fits = excess(&value, limits::JSON_VALUE_DEPTH).is_none();
         let before = value.clone();
-        prop_assert_eq!(bound(&mut value), !fits);
+        prop_assert_eq!(enforce(&mut value), !fits);
         prop_assert!(!fits || value == before);
-        prop_assert!(!bound(&mut value.clone()), "a bounded value is bounded");
+        prop_assert!(!enforce(&mut value.clone()), "a bounded value is bounded");
         let content = Content::ToolResult {
             tool_use_id: "call".into(), tool_name: "tool".into(), result: value.clone(), success: true, is_error: false,
             metadata: value.clone(),
         };
-        let block = sample::block(2, 0, content);
+        let block = fixtures::block(2, 0, content);
         let mut event = Event::BlockStart { block: block.clone() };
-        event.bound();
+        event.enforce_bounds();
         let same = event == Event::BlockStart { block: block.clone() };
         prop_assert!(same);
         let line = serde_json::to_string(&event).unwrap();
-        prop_assert!(matches!(bounded(&line, limits::JSON_TEXT_DEPTH), Cow::Borrowed(_)));
+        prop_assert!(matches!(bounded_text(&line, limits::JSON_TEXT_DEPTH), Cow::Borrowed(_)));
         prop_assert_eq!(&serde_json::from_str::<Event>(&line).unwrap(), &event);
         // Deeper than any answer of the API has a block.
         let answer = json!([[[[[[[[{"turns": [{"blocks": [block]}]}]]]]]]]]).to_string();
@@ -144,17 +144,17 @@ proptest! {
     }
 
     #[test]
-    fn a_bounded_text_is_json_if_the_text_was(value in any_value(), depth in 1usize..120) {
+    fn bounded_text_is_json_if_input_was(value in any_value(), depth in 1usize..120) {
         let text = value.to_string();
-        let held = bounded(&text, depth);
+        let held = bounded_text(&text, depth);
         let read: Value = serde_json::from_str(&held).unwrap();
         prop_assert_eq!(read.to_string(), &*held);
         prop_assert!(excess(&read, depth).is_none());
     }
 
     #[test]
-    fn any_text_at_all_is_bounded_without_a_panic(text in "[\\[\\]{}\"\\\\:,a$ é]{0,80}", depth in 0usize..4) {
-        let held = bounded(&text, depth);
+    fn any_text_is_bounded_without_panic(text in "[\\[\\]{}\"\\\\:,a$ é]{0,80}", depth in 0usize..4) {
+        let held = bounded_text(&text, depth);
         prop_assert!(serde_json::from_str::<Value>(&text).is_err() || serde_json::from_str::<Value>(&held).is_ok());
     }
 }

@@ -6,7 +6,7 @@ const ENGLISH_TEXT: &str =
     "The tree keeps every version that you make, and you can go back to any of them when you like.";
 
 #[test]
-fn letters_name_the_language_where_they_do() {
+fn language_is_detected_from_letters() {
     for (text, language) in [
         ("好的。", Some("zh")),
         ("使用 Rust 的 async/await 语法来处理并发。", Some("zh")),
@@ -34,33 +34,33 @@ fn letters_name_the_language_where_they_do() {
         ("", None),
         ("42 + 1 = 43 🙂", None),
     ] {
-        assert_eq!(of(text), language, "{text}");
+        assert_eq!(detect(text), language, "{text}");
     }
 }
 
 #[test]
-fn code_says_nothing() {
+fn code_is_ignored() {
     let code = "fn main() { let the = and(that, you, are, from); }\n".repeat(20);
     let text = format!("```rust\n{code}```\n这段代码什么也不做。");
-    assert_eq!(of(&text), Some("zh"));
-    assert_eq!(of(&format!("```\n{code}```\n")), None);
-    assert_eq!(of("用 `the_and_that_you_are_from_which` 和 `x` 就行。"), Some("zh"));
-    assert_eq!(of(&format!("``` {code}")), None, "a fence that is open");
+    assert_eq!(detect(&text), Some("zh"));
+    assert_eq!(detect(&format!("```\n{code}```\n")), None);
+    assert_eq!(detect("用 `the_and_that_you_are_from_which` 和 `x` 就行。"), Some("zh"));
+    assert_eq!(detect(&format!("``` {code}")), None, "a fence that is open");
     assert_eq!(
-        of(&format!("{ENGLISH_TEXT}\n```\n这段代码什么也不做，只是很长很长很长很长很长很长。\n```\n")),
+        detect(&format!("{ENGLISH_TEXT}\n```\n这段代码什么也不做，只是很长很长很长很长很长很长。\n```\n")),
         Some("en")
     );
 }
 
 #[test]
-fn what_comes_after_the_first_characters_changes_nothing() {
+fn text_after_sample_changes_nothing() {
     let chinese = "树会保留你的每一个版本。".repeat(40);
-    assert_eq!(of(&format!("{}{chinese}", ENGLISH_TEXT.repeat(3))), Some("en"));
-    assert_eq!(of(&format!("{chinese}{}", ENGLISH_TEXT.repeat(30))), Some("zh"));
+    assert_eq!(detect(&format!("{}{chinese}", ENGLISH_TEXT.repeat(3))), Some("en"));
+    assert_eq!(detect(&format!("{chinese}{}", ENGLISH_TEXT.repeat(30))), Some("zh"));
 }
 
 #[test]
-fn a_growing_text_changes_its_language_three_times_at_most_and_ends_with_that_of_the_whole() {
+fn streaming_text_changes_language_at_most_three_times_and_ends_with_final_one() {
     let texts = [
         ENGLISH_TEXT.repeat(5),
         "树会保留你的每一个版本。".repeat(40),
@@ -70,15 +70,15 @@ fn a_growing_text_changes_its_language_three_times_at_most_and_ends_with_that_of
     ];
     for text in texts {
         let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-        let told: Vec<_> = ends.map(|end| so_far(&text[..end])).collect();
+        let told: Vec<_> = ends.map(|end| detect_while_streaming(&text[..end])).collect();
         let changes = told.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes <= 3, "{changes} changes: {text}");
-        assert_eq!(told.last().copied().flatten(), of(&text), "{text}");
+        assert_eq!(told.last().copied().flatten(), detect(&text), "{text}");
     }
 }
 
 #[test]
-fn a_long_block_of_code_is_not_read_to_its_end() {
+fn long_code_block_is_not_read_to_its_end() {
     let text = format!("```\n{}\n```\n这是中文。", "x".repeat(PASSED));
-    assert_eq!(of(&text), None);
+    assert_eq!(detect(&text), None);
 }

@@ -5,18 +5,18 @@ use serde_json::json;
 
 use super::*;
 
-fn part(id: &str, text: &str, reasoning: Option<&str>) -> Part {
-    let reasoning = reasoning.map(|content| Reasoning { content: content.into(), ..Reasoning::default() });
-    Part { id: id.into(), text: text.into(), reasoning, ..Part::default() }
+fn part(id: &str, text: &str, reasoning: Option<&str>) -> MessagePart {
+    let reasoning = reasoning.map(|content| PartReasoning { content: content.into(), ..PartReasoning::default() });
+    MessagePart { id: id.into(), text: text.into(), reasoning, ..MessagePart::default() }
 }
 
-fn with_source(mut part: Part, source: &str) -> Part {
+fn with_source(mut part: MessagePart, source: &str) -> MessagePart {
     part.sources = vec![json!({ "url": source })];
     part
 }
 
 /// `R:a+b M S1`: reasoning pieces, text, sources.
-fn shown(part: &Part) -> String {
+fn shown(part: &MessagePart) -> String {
     let mut words = vec![part.id.clone()];
     if let Some(reasoning) = &part.reasoning {
         words.push(format!("R:{}", reasoning.content.replace("\n\n", "+")));
@@ -28,16 +28,16 @@ fn shown(part: &Part) -> String {
     words.join(" ")
 }
 
-fn shown_all(parts: Vec<Part>) -> Vec<String> {
-    merge(parts).iter().map(shown).collect()
+fn shown_all(parts: Vec<MessagePart>) -> Vec<String> {
+    merge_parts(parts).iter().map(shown).collect()
 }
 
 #[test]
-fn every_run_of_the_table_comes_out_as_the_unified_rule_says() {
+fn every_run_merges_as_unified_rule_says() {
     let r = |id: &str, content: &str| part(id, "", Some(content));
     let rm = |id: &str, content: &str, text: &str| part(id, text, Some(content));
     let rs = |id: &str, content: &str, source: &str| with_source(part(id, "", Some(content)), source);
-    let table: Vec<(&str, Vec<Part>, Vec<&str>)> = vec![
+    let table: Vec<(&str, Vec<MessagePart>, Vec<&str>)> = vec![
         ("R, R", vec![r("id1", "a"), r("id2", "b")], vec!["id1 R:a+b"]),
         ("R, R, R+M", vec![r("id1", "a"), r("id2", "b"), rm("id3", "c", "M")], vec!["id3 R:a+b+c M"]),
         ("R, M, R", vec![r("id1", "a"), part("id2", "M", None), r("id3", "b")], vec!["id1 R:a", "id2 M", "id3 R:b"]),
@@ -60,64 +60,64 @@ fn every_run_of_the_table_comes_out_as_the_unified_rule_says() {
 }
 
 #[test]
-fn merges_two_consecutive_reasoning_only_parts() {
-    let merged = merge(vec![part("1", "", Some("A")), part("2", "", Some("B"))]);
+fn two_consecutive_reasoning_only_parts_merge() {
+    let merged = merge_parts(vec![part("1", "", Some("A")), part("2", "", Some("B"))]);
     assert_eq!(merged.iter().map(shown).collect::<Vec<_>>(), ["1 R:A+B"]);
     assert_eq!(merged[0].merged_ids, ["1", "2"]);
 }
 
 #[test]
-fn merges_three_and_more_consecutive_reasoning_parts() {
-    let many: Vec<Part> = (0..7).map(|n| part(&n.to_string(), " \n", Some("x"))).collect();
-    assert_eq!(merge(many)[0].merged_ids.len(), 7);
+fn three_or_more_consecutive_reasoning_parts_merge() {
+    let many: Vec<MessagePart> = (0..7).map(|n| part(&n.to_string(), " \n", Some("x"))).collect();
+    assert_eq!(merge_parts(many)[0].merged_ids.len(), 7);
 }
 
 #[test]
-fn merges_reasoning_only_into_the_reasoning_of_the_text_that_follows() {
+fn reasoning_only_part_merges_into_following_text_part() {
     assert_eq!(shown_all(vec![part("1", "", Some("A")), part("2", "Answer", Some("B"))]), ["2 R:A+B Answer"]);
 }
 
 #[test]
-fn does_not_merge_reasoning_separated_by_text_without_reasoning() {
+fn reasoning_separated_by_text_does_not_merge() {
     let parts = vec![part("1", "", Some("A")), part("2", "between", None), part("3", "", Some("B"))];
     assert_eq!(shown_all(parts), ["1 R:A", "2 between", "3 R:B"]);
 }
 
 #[test]
-fn keeps_sources_when_merging_reasoning() {
-    let merged = merge(vec![with_source(part("1", "", Some("A")), "S"), part("2", "", Some("B"))]);
+fn sources_are_kept_when_reasoning_merges() {
+    let merged = merge_parts(vec![with_source(part("1", "", Some("A")), "S"), part("2", "", Some("B"))]);
     assert_eq!(merged.iter().map(shown).collect::<Vec<_>>(), ["1 R:A+B S"]);
 }
 
 #[test]
-fn takes_the_last_part_as_base_when_it_has_text() {
+fn last_part_is_base_when_it_has_text() {
     let mut last = part("2", "Answer", Some("B"));
     last.metadata.insert("model".into(), json!("newer"));
     let mut first = part("1", "", Some("A"));
     first.metadata.insert("model".into(), json!("older"));
     first.metadata.insert("region".into(), json!("eu"));
-    let merged = merge(vec![first, last]);
+    let merged = merge_parts(vec![first, last]);
     assert_eq!(merged[0].id, "2");
     assert_eq!(Value::Object(merged[0].metadata.clone()), json!({"model": "newer", "region": "eu"}));
 }
 
 #[test]
-fn merges_standalone_parts_as_it_merges_grouped_ones() {
+fn standalone_parts_merge_like_grouped_ones() {
     // A run of parts without a group is handed over as one list; the rule knows no groups.
     let parts = vec![part("1", "Hi", None), part("2", "", Some("A")), part("3", "", Some("B"))];
     assert_eq!(shown_all(parts), ["1 Hi", "2 R:A+B"]);
 }
 
 #[test]
-fn an_empty_list_stays_empty() {
-    assert!(merge(Vec::new()).is_empty());
+fn empty_list_stays_empty() {
+    assert!(merge_parts(Vec::new()).is_empty());
 }
 
 #[test]
-fn a_single_reasoning_part_stays_as_it_is() {
+fn single_reasoning_part_is_unchanged() {
     let mut single = part("1", "", Some("A"));
     single.reasoning.as_mut().unwrap().title = Some("Planning".into());
-    let merged = merge(vec![single.clone()]);
+    let merged = merge_parts(vec![single.clone()]);
     single.merged_ids = vec!["1".into()];
     assert_eq!(merged, [single]);
 }
@@ -128,15 +128,15 @@ fn parts_without_metadata_pass_through() {
     assert_eq!(shown_all(vec![part("1", "", None), part("2", "", Some("A"))]), ["1", "2 R:A"]);
 }
 
-fn titled(id: &str, text: &str, content: &str, title: &str) -> Part {
+fn titled(id: &str, text: &str, content: &str, title: &str) -> MessagePart {
     let mut part = part(id, text, Some(content));
     part.reasoning.as_mut().unwrap().title = Some(title.into());
     part
 }
 
 #[test]
-fn example_1_consecutive_reasoning_becomes_one_part_before_the_answer() {
-    let merged = merge(vec![
+fn example_1_consecutive_reasoning_becomes_one_part_before_answer() {
+    let merged = merge_parts(vec![
         titled("msg-1", "", "First, I need to understand the requirements.", "Planning"),
         titled("msg-2", "", "Now analyzing the data structure.", "Analysis"),
         part("msg-3", "Based on my analysis, here is the solution...", None),
@@ -149,8 +149,8 @@ fn example_1_consecutive_reasoning_becomes_one_part_before_the_answer() {
 }
 
 #[test]
-fn example_2_reasoning_goes_into_the_part_that_also_has_text() {
-    let merged = merge(vec![
+fn example_2_reasoning_merges_into_part_with_text() {
+    let merged = merge_parts(vec![
         titled("msg-1", "", "Planning the approach...", "Planning"),
         titled("msg-2", "", "Analyzing requirements...", "Analysis"),
         titled("msg-3", "Based on my analysis...", "Final verification complete.", "Verification"),
@@ -164,8 +164,8 @@ fn example_2_reasoning_goes_into_the_part_that_also_has_text() {
 }
 
 #[test]
-fn example_3_text_without_reasoning_keeps_reasoning_apart() {
-    let merged = merge(vec![
+fn example_3_text_without_reasoning_separates_reasoning() {
+    let merged = merge_parts(vec![
         part("msg-1", "", Some("Thinking about approach A...")),
         part("msg-2", "Let me explain the first part.", None),
         part("msg-3", "", Some("Now considering approach B...")),
@@ -175,7 +175,7 @@ fn example_3_text_without_reasoning_keeps_reasoning_apart() {
 
 #[test]
 fn example_4_reasoning_with_sources_merges_and_keeps_them() {
-    let merged = merge(vec![
+    let merged = merge_parts(vec![
         with_source(part("msg-1", "", Some("Researching documentation...")), "https://docs.example.com"),
         part("msg-2", "", Some("Continuing analysis...")),
     ]);
@@ -186,8 +186,8 @@ fn example_4_reasoning_with_sources_merges_and_keeps_them() {
 }
 
 #[test]
-fn title_streaming_and_duration_are_the_last_parts_and_the_total_is_the_sum() {
-    let reasoning = |title: Option<&str>, streaming, duration| Reasoning {
+fn title_streaming_and_duration_are_of_last_part_and_total_is_sum() {
+    let reasoning = |title: Option<&str>, streaming, duration| PartReasoning {
         content: "x".into(),
         title: title.map(str::to_owned),
         streaming,
@@ -199,8 +199,8 @@ fn title_streaming_and_duration_are_the_last_parts_and_the_total_is_the_sum() {
         reasoning(None, true, None),
         reasoning(Some("  "), false, Some(30)),
     ]
-    .map(|reasoning| Part { reasoning: Some(reasoning), ..Part::default() });
-    let merged = merge(parts.to_vec());
+    .map(|reasoning| MessagePart { reasoning: Some(reasoning), ..MessagePart::default() });
+    let merged = merge_parts(parts.to_vec());
     let reasoning = merged[0].reasoning.as_ref().unwrap();
     assert_eq!(reasoning.title, None);
     assert!(!reasoning.streaming);
@@ -208,34 +208,38 @@ fn title_streaming_and_duration_are_the_last_parts_and_the_total_is_the_sum() {
 }
 
 #[test]
-fn equal_sources_are_listed_once_and_different_ones_all() {
-    let mut parts: Vec<Part> = (0..4).map(|n| part(&n.to_string(), "", Some("x"))).collect();
+fn duplicate_sources_are_listed_once() {
+    let mut parts: Vec<MessagePart> = (0..4).map(|n| part(&n.to_string(), "", Some("x"))).collect();
     for (n, part) in parts.iter_mut().enumerate() {
         part.sources = vec![json!({"url": "same"}), json!({"url": format!("u{n}")})];
         part.files = vec![json!("f")];
         part.tasks = vec![json!(n / 2)];
     }
-    let merged = merge(parts);
+    let merged = merge_parts(parts);
     let urls: Vec<_> = merged[0].sources.iter().map(|source| source["url"].as_str().unwrap()).collect();
     assert_eq!(urls, ["same", "u0", "u1", "u2", "u3"]);
     assert_eq!((merged[0].files.len(), merged[0].tasks.len()), (1, 2));
 }
 
-fn any_part() -> impl Strategy<Value = Part> {
+fn any_part() -> impl Strategy<Value = MessagePart> {
     let word = || prop::sample::select(vec!["", " ", "one", "two", "three"]);
     let list = || prop::collection::vec((0..4_u8).prop_map(|n| json!(n)), 0..3);
     (word(), prop::option::of(word()), list(), list(), prop::option::of(0..1_000_u64)).prop_map(
-        |(text, content, sources, files, duration)| Part {
+        |(text, content, sources, files, duration)| MessagePart {
             text: text.into(),
-            reasoning: content.map(|content| Reasoning { content: content.into(), duration, ..Reasoning::default() }),
+            reasoning: content.map(|content| PartReasoning {
+                content: content.into(),
+                duration,
+                ..PartReasoning::default()
+            }),
             sources,
             files,
-            ..Part::default()
+            ..MessagePart::default()
         },
     )
 }
 
-fn any_parts() -> impl Strategy<Value = Vec<Part>> {
+fn any_parts() -> impl Strategy<Value = Vec<MessagePart>> {
     prop::collection::vec(any_part(), 0..20).prop_map(|mut parts| {
         for (n, part) in parts.iter_mut().enumerate() {
             part.id = n.to_string();
@@ -247,11 +251,11 @@ fn any_parts() -> impl Strategy<Value = Vec<Part>> {
 proptest! {
     #[test]
     fn nothing_visible_is_lost_or_reordered(parts in any_parts()) {
-        let merged = merge(parts.clone());
+        let merged = merge_parts(parts.clone());
         let ids: Vec<&str> = merged.iter().flat_map(|part| part.merged_ids.iter().map(String::as_str)).collect();
         prop_assert_eq!(ids, parts.iter().map(|part| part.id.as_str()).collect::<Vec<_>>());
         // Reasoning and text, in reading order.
-        let words = |parts: &[Part]| {
+        let words = |parts: &[MessagePart]| {
             let mut words = Vec::new();
             for part in parts {
                 let content = part.reasoning.as_ref().map_or("", |reasoning| reasoning.content.as_str());
@@ -261,12 +265,12 @@ proptest! {
             words
         };
         prop_assert_eq!(words(&merged), words(&parts));
-        for list in [|part: &Part| part.sources.clone(), |part: &Part| part.files.clone()] {
+        for list in [|part: &MessagePart| part.sources.clone(), |part: &MessagePart| part.files.clone()] {
             let before: HashSet<String> = parts.iter().flat_map(list).map(|item| item.to_string()).collect();
             let after: HashSet<String> = merged.iter().flat_map(list).map(|item| item.to_string()).collect();
             prop_assert_eq!(before, after);
         }
-        let total = |parts: &[Part]| {
+        let total = |parts: &[MessagePart]| {
             sum_known(parts.iter().filter_map(|part| part.reasoning.as_ref()).map(|r| r.total_duration.or(r.duration)))
         };
         prop_assert_eq!(total(&merged), total(&parts));
@@ -274,7 +278,7 @@ proptest! {
 
     #[test]
     fn merging_again_changes_nothing(parts in any_parts()) {
-        let once = merge(parts);
-        prop_assert_eq!(merge(once.clone()), once);
+        let once = merge_parts(parts);
+        prop_assert_eq!(merge_parts(once.clone()), once);
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::sample;
+use crate::fixtures;
 
 /// One letter a segment, as domain.md 4.5 writes them, and some more: `K` thinking, `T` call, `r` its result, `X`
 /// text, `_` blank text, `E` error text, `s` signature, `I` image, `o` a type that is not drawn.
@@ -14,25 +14,25 @@ fn blocks_of(letters: &str) -> Vec<Block> {
         'K' => Content::thinking("because"),
         'T' => {
             calls += 1;
-            sample::tool_use(&format!("call_{calls}"), "search", json!({}), ToolStatus::Done)
+            fixtures::tool_use(&format!("call_{calls}"), "search", json!({}), ToolStatus::Done)
         }
-        'r' => sample::tool_result(&format!("call_{calls}"), "search", json!("found")),
+        'r' => fixtures::tool_result(&format!("call_{calls}"), "search", json!("found")),
         'X' => Content::text("said"),
         '_' => Content::text(" \n\t "),
-        'E' => sample::error_text("failed"),
+        'E' => fixtures::error_text("failed"),
         's' => Content::ThinkingSignature { signature: "c2ln".into(), attaches_to: None },
         'I' => Content::Image { blob: "00".into(), mime: "image/png".into(), alt: String::new() },
         'o' => serde_json::from_value(json!({"type": "x:marker"})).unwrap(),
         other => panic!("no such letter: {other}"),
     });
-    sample::blocks(1, contents)
+    fixtures::blocks(1, contents)
 }
 
 /// The items as domain.md 4.5 writes them: `R1{K,T} · Text`.
-fn drawn(items: &[Item]) -> String {
+fn drawn(items: &[RenderedItem]) -> String {
     let mut reasoning_blocks = 0;
     let words = items.iter().map(|item| match item {
-        Item::Reasoning(block) => {
+        RenderedItem::Reasoning(block) => {
             reasoning_blocks += 1;
             let members: Vec<&str> = block
                 .members
@@ -45,9 +45,9 @@ fn drawn(items: &[Item]) -> String {
                 .collect();
             format!("R{reasoning_blocks}{{{}}}", members.join(","))
         }
-        Item::Reply(Segment::Think { .. }) => "Think".to_owned(),
-        Item::Reply(Segment::Tool { .. }) => "Tool".to_owned(),
-        Item::Reply(Segment::Text { .. }) => "Text".to_owned(),
+        RenderedItem::Reply(Segment::Think { .. }) => "Think".to_owned(),
+        RenderedItem::Reply(Segment::Tool { .. }) => "Tool".to_owned(),
+        RenderedItem::Reply(Segment::Text { .. }) => "Text".to_owned(),
     });
     words.collect::<Vec<_>>().join(" · ")
 }
@@ -57,7 +57,7 @@ fn draw(letters: &str) -> String {
 }
 
 #[test]
-fn every_worked_sequence_comes_out_as_written() {
+fn every_worked_sequence_gives_expected_segments() {
     let table = [
         ("", ""),
         ("X", "Text"),
@@ -111,7 +111,7 @@ fn streaming_prefixes_open_and_close_without_moving_anything() {
             }
         }
         let items = segments(&blocks, true);
-        let open = items.iter().any(|item| matches!(item, Item::Reasoning(block) if block.is_open));
+        let open = items.iter().any(|item| matches!(item, RenderedItem::Reasoning(block) if block.is_open));
         (drawn(&items), open)
     }
     let table = [
@@ -129,12 +129,12 @@ fn streaming_prefixes_open_and_close_without_moving_anything() {
 }
 
 /// Where each visible block is: `Some(n)` in the n-th reasoning block, `None` in the reply.
-fn places(items: &[Item]) -> Vec<(usize, Option<usize>)> {
+fn places(items: &[RenderedItem]) -> Vec<(usize, Option<usize>)> {
     let mut places = Vec::new();
     let mut nth = 0;
     for item in items {
         match item {
-            Item::Reasoning(block) => {
+            RenderedItem::Reasoning(block) => {
                 for member in &block.members {
                     match member {
                         Segment::Think { blocks, .. } => places.extend(blocks.iter().map(|at| (*at, Some(nth)))),
@@ -144,8 +144,10 @@ fn places(items: &[Item]) -> Vec<(usize, Option<usize>)> {
                 }
                 nth += 1;
             }
-            Item::Reply(Segment::Text { block: at, .. } | Segment::Tool { call: at, .. }) => places.push((*at, None)),
-            Item::Reply(Segment::Think { .. }) => panic!("reasoning in the reply"),
+            RenderedItem::Reply(Segment::Text { block: at, .. } | Segment::Tool { call: at, .. }) => {
+                places.push((*at, None))
+            }
+            RenderedItem::Reply(Segment::Think { .. }) => panic!("reasoning in the reply"),
         }
     }
     places
@@ -182,7 +184,7 @@ fn peeking(kinds: &[char]) -> Vec<Option<usize>> {
 }
 
 #[test]
-fn the_machine_equals_the_peeking_rule_for_every_sequence_up_to_nine() {
+fn state_machine_equals_lookahead_rule_for_every_sequence_up_to_nine() {
     let template = blocks_of("K T X");
     let mut checked = 0_u32;
     for length in 0..=9_u32 {
@@ -206,27 +208,27 @@ fn the_machine_equals_the_peeking_rule_for_every_sequence_up_to_nine() {
 }
 
 #[test]
-fn keys_stay_while_the_reply_grows() {
+fn keys_stay_stable_while_reply_streams() {
     let blocks = blocks_of("K K T r K X T r K T r T r X");
-    let whole: Vec<_> = segments(&blocks, true).iter().map(Item::key).collect();
+    let whole: Vec<_> = segments(&blocks, true).iter().map(RenderedItem::key).collect();
     for end in 0..=blocks.len() {
-        let part: Vec<_> = segments(&blocks[..end], true).iter().map(Item::key).collect();
+        let part: Vec<_> = segments(&blocks[..end], true).iter().map(RenderedItem::key).collect();
         assert_eq!(part, whole[..part.len()], "after {end} blocks");
     }
 }
 
 #[test]
-fn without_thinking_mode_there_are_no_reasoning_blocks_and_reasoning_is_left_out() {
+fn reasoning_is_omitted_without_thinking_mode() {
     let items = segments(&blocks_of("K T r K X T r E"), false);
     assert_eq!(drawn(&items), "Tool · Text · Tool · Text");
     assert!(segments(&blocks_of("K K"), false).is_empty());
 }
 
 #[test]
-fn the_label_counts_tools_failures_and_time() {
+fn label_counts_tools_failures_and_time() {
     let mut contents: Vec<Content> = blocks_of("K T r T r").into_iter().map(|block| block.content).collect();
     contents.insert(3, Content::thinking("more"));
-    let mut blocks = sample::blocks(1, contents);
+    let mut blocks = fixtures::blocks(1, contents);
     let durations = [Some(1_000), Some(300), None, None, Some(40), None];
     for (block, took) in blocks.iter_mut().zip(durations) {
         if let Content::Thinking { duration_ms, .. } | Content::ToolUse { duration_ms, .. } = &mut block.content {
@@ -237,13 +239,13 @@ fn the_label_counts_tools_failures_and_time() {
         *success = false;
     }
     let items = segments(&blocks, true);
-    let [Item::Reasoning(block)] = items.as_slice() else { panic!("{items:?}") };
+    let [RenderedItem::Reasoning(block)] = items.as_slice() else { panic!("{items:?}") };
     assert_eq!((block.tool_calls, block.failed_tool_calls, block.duration_ms), (2, 1, Some(1_340)));
     assert!(block.has_text && !block.is_open && !block.was_cut_off);
 }
 
 #[test]
-fn the_title_is_the_newest_thinking_blocks_own() {
+fn title_is_that_of_newest_thinking_block() {
     let titled = |titles: &[Option<&str>]| {
         let thoughts = titles.iter().map(|title| Content::Thinking {
             thinking: "because".into(),
@@ -252,8 +254,8 @@ fn the_title_is_the_newest_thinking_blocks_own() {
             title: title.map(str::to_owned),
             duration_ms: None,
         });
-        match segments(&sample::blocks(1, thoughts), true).as_slice() {
-            [Item::Reasoning(block)] => block.title.clone(),
+        match segments(&fixtures::blocks(1, thoughts), true).as_slice() {
+            [RenderedItem::Reasoning(block)] => block.title.clone(),
             other => panic!("{other:?}"),
         }
     };
@@ -263,7 +265,7 @@ fn the_title_is_the_newest_thinking_blocks_own() {
 }
 
 #[test]
-fn hidden_reasoning_opens_a_block_and_says_so() {
+fn hidden_reasoning_opens_block_without_text() {
     let hidden = Content::Thinking {
         thinking: String::new(),
         signature: Some("c2ln".into()),
@@ -271,13 +273,13 @@ fn hidden_reasoning_opens_a_block_and_says_so() {
         title: None,
         duration_ms: Some(7),
     };
-    let items = segments(&sample::blocks(1, [hidden, Content::text("said")]), true);
+    let items = segments(&fixtures::blocks(1, [hidden, Content::text("said")]), true);
     assert_eq!(drawn(&items), "R1{K} · Text");
-    assert!(matches!(&items[0], Item::Reasoning(block) if !block.has_text && block.duration_ms == Some(7)));
+    assert!(matches!(&items[0], RenderedItem::Reasoning(block) if !block.has_text && block.duration_ms == Some(7)));
 }
 
 #[test]
-fn a_stopped_member_is_cut_off_and_did_not_fail() {
+fn stopped_member_is_cut_off_and_not_failed() {
     let mut blocks = blocks_of("K T r");
     if let Content::ToolUse { status, .. } = &mut blocks[1].content {
         *status = ToolStatus::Cancelled;
@@ -286,26 +288,26 @@ fn a_stopped_member_is_cut_off_and_did_not_fail() {
         *success = false;
     }
     let items = segments(&blocks, true);
-    let [Item::Reasoning(block)] = items.as_slice() else { panic!("{items:?}") };
+    let [RenderedItem::Reasoning(block)] = items.as_slice() else { panic!("{items:?}") };
     assert!(block.was_cut_off && block.failed_tool_calls == 0);
 
     let mut blocks = blocks_of("K");
     blocks[0].state = BlockState::Aborted;
-    assert!(matches!(&segments(&blocks, true)[0], Item::Reasoning(block) if block.was_cut_off));
+    assert!(matches!(&segments(&blocks, true)[0], RenderedItem::Reasoning(block) if block.was_cut_off));
 }
 
 #[test]
-fn a_result_finds_its_call_among_parallel_ones() {
-    let call = |id: &str| sample::tool_use(id, "search", json!({}), ToolStatus::Done);
-    let answer = |id: &str| sample::tool_result(id, "search", json!(id));
+fn result_is_matched_to_its_call_among_parallel_ones() {
+    let call = |id: &str| fixtures::tool_use(id, "search", json!({}), ToolStatus::Done);
+    let answer = |id: &str| fixtures::tool_result(id, "search", json!(id));
     let mut blocks =
-        sample::blocks(1, [call("a"), call("b"), call("c"), answer("c"), answer("a"), answer("a"), answer("lost")]);
+        fixtures::blocks(1, [call("a"), call("b"), call("c"), answer("c"), answer("a"), answer("a"), answer("lost")]);
     // An import may know only the provider's call ids.
     blocks[3].parent_block_id = None;
     let pairs: Vec<_> = segments(&blocks, true)
         .into_iter()
         .map(|item| match item {
-            Item::Reply(Segment::Tool { call, result, .. }) => (call, result),
+            RenderedItem::Reply(Segment::Tool { call, result, .. }) => (call, result),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -315,9 +317,9 @@ fn a_result_finds_its_call_among_parallel_ones() {
 #[test]
 fn neighbouring_thoughts_read_as_one_text() {
     let thoughts = ["one", "", "  \n", "two"].map(Content::thinking);
-    let blocks = sample::blocks(1, thoughts);
+    let blocks = fixtures::blocks(1, thoughts);
     let items = segments(&blocks, true);
-    let [Item::Reasoning(block)] = items.as_slice() else { panic!("{items:?}") };
+    let [RenderedItem::Reasoning(block)] = items.as_slice() else { panic!("{items:?}") };
     let [Segment::Think { blocks: members, .. }] = block.members.as_slice() else { panic!("{block:?}") };
     assert_eq!(thinking_text(&blocks, members), "one\n\ntwo");
 }
@@ -329,7 +331,7 @@ fn letters() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn every_visible_block_is_in_exactly_one_place_and_in_order(letters in letters()) {
+    fn every_visible_block_is_placed_exactly_once_and_in_order(letters in letters()) {
         let blocks = blocks_of(&letters);
         let visible: Vec<usize> = (0..blocks.len()).filter(|&at| kind_of(&blocks[at].content).is_some()).collect();
         let placed: Vec<usize> = places(&segments(&blocks, true)).into_iter().map(|(at, _)| at).collect();
@@ -337,7 +339,7 @@ proptest! {
     }
 
     #[test]
-    fn every_prefix_places_its_blocks_as_the_whole_does(letters in letters()) {
+    fn every_prefix_places_blocks_like_whole_reply(letters in letters()) {
         let blocks = blocks_of(&letters);
         let whole = places(&segments(&blocks, true));
         for end in 0..=blocks.len() {
@@ -347,13 +349,13 @@ proptest! {
     }
 
     #[test]
-    fn only_the_last_member_decides_whether_a_block_is_open(letters in letters()) {
+    fn only_last_member_decides_whether_block_is_open(letters in letters()) {
         let mut blocks = blocks_of(&letters);
         let Some(last) = blocks.last_mut() else { return Ok(()) };
         last.state = BlockState::Open;
         let open = segments(&blocks, true)
             .iter()
-            .filter(|item| matches!(item, Item::Reasoning(block) if block.is_open))
+            .filter(|item| matches!(item, RenderedItem::Reasoning(block) if block.is_open))
             .count();
         prop_assert!(open <= 1);
     }

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::{Node, TurnTree};
+use super::{TurnNode, TurnTree};
 use crate::id::{BranchId, TurnId};
 use crate::turn::TurnStatus;
 
@@ -20,8 +20,8 @@ use crate::turn::TurnStatus;
 pub const WORDS_CHARS: usize = 60;
 /// One turn, as far as the outline says something about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sketch {
-    pub node: Node,
+pub struct TurnSketch {
+    pub node: TurnNode,
     pub branch: BranchId,
     /// One line; see [`crate::excerpt::first_words`].
     pub words: String,
@@ -31,7 +31,7 @@ pub struct Sketch {
 /// What is notable about a turn, or about turns that are not shown; the more urgent is the greater.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mark {
+pub enum TurnMark {
     #[default]
     Plain,
     Stopped,
@@ -39,8 +39,8 @@ pub enum Mark {
     Running,
 }
 
-impl Mark {
-    pub fn of(status: TurnStatus) -> Self {
+impl TurnMark {
+    pub fn from_status(status: TurnStatus) -> Self {
         match status {
             TurnStatus::Complete => Self::Plain,
             TurnStatus::Cancelled => Self::Stopped,
@@ -51,7 +51,7 @@ impl Mark {
 }
 
 #[derive(Debug, Default)]
-struct Run {
+struct OutlineRun {
     /// Places of its turns; never empty.
     turns: Vec<usize>,
     parent: Option<usize>,
@@ -64,31 +64,31 @@ struct Run {
 
 /// A chat's tree with the path that is read.
 #[derive(Debug, Default)]
-pub struct Outline {
+pub struct TreeOutline {
     tree: TurnTree,
     /// By place.
-    sketches: Vec<Sketch>,
+    sketches: Vec<TurnSketch>,
     /// A run's parent stands before it.
-    runs: Vec<Run>,
+    runs: Vec<OutlineRun>,
     run_of: Vec<usize>,
     on_path: Vec<bool>,
     leaf: Option<TurnId>,
 }
 
-impl Outline {
+impl TreeOutline {
     /// Builds the outline from sketches in any order; `leaf` is the end of the path that is read.
-    pub fn new(sketches: impl IntoIterator<Item = Sketch>, leaf: Option<TurnId>) -> Self {
-        let mut given: Vec<Sketch> = sketches.into_iter().collect();
+    pub fn new(sketches: impl IntoIterator<Item = TurnSketch>, leaf: Option<TurnId>) -> Self {
+        let mut given: Vec<TurnSketch> = sketches.into_iter().collect();
         given.sort_by_key(|sketch| (sketch.node.ord, sketch.node.id));
         let tree = TurnTree::new(given.iter().map(|sketch| sketch.node.clone()));
         let mut seen = HashSet::new();
         given.retain(|sketch| seen.insert(sketch.node.id));
         let mut outline = Self { sketches: given, on_path: vec![false; tree.nodes.len()], tree, ..Self::default() };
         outline.find_runs();
-        outline.count();
+        outline.count_runs();
         outline.leaf = leaf.filter(|leaf| outline.tree.places.contains_key(leaf));
         if let Some(leaf) = outline.leaf {
-            for at in outline.tree.up_from(leaf).collect::<Vec<_>>() {
+            for at in outline.tree.ancestors_of(leaf).collect::<Vec<_>>() {
                 outline.on_path[at] = true;
             }
         }
@@ -103,7 +103,7 @@ impl Outline {
                 parent => {
                     let parent = parent.map(|parent| self.run_of[parent]);
                     let run = self.runs.len();
-                    self.runs.push(Run { parent, ..Run::default() });
+                    self.runs.push(OutlineRun { parent, ..OutlineRun::default() });
                     if let Some(parent) = parent {
                         self.runs[parent].children.push(run);
                     }
@@ -115,9 +115,9 @@ impl Outline {
         }
     }
 
-    fn count(&mut self) {
+    fn count_runs(&mut self) {
         for run in (0..self.runs.len()).rev() {
-            self.runs[run].is_running |= self.runs[run].turns.iter().any(|&at| self.mark(at) == Mark::Running);
+            self.runs[run].is_running |= self.runs[run].turns.iter().any(|&at| self.mark(at) == TurnMark::Running);
             if let Some(parent) = self.runs[run].parent {
                 self.runs[parent].below += self.runs[run].turns.len() + self.runs[run].below;
                 self.runs[parent].is_running |= self.runs[run].is_running;
@@ -131,11 +131,11 @@ impl Outline {
     }
 
     /// All turns, by creation.
-    pub fn sketches(&self) -> &[Sketch] {
+    pub fn sketches(&self) -> &[TurnSketch] {
         &self.sketches
     }
 
-    pub fn find(&self, id: TurnId) -> Option<&Sketch> {
+    pub fn find(&self, id: TurnId) -> Option<&TurnSketch> {
         self.tree.places.get(&id).map(|&at| &self.sketches[at])
     }
 
@@ -145,13 +145,13 @@ impl Outline {
     }
 
     /// The oldest other turn that hangs where this one hangs.
-    pub fn beside(&self, id: TurnId) -> Option<&Sketch> {
+    pub fn first_sibling(&self, id: TurnId) -> Option<&TurnSketch> {
         let first = self.tree.siblings(id).into_iter().find(|sibling| *sibling != id)?;
         self.find(first)
     }
 
     /// How many turns hang below this one, and how many ends they have; a leaf is its own end.
-    pub fn below(&self, id: TurnId) -> (usize, usize) {
+    pub fn count_below(&self, id: TurnId) -> (usize, usize) {
         let Some(&at) = self.tree.places.get(&id) else { return (0, 0) };
         let run = &self.runs[self.run_of[at]];
         let rest = run.turns.iter().rev().take_while(|&&turn| turn != at).count();
@@ -164,9 +164,9 @@ impl Outline {
     }
 
     /// How many turns are neither this one, nor below it, nor on the way to it.
-    pub fn others(&self, id: TurnId) -> usize {
-        let way = self.tree.up_from(id).count();
-        self.sketches.len() - way - self.below(id).0
+    pub fn count_others(&self, id: TurnId) -> usize {
+        let way = self.tree.ancestors_of(id).count();
+        self.sketches.len() - way - self.count_below(id).0
     }
 
     /// Where choosing a turn leads; as [`TurnTree::leaf_below`], along the path that is read where it can.
@@ -184,7 +184,7 @@ impl Outline {
     }
 
     /// The turn that a turn hangs on.
-    pub fn parent(&self, id: TurnId) -> Option<&Sketch> {
+    pub fn parent(&self, id: TurnId) -> Option<&TurnSketch> {
         let &at = self.tree.places.get(&id)?;
         self.tree.parents[at].map(|parent| &self.sketches[parent])
     }
@@ -203,18 +203,18 @@ impl Outline {
         self.sketches[at].node.id
     }
 
-    fn mark(&self, at: usize) -> Mark {
-        Mark::of(self.sketches[at].node.status)
+    fn mark(&self, at: usize) -> TurnMark {
+        TurnMark::from_status(self.sketches[at].node.status)
     }
 }
 
 /// The turns of each branch: how many there are, the first and the last.
-pub fn by_branch(sketches: &[Sketch]) -> HashMap<BranchId, (usize, &Sketch, &Sketch)> {
+pub fn turns_by_branch(sketches: &[TurnSketch]) -> HashMap<BranchId, (usize, &TurnSketch, &TurnSketch)> {
     let mut branches = HashMap::new();
     for sketch in sketches {
         branches
             .entry(sketch.branch)
-            .and_modify(|(count, _, last): &mut (usize, &Sketch, &Sketch)| {
+            .and_modify(|(count, _, last): &mut (usize, &TurnSketch, &TurnSketch)| {
                 *count += 1;
                 *last = sketch;
             })

@@ -3,16 +3,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::sample::{self, turn_id};
+use crate::fixtures::{self, turn_id};
 
 /// A row with another `ord` than its number, as a damaged database may have it.
-fn node(n: u64, prev: Option<u64>, ord: i64) -> Node {
-    Node { ord, ..sample::node(n, prev) }
+fn node(n: u64, prev: Option<u64>, ord: i64) -> TurnNode {
+    TurnNode { ord, ..fixtures::node(n, prev) }
 }
 
 /// The worked tree; its rows come in any order.
 fn worked() -> TurnTree {
-    TurnTree::new(sample::nodes().into_iter().rev())
+    TurnTree::new(fixtures::nodes().into_iter().rev())
 }
 
 fn ids(numbers: &[u64]) -> Vec<TurnId> {
@@ -23,8 +23,8 @@ fn ids(numbers: &[u64]) -> Vec<TurnId> {
 fn paths_children_siblings_and_forks_are_as_drawn() {
     let tree = worked();
     assert!(tree.faults().is_empty());
-    type Row = (u64, &'static [u64], &'static [u64], &'static [u64]);
-    let table: [Row; 6] = [
+    type TreeCase = (u64, &'static [u64], &'static [u64], &'static [u64]);
+    let table: [TreeCase; 6] = [
         (1, &[1], &[2, 3], &[1, 10]),
         (2, &[1, 2], &[8], &[2, 3]),
         (3, &[1, 3], &[4, 6], &[2, 3]),
@@ -44,7 +44,7 @@ fn paths_children_siblings_and_forks_are_as_drawn() {
 }
 
 #[test]
-fn choosing_a_turn_leads_to_the_leaf_last_visited_else_to_the_newest() {
+fn choosing_turn_leads_to_last_visited_else_newest_leaf() {
     let tree = worked();
     let table: [(u64, &[u64], u64); 8] = [
         // Nothing visited: the newest child at each fork.
@@ -65,7 +65,7 @@ fn choosing_a_turn_leads_to_the_leaf_last_visited_else_to_the_newest() {
 }
 
 #[test]
-fn an_unknown_turn_is_nowhere() {
+fn unknown_turn_has_no_place() {
     let tree = worked();
     let nobody = turn_id(99);
     assert_eq!(tree.get(nobody), None);
@@ -77,29 +77,29 @@ fn an_unknown_turn_is_nowhere() {
 }
 
 #[test]
-fn an_empty_chat_has_an_empty_tree() {
+fn empty_chat_has_empty_tree() {
     let tree = TurnTree::new([]);
     assert!(tree.nodes().is_empty() && tree.roots().is_empty() && tree.faults().is_empty());
 }
 
 #[test]
-fn a_cycle_is_cut_and_named_and_every_walk_ends() {
+fn cycle_is_cut_and_reported_and_every_walk_ends() {
     let tree = TurnTree::new([node(1, Some(3), 1), node(2, Some(1), 2), node(3, Some(2), 3), node(4, Some(4), 4)]);
-    assert_eq!(tree.faults(), [Fault::ParentNotOlder(turn_id(1)), Fault::ParentNotOlder(turn_id(4))]);
+    assert_eq!(tree.faults(), [TreeFault::ParentNotOlder(turn_id(1)), TreeFault::ParentNotOlder(turn_id(4))]);
     assert_eq!(tree.path_to(turn_id(3)), ids(&[1, 2, 3]));
     assert_eq!(tree.leaf_below(turn_id(1), &[]), Some(turn_id(3)));
     assert_eq!(tree.roots(), ids(&[1, 4]));
 }
 
 #[test]
-fn missing_parents_and_doubled_rows_are_named() {
+fn missing_parents_and_duplicate_rows_are_reported() {
     let tree = TurnTree::new([node(1, None, 1), node(2, Some(77), 2), node(1, Some(2), 3), node(3, Some(2), 4)]);
-    assert_eq!(tree.faults(), [Fault::Twice(turn_id(1)), Fault::ParentMissing(turn_id(2))]);
+    assert_eq!(tree.faults(), [TreeFault::Duplicate(turn_id(1)), TreeFault::ParentMissing(turn_id(2))]);
     assert_eq!(tree.path_to(turn_id(3)), ids(&[2, 3]));
 }
 
 #[test]
-fn a_chain_as_long_as_a_chat_may_be_is_walked() {
+fn longest_allowed_chain_is_walked() {
     let longest = crate::limits::TURNS_PER_CHAT;
     let tree = TurnTree::new((1..=longest).map(|ord| {
         let n = ord.unsigned_abs();
@@ -127,7 +127,7 @@ fn damaged() -> impl Strategy<Value = TurnTree> {
 
 proptest! {
     #[test]
-    fn a_sound_tree_has_no_faults_and_its_paths_follow_the_parents(tree in sound()) {
+    fn sound_tree_has_no_faults_and_its_paths_follow_parents(tree in sound()) {
         prop_assert!(tree.faults().is_empty());
         for node in tree.nodes() {
             let path = tree.path_to(node.id);
@@ -139,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn every_turn_is_under_exactly_one_parent_even_in_a_damaged_tree(tree in damaged()) {
+    fn every_turn_has_exactly_one_parent_even_in_damaged_tree(tree in damaged()) {
         let mut seen = tree.roots();
         for node in tree.nodes() {
             seen.extend(tree.children(node.id));
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn a_leaf_below_is_a_leaf_and_below(tree in damaged(), visited in prop::collection::vec(0..20_u64, 0..3)) {
+    fn leaf_below_is_leaf_and_descendant(tree in damaged(), visited in prop::collection::vec(0..20_u64, 0..3)) {
         for node in tree.nodes() {
             let leaf = tree.leaf_below(node.id, &ids(&visited)).unwrap();
             prop_assert!(tree.children(leaf).is_empty());

@@ -1,14 +1,14 @@
 //! The status table of domain.md 4.8, cell by cell.
 
-use super::TurnMove::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
 use super::TurnStatus::{Cancelled, Complete, Error, Pending, Streaming, WaitingSubagents};
+use super::TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
 use super::*;
-use crate::sample;
+use crate::fixtures;
 
-const MOVES: [TurnMove; 6] = [LlmStart, ToolDetected, ToolsReady, Finish, Cancel, Fail];
+const MOVES: [TurnTransition; 6] = [LlmStart, ToolDetected, ToolsReady, Finish, Cancel, Fail];
 
 #[test]
-fn every_move_from_every_status_is_as_in_the_table() {
+fn every_transition_from_every_status_matches_table() {
     let none = [None; 6];
     let table: [(TurnStatus, [Option<TurnStatus>; 6]); 6] = [
         (Pending, [Some(Streaming), None, None, None, Some(Cancelled), Some(Error)]),
@@ -21,10 +21,10 @@ fn every_move_from_every_status_is_as_in_the_table() {
     assert_eq!(table.map(|(from, _)| from), TurnStatus::ALL);
     for (from, row) in table {
         for (what, to) in MOVES.into_iter().zip(row) {
-            assert_eq!(from.after(what), to, "{from:?} {what:?}");
+            assert_eq!(from.apply(what), to, "{from:?} {what:?}");
         }
         for to in TurnStatus::ALL {
-            assert_eq!(from.may_become(to), row.contains(&Some(to)), "{from:?} to {to:?}");
+            assert_eq!(from.can_become(to), row.contains(&Some(to)), "{from:?} to {to:?}");
         }
         assert_eq!(from.is_terminal(), row == none, "{from:?}");
     }
@@ -33,12 +33,12 @@ fn every_move_from_every_status_is_as_in_the_table() {
 #[test]
 fn every_running_turn_can_be_stopped_and_can_fail() {
     for status in TurnStatus::ALL.into_iter().filter(|status| !status.is_terminal()) {
-        assert_eq!((status.after(Cancel), status.after(Fail)), (Some(Cancelled), Some(Error)));
+        assert_eq!((status.apply(Cancel), status.apply(Fail)), (Some(Cancelled), Some(Error)));
     }
 }
 
 #[test]
-fn words_are_the_same_in_json_and_in_the_database() {
+fn status_and_role_words_are_same_in_json_and_database() {
     for status in TurnStatus::ALL {
         assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
         assert_eq!(TurnStatus::parse(status.as_str()), Some(status));
@@ -54,24 +54,24 @@ fn words_are_the_same_in_json_and_in_the_database() {
 }
 
 #[test]
-fn the_derived_text_is_the_text_blocks_without_errors_and_with_nothing_between() {
-    let turn = sample::reply(
+fn derived_text_joins_text_blocks_without_errors() {
+    let turn = fixtures::reply(
         2,
         [
             Content::text("one"),
             Content::thinking("hidden"),
             Content::text(" two"),
-            sample::error_text("failed"),
+            fixtures::error_text("failed"),
             Content::text(""),
         ],
     );
     assert_eq!(turn.content_text(), "one two");
-    assert_eq!(sample::reply(2, []).content_text(), "");
+    assert_eq!(fixtures::reply(2, []).content_text(), "");
 }
 
 #[test]
-fn a_turn_survives_json() {
-    let turn = sample::rich_reply(2);
+fn turn_survives_json() {
+    let turn = fixtures::rich_reply(2);
     let json = serde_json::to_string(&turn).unwrap();
     let back: Turn = serde_json::from_str(&json).unwrap();
     assert_eq!(back, turn);

@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Bytes, written as `{"text": "…"}` or as `{"base64": "…"}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bytes(pub Vec<u8>);
+pub struct ArchivedBytes(pub Vec<u8>);
 
-impl Serialize for Bytes {
+impl Serialize for ArchivedBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(1))?;
         match std::str::from_utf8(&self.0) {
@@ -23,16 +23,16 @@ impl Serialize for Bytes {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Written {
+enum EncodedBytes {
     Text(String),
     Base64(String),
 }
 
-impl<'de> Deserialize<'de> for Bytes {
+impl<'de> Deserialize<'de> for ArchivedBytes {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match Written::deserialize(from)? {
-            Written::Text(text) => Ok(Self(text.into_bytes())),
-            Written::Base64(text) => STANDARD.decode(text).map(Self).map_err(D::Error::custom),
+        match EncodedBytes::deserialize(from)? {
+            EncodedBytes::Text(text) => Ok(Self(text.into_bytes())),
+            EncodedBytes::Base64(text) => STANDARD.decode(text).map(Self).map_err(D::Error::custom),
         }
     }
 }

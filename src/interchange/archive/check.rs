@@ -5,35 +5,35 @@
 use std::collections::{HashMap, HashSet};
 
 use super::ArchivedChat;
-use super::ordered::{Leaving, parents_first};
-use super::shape::{BranchShape, Call, CallShape, ExchangeShape, TurnShape, source};
+use super::branch_order::{BranchLink, parents_first};
+use super::shape::{BranchShape, CallShape, CheckedCall, ExchangeShape, TurnShape, check_source};
 use crate::bounds;
 use crate::domain::block::{Block, BlockState, Content, chat_seq};
 use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{BlockId, Branch, BranchId, Chat, ChatId, Exchange, ExchangeId, GenerationId, TurnId, limits};
 
 /// The first rule that is broken, with where: `turns[3]: it hangs on a turn that is not before it`.
-pub fn check(chat: &ArchivedChat) -> Result<(), String> {
-    let mut check = Check::default();
+pub fn check_chat(chat: &ArchivedChat) -> Result<(), String> {
+    let mut check = ChatCheck::default();
     let at = |list: &str, number: usize| {
         let list = list.to_owned();
         move |what: String| format!("{list}[{number}]: {what}")
     };
     for (number, turn) in chat.turns.iter().enumerate() {
-        check.turn(turn).map_err(at("turns", number))?;
+        check.check_turn(turn).map_err(at("turns", number))?;
     }
     for (number, call) in chat.generations.iter().enumerate() {
-        check.call(&CallShape::of(call)).map_err(at("generations", number))?;
+        check.check_call(&CallShape::from_generation(call)).map_err(at("generations", number))?;
     }
     for (number, exchange) in chat.exchanges.iter().enumerate() {
-        check.exchange(exchange).map_err(at("exchanges", number))?;
+        check.check_exchange(exchange).map_err(at("exchanges", number))?;
     }
     for (number, of) in chat.branches.iter().enumerate() {
-        check.branch(&of.branch).map_err(at("branches", number))?;
+        check.check_branch(&of.branch).map_err(at("branches", number))?;
     }
-    source(chat.imported_from.as_ref())?;
+    check_source(chat.imported_from.as_ref())?;
     let mut shown = chat.chat.clone();
-    check.end(&mut shown)?;
+    check.finish(&mut shown)?;
     let mut before = HashSet::new();
     for of in &chat.branches {
         if of.branch.parent_branch_id.is_some_and(|parent| !before.contains(&parent)) {
@@ -50,7 +50,7 @@ pub fn check(chat: &ArchivedChat) -> Result<(), String> {
 
 /// A chat that is being looked at.
 #[derive(Default)]
-pub(super) struct Check {
+pub(super) struct ChatCheck {
     turns: Vec<TurnShape>,
     turns_at: HashMap<TurnId, usize>,
     blocks: HashSet<BlockId>,
@@ -58,7 +58,7 @@ pub(super) struct Check {
     uses: HashSet<BlockId>,
     /// Calls that blocks say they came from, and which turns those are in.
     sources: Vec<(GenerationId, usize)>,
-    pub calls: Vec<Call>,
+    pub calls: Vec<CheckedCall>,
     calls_at: HashMap<GenerationId, usize>,
     exchanges: Vec<ExchangeShape>,
     exchanges_at: HashMap<ExchangeId, usize>,
@@ -66,20 +66,20 @@ pub(super) struct Check {
     branches_at: HashMap<BranchId, usize>,
 }
 
-const TWICE: &str = "its id stands there twice";
+const DUPLICATE_ID: &str = "its id stands there twice";
 
 /// Refuses one more than there may be.
-fn room(there: usize, most: usize, list: &str) -> Result<(), String> {
+fn check_limit(there: usize, most: usize, list: &str) -> Result<(), String> {
     if there < most { Ok(()) } else { Err(format!("at most {most} {list}")) }
 }
 
-impl Check {
+impl ChatCheck {
     /// The next turn.
-    pub fn turn(&mut self, turn: &Turn) -> Result<(), String> {
-        room(self.turns.len(), usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX), "turns")?;
+    pub fn check_turn(&mut self, turn: &Turn) -> Result<(), String> {
+        check_limit(self.turns.len(), usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX), "turns")?;
         let number = self.turns.len();
         if self.turns_at.insert(turn.id, number).is_some() {
-            return Err(TWICE.to_owned());
+            return Err(DUPLICATE_ID.to_owned());
         }
         if self.turns.last().map_or(0, |last| last.ord) >= turn.ord {
             return Err("its place is not behind that of the one before it".to_owned());
@@ -91,8 +91,8 @@ impl Check {
             return Err("only a reply can fail".to_owned());
         }
         for (seq, block) in (0..).zip(&turn.blocks) {
-            room(self.blocks.len(), bounds::BLOCKS, "blocks")?;
-            self.block(turn, seq, block)?;
+            check_limit(self.blocks.len(), bounds::BLOCKS, "blocks")?;
+            self.check_block(turn, seq, block)?;
             if let Some(call) = block.generation_id
                 && self.sources.last() != Some(&(call, number))
             {
@@ -112,7 +112,7 @@ impl Check {
         Ok(())
     }
 
-    fn block(&mut self, turn: &Turn, seq: u32, block: &Block) -> Result<(), &'static str> {
+    fn check_block(&mut self, turn: &Turn, seq: u32, block: &Block) -> Result<(), &'static str> {
         if block.seq != seq || block.chat_seq != chat_seq(turn.ord, seq) {
             return Err("one of its blocks is not at its place");
         }
@@ -131,10 +131,10 @@ impl Check {
     }
 
     /// The next call.
-    pub fn call(&mut self, call: &CallShape) -> Result<(), String> {
-        room(self.calls.len(), bounds::CALLS, "calls")?;
+    pub fn check_call(&mut self, call: &CallShape) -> Result<(), String> {
+        check_limit(self.calls.len(), bounds::CALLS, "calls")?;
         if self.calls_at.insert(call.id, self.calls.len()).is_some() {
-            return Err(TWICE.to_owned());
+            return Err(DUPLICATE_ID.to_owned());
         }
         if !matches!(call.status.as_str(), "complete" | "cancelled" | "error") {
             return Err("it is no call of a reply that is over".to_owned());
@@ -145,23 +145,23 @@ impl Check {
         if call.ended_at.is_none() {
             return Err("it has no end".to_owned());
         }
-        let after = call.after.as_ref().map(|after| self.whole_before(after.generation)).transpose()?;
-        self.calls.push(Call { turn: call.turn_id, after });
+        let after = call.after.as_ref().map(|after| self.base_call(after.generation)).transpose()?;
+        self.calls.push(CheckedCall { turn: call.turn_id, after });
         Ok(())
     }
 
     /// One that is itself written after another would be read over ever more of them.
-    fn whole_before(&self, call: GenerationId) -> Result<usize, &'static str> {
+    fn base_call(&self, call: GenerationId) -> Result<usize, &'static str> {
         let number = self.calls_at.get(&call).copied();
         let is_whole = |number: &usize| self.calls.get(*number).is_some_and(|before| before.after.is_none());
         number.filter(is_whole).ok_or("what it is written after is not there whole before it")
     }
 
     /// The next exchange.
-    pub fn exchange(&mut self, exchange: &Exchange) -> Result<(), String> {
-        room(self.exchanges.len(), usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX), "exchanges")?;
+    pub fn check_exchange(&mut self, exchange: &Exchange) -> Result<(), String> {
+        check_limit(self.exchanges.len(), usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX), "exchanges")?;
         if self.exchanges_at.insert(exchange.id, self.exchanges.len()).is_some() {
-            return Err(TWICE.to_owned());
+            return Err(DUPLICATE_ID.to_owned());
         }
         let (chat, branch, message) = (exchange.chat_id, exchange.branch_id, exchange.user_turn_id);
         self.exchanges.push(ExchangeShape { chat, branch, message });
@@ -169,15 +169,15 @@ impl Check {
     }
 
     /// The next branch.
-    pub fn branch(&mut self, branch: &Branch) -> Result<(), String> {
-        room(self.branches.len(), usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX), "branches")?;
+    pub fn check_branch(&mut self, branch: &Branch) -> Result<(), String> {
+        check_limit(self.branches.len(), usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX), "branches")?;
         if self.branches_at.insert(branch.id, self.branches.len()).is_some() {
-            return Err(TWICE.to_owned());
+            return Err(DUPLICATE_ID.to_owned());
         }
         self.branches.push(BranchShape {
             id: branch.id,
             chat: branch.chat_id,
-            leaves: branch.parent_branch_id,
+            parent: branch.parent_branch_id,
             fork: branch.fork_turn_id,
             head: branch.head_turn_id,
             is_locked: !branch.lock.provider.is_empty() && !branch.lock.model.is_empty(),
@@ -187,12 +187,12 @@ impl Check {
 
     /// Behind the last: how the branches are to be stored. What of the chat's own row points at something that is not
     /// there points at something that is: a chat is not lost for it.
-    pub fn end(&self, chat: &mut Chat) -> Result<Vec<Leaving>, String> {
+    pub fn finish(&self, chat: &mut Chat) -> Result<Vec<BranchLink>, String> {
         let at = |list: &'static str, number: usize| move |what: &'static str| format!("{list}[{number}]: {what}");
         let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
         let mut replies = HashSet::new();
         for (number, turn) in self.turns.iter().enumerate() {
-            self.hangs_well(chat.id, turn, &mut heads, &mut replies).map_err(at("turns", number))?;
+            self.check_position(chat.id, turn, &mut heads, &mut replies).map_err(at("turns", number))?;
         }
         for &(call, turn) in &self.sources {
             // A call that is not in the archive is one that a block cannot name any more.
@@ -202,8 +202,8 @@ impl Check {
             }
         }
         let listed = |leaves: Option<BranchId>| leaves.filter(|parent| self.branches_at.contains_key(parent));
-        let order = parents_first(self.branches.iter().map(|branch| (branch.id, listed(branch.leaves))));
-        if let Some(number) = order.circle {
+        let order = parents_first(self.branches.iter().map(|branch| (branch.id, listed(branch.parent))));
+        if let Some(number) = order.cycle {
             return Err(at("branches", number)("the branch that it leaves is not before it"));
         }
         for (number, branch) in self.branches.iter().enumerate() {
@@ -219,7 +219,7 @@ impl Check {
             }
         }
         for (number, exchange) in self.exchanges.iter().enumerate() {
-            let is_user = |turn| self.found(turn).is_some_and(|turn| turn.role == Role::User);
+            let is_user = |turn| self.find_turn(turn).is_some_and(|turn| turn.role == Role::User);
             let is_well = exchange.chat == chat.id
                 && self.branches_at.contains_key(&exchange.branch)
                 && exchange.message.is_none_or(is_user);
@@ -228,29 +228,29 @@ impl Check {
             }
         }
         for (number, call) in self.calls.iter().enumerate() {
-            if self.found(call.turn).is_none_or(|turn| turn.role != Role::Assistant) {
+            if self.find_turn(call.turn).is_none_or(|turn| turn.role != Role::Assistant) {
                 return Err(at("generations", number)("its turn is not there, or no reply"));
             }
         }
-        self.put_right(chat, &order.all);
+        self.repair_pointers(chat, &order.all);
         Ok(order.all)
     }
 
-    fn put_right(&self, chat: &mut Chat, order: &[Leaving]) {
+    fn repair_pointers(&self, chat: &mut Chat, order: &[BranchLink]) {
         if chat.last_viewed_turn_id.is_some_and(|turn| !self.turns_at.contains_key(&turn)) {
             chat.last_viewed_turn_id = self.turns.last().map(|turn| turn.id);
         }
         if chat.default_branch_id.is_some_and(|branch| !self.branches_at.contains_key(&branch)) {
-            let shown = chat.last_viewed_turn_id.and_then(|turn| self.found(turn)).map(|turn| turn.branch);
+            let shown = chat.last_viewed_turn_id.and_then(|turn| self.find_turn(turn)).map(|turn| turn.branch);
             chat.default_branch_id = shown.or(order.first().map(|first| self.branches[first.number].id));
         }
     }
 
-    fn found(&self, turn: TurnId) -> Option<&TurnShape> {
+    fn find_turn(&self, turn: TurnId) -> Option<&TurnShape> {
         self.turns_at.get(&turn).map(|&number| &self.turns[number])
     }
 
-    fn hangs_well(
+    fn check_position(
         &self,
         chat: ChatId,
         turn: &TurnShape,
@@ -262,7 +262,7 @@ impl Check {
         }
         let exchange = self.exchanges_at.get(&turn.exchange).ok_or("its exchange is not there")?;
         let prev = match turn.prev {
-            Some(prev) => Some(self.found(prev).ok_or("the turn that it hangs on is not there")?),
+            Some(prev) => Some(self.find_turn(prev).ok_or("the turn that it hangs on is not there")?),
             None => None,
         };
         // By place: a clock may have been set back.

@@ -10,9 +10,9 @@ use crate::bounds;
 
 /// Why it cannot be walked on.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum ScanError {
     /// It ends within something.
-    Cut,
+    Truncated,
     /// Here stands something that is not JSON's.
     NotJson,
     /// It cannot be read.
@@ -22,20 +22,20 @@ pub(super) enum Fault {
 }
 
 /// A document, and how far it was walked through.
-pub(super) struct Scan<R> {
+pub(super) struct ArchiveScanner<R> {
     from: R,
     /// How many bytes of it were gone past.
     at: u64,
 }
 
-impl<R: BufRead> Scan<R> {
+impl<R: BufRead> ArchiveScanner<R> {
     /// In a document behind so many bytes of it.
-    pub fn at(from: R, at: u64) -> Self {
+    pub fn from_offset(from: R, at: u64) -> Self {
         Self { from, at }
     }
 
     /// How many bytes of the document were gone past.
-    pub fn place(&self) -> u64 {
+    pub fn offset(&self) -> u64 {
         self.at
     }
 
@@ -45,84 +45,84 @@ impl<R: BufRead> Scan<R> {
     }
 
     /// Goes into the list or the object that comes, if it is one: `[` or `{`.
-    pub fn enters(&mut self, bracket: u8) -> Result<bool, Fault> {
-        let is_one = self.sign()?.ok_or(Fault::Cut)? == bracket;
+    pub fn try_enter(&mut self, bracket: u8) -> Result<bool, ScanError> {
+        let is_one = self.peek_byte()?.ok_or(ScanError::Truncated)? == bracket;
         if is_one {
-            self.go_past(1);
+            self.advance(1);
         }
         Ok(is_one)
     }
 
     /// Whether another element comes in the list that was gone into; where none does, it is left.
-    pub fn has_element(&mut self) -> Result<bool, Fault> {
-        match self.sign_behind_comma()? {
+    pub fn has_element(&mut self) -> Result<bool, ScanError> {
+        match self.next_byte_after_comma()? {
             b']' => {
-                self.go_past(1);
+                self.advance(1);
                 Ok(false)
             }
-            b'}' => Err(Fault::NotJson),
+            b'}' => Err(ScanError::NotJson),
             _ => Ok(true),
         }
     }
 
     /// The name of the next member of the object that was gone into, behind which its value comes; where none does, the
     /// object is left. Of a long name there is the beginning.
-    pub fn member(&mut self) -> Result<Option<String>, Fault> {
-        match self.sign_behind_comma()? {
+    pub fn next_member(&mut self) -> Result<Option<String>, ScanError> {
+        match self.next_byte_after_comma()? {
             b'}' => {
-                self.go_past(1);
+                self.advance(1);
                 return Ok(None);
             }
             b'"' => {}
-            _ => return Err(Fault::NotJson),
+            _ => return Err(ScanError::NotJson),
         }
         let mut name = Vec::new();
-        self.value(&mut |piece, _| {
+        self.read_value(&mut |piece, _| {
             let room = (bounds::KEY_BYTES + 2).saturating_sub(name.len());
             name.extend(piece.iter().take(room));
             Ok(())
         })?;
-        if self.sign()?.ok_or(Fault::Cut)? != b':' {
-            return Err(Fault::NotJson);
+        if self.peek_byte()?.ok_or(ScanError::Truncated)? != b':' {
+            return Err(ScanError::NotJson);
         }
-        self.go_past(1);
+        self.advance(1);
         Ok(Some(String::from_utf8_lossy(&name).trim_matches('"').to_owned()))
     }
 
     /// Goes past a value.
-    pub fn skip(&mut self) -> Result<(), Fault> {
-        self.value(&mut |_, _| Ok(()))
+    pub fn skip_value(&mut self) -> Result<(), ScanError> {
+        self.read_value(&mut |_, _| Ok(()))
     }
 
     /// Goes past a value and gives its text in pieces, each with the number of values that there were up to its end.
-    pub fn value(&mut self, give: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> Result<(), Fault> {
-        let first = self.sign()?.ok_or(Fault::Cut)?;
+    pub fn read_value(&mut self, give: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> Result<(), ScanError> {
+        let first = self.peek_byte()?.ok_or(ScanError::Truncated)?;
         if matches!(first, b'}' | b']' | b',' | b':') {
-            return Err(Fault::NotJson);
+            return Err(ScanError::NotJson);
         }
         let is_bare = !matches!(first, b'{' | b'[' | b'"');
         let (mut depth, mut values) = (0_usize, 1);
         let (mut in_string, mut is_escaped) = (false, false);
-        let mut name = Name::default();
+        let mut name = LastString::default();
         loop {
-            let chunk = filled(&mut self.from)?;
+            let chunk = fill_buffer(&mut self.from)?;
             if chunk.is_empty() {
-                return if is_bare { Ok(()) } else { Err(Fault::Cut) };
+                return if is_bare { Ok(()) } else { Err(ScanError::Truncated) };
             }
             let (mut at, mut is_over) = (0, false);
             while at < chunk.len() && !is_over {
                 if is_escaped {
-                    name.goes_on(&chunk[at..=at]);
+                    name.append(&chunk[at..=at]);
                     (is_escaped, at) = (false, at + 1);
                     continue;
                 }
                 if in_string {
                     let Some(found) = memchr2(b'"', b'\\', &chunk[at..]) else {
-                        name.goes_on(&chunk[at..]);
+                        name.append(&chunk[at..]);
                         at = chunk.len();
                         break;
                     };
-                    name.goes_on(&chunk[at..=at + found]);
+                    name.append(&chunk[at..=at + found]);
                     is_escaped = chunk[at + found] == b'\\';
                     in_string = is_escaped;
                     is_over = !in_string && depth == 0;
@@ -136,9 +136,9 @@ impl<R: BufRead> Scan<R> {
                     }
                     b'"' => {
                         in_string = true;
-                        name.begins();
+                        name.start();
                     }
-                    b':' if name.is_private() => return Err(Fault::NotJson),
+                    b':' if name.is_raw_value_marker() => return Err(ScanError::NotJson),
                     b'{' | b'[' => (depth, values) = (depth + 1, values + 1),
                     b'}' | b']' => {
                         depth -= 1;
@@ -149,32 +149,32 @@ impl<R: BufRead> Scan<R> {
                 }
                 at += 1;
             }
-            give(&chunk[..at], values).map_err(Fault::Spool)?;
-            self.go_past(at);
+            give(&chunk[..at], values).map_err(ScanError::Spool)?;
+            self.advance(at);
             if is_over {
                 return Ok(());
             }
         }
     }
 
-    fn go_past(&mut self, bytes: usize) {
+    fn advance(&mut self, bytes: usize) {
         self.from.consume(bytes);
         self.at += bytes as u64;
     }
 
-    fn sign_behind_comma(&mut self) -> Result<u8, Fault> {
+    fn next_byte_after_comma(&mut self) -> Result<u8, ScanError> {
         loop {
-            match self.sign()?.ok_or(Fault::Cut)? {
-                b',' => self.go_past(1),
+            match self.peek_byte()?.ok_or(ScanError::Truncated)? {
+                b',' => self.advance(1),
                 sign => return Ok(sign),
             }
         }
     }
 
     /// The next sign that is no space, which stays; none at the end.
-    fn sign(&mut self) -> Result<Option<u8>, Fault> {
+    fn peek_byte(&mut self) -> Result<Option<u8>, ScanError> {
         loop {
-            let chunk = filled(&mut self.from)?;
+            let chunk = fill_buffer(&mut self.from)?;
             let length = chunk.len();
             if length == 0 {
                 return Ok(None);
@@ -182,10 +182,10 @@ impl<R: BufRead> Scan<R> {
             match chunk.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n')) {
                 Some(at) => {
                     let sign = chunk[at];
-                    self.go_past(at);
+                    self.advance(at);
                     return Ok(Some(sign));
                 }
-                None => self.go_past(length),
+                None => self.advance(length),
             }
         }
     }
@@ -194,19 +194,19 @@ impl<R: BufRead> Scan<R> {
 /// The last string, if it may be the name by which `serde_json` knows that a text stands for the JSON in it: made a value,
 /// that would have more values, and deeper ones, than were counted.
 #[derive(Default)]
-struct Name(Vec<u8>);
+struct LastString(Vec<u8>);
 
-impl Name {
+impl LastString {
     const PRIVATE: &str = "$serde_json::private::RawValue";
     /// Each of its signs may be written as an escape of six.
     const MOST: usize = 6 * Self::PRIVATE.len() + 2;
 
-    fn begins(&mut self) {
+    fn start(&mut self) {
         self.0.clear();
         self.0.push(b'"');
     }
 
-    fn goes_on(&mut self, piece: &[u8]) {
+    fn append(&mut self, piece: &[u8]) {
         let room = (Self::MOST + 1).saturating_sub(self.0.len());
         // Nearly every other string is seen by its first sign.
         if self.0.len() == 1 && !matches!(piece.first(), Some(b'$' | b'\\')) {
@@ -217,21 +217,21 @@ impl Name {
         }
     }
 
-    fn is_private(&self) -> bool {
+    fn is_raw_value_marker(&self) -> bool {
         !self.0.is_empty() && serde_json::from_slice::<String>(&self.0).is_ok_and(|name| name == Self::PRIVATE)
     }
 }
 
-fn filled(from: &mut impl BufRead) -> Result<&[u8], Fault> {
+fn fill_buffer(from: &mut impl BufRead) -> Result<&[u8], ScanError> {
     // Asked twice, because what the first answer borrows cannot be given back within a loop.
     loop {
         match from.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Fault::Io(error)),
+            Err(error) => return Err(ScanError::Io(error)),
             Ok(_) => break,
         }
     }
-    from.fill_buf().map_err(Fault::Io)
+    from.fill_buf().map_err(ScanError::Io)
 }
 
 #[cfg(test)]
@@ -242,14 +242,14 @@ mod tests {
 
     use super::*;
 
-    fn scan(text: &[u8], chunk: usize) -> Scan<BufReader<&[u8]>> {
-        Scan::at(BufReader::with_capacity(chunk, text), 0)
+    fn scan(text: &[u8], chunk: usize) -> ArchiveScanner<BufReader<&[u8]>> {
+        ArchiveScanner::from_offset(BufReader::with_capacity(chunk, text), 0)
     }
 
     /// A value's text and how many values are in it.
-    fn value<R: BufRead>(scan: &mut Scan<R>) -> Result<(String, usize), Fault> {
+    fn value<R: BufRead>(scan: &mut ArchiveScanner<R>) -> Result<(String, usize), ScanError> {
         let (mut text, mut count) = (Vec::new(), 0);
-        scan.value(&mut |piece, values| {
+        scan.read_value(&mut |piece, values| {
             text.extend_from_slice(piece);
             count = values;
             Ok(())
@@ -258,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_members_are_gone_into_and_values_come_whole() {
+    fn lists_and_members_are_entered_and_values_are_read_whole() {
         let text = br#" { "a" : [ 1 ,"]\"\\", {"b": [[], "}"]},null ] , "c\"d": -1.5e3, "e": "x" } "#;
         for chunk in [1, 3, 64] {
             let mut scan = scan(text, chunk);
-            assert!(!scan.enters(b'[').unwrap() && scan.enters(b'{').unwrap());
-            assert_eq!(scan.member().unwrap().as_deref(), Some("a"));
-            assert!(scan.enters(b'[').unwrap());
+            assert!(!scan.try_enter(b'[').unwrap() && scan.try_enter(b'{').unwrap());
+            assert_eq!(scan.next_member().unwrap().as_deref(), Some("a"));
+            assert!(scan.try_enter(b'[').unwrap());
             let mut values = Vec::new();
             while scan.has_element().unwrap() {
                 values.push(value(&mut scan).unwrap());
@@ -272,40 +272,40 @@ mod tests {
             let expected =
                 [("1", 1), (r#""]\"\\""#, 1), (r#"{"b": [[], "}"]}"#, 5), ("null", 1)].map(|(a, b)| (a.to_owned(), b));
             assert_eq!(values, expected);
-            assert!(scan.member().unwrap().unwrap().starts_with('c'));
+            assert!(scan.next_member().unwrap().unwrap().starts_with('c'));
             assert_eq!(value(&mut scan).unwrap().0, "-1.5e3");
-            assert_eq!(scan.member().unwrap().as_deref(), Some("e"));
-            scan.skip().unwrap();
-            assert_eq!(scan.member().unwrap(), None);
-            assert!(matches!(scan.enters(b'{'), Err(Fault::Cut)));
+            assert_eq!(scan.next_member().unwrap().as_deref(), Some("e"));
+            scan.skip_value().unwrap();
+            assert_eq!(scan.next_member().unwrap(), None);
+            assert!(matches!(scan.try_enter(b'{'), Err(ScanError::Truncated)));
         }
     }
 
     #[test]
-    fn what_is_cut_or_no_json_is_told() {
+    fn truncated_or_invalid_json_is_reported() {
         // Brackets are counted here, not told apart: a parser does.
         for (text, is_cut) in [("[1", true), ("[\"", true), ("[{]", true), ("[:", false), ("[}", false), ("", true)] {
             let mut scan = scan(text.as_bytes(), 8);
             let walked = (|| {
-                scan.enters(b'[')?;
+                scan.try_enter(b'[')?;
                 while scan.has_element()? {
-                    scan.skip()?;
+                    scan.skip_value()?;
                 }
                 Ok(())
             })();
             match walked {
-                Err(Fault::Cut) => assert!(is_cut, "{text}"),
-                Err(Fault::NotJson) => assert!(!is_cut, "{text}"),
+                Err(ScanError::Truncated) => assert!(is_cut, "{text}"),
+                Err(ScanError::NotJson) => assert!(!is_cut, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
         }
     }
 
     #[test]
-    fn a_text_that_would_become_values_is_no_json() {
+    fn raw_value_marker_is_rejected() {
         let escaped = r"\u0024serde_json\u003a\u003aprivate\u003a:RawV\u0061lue";
         for (name, is_told) in [
-            (Name::PRIVATE, true),
+            (LastString::PRIVATE, true),
             (escaped, true),
             ("$serde_json::private::RawValues", false),
             ("$ref", false),
@@ -314,25 +314,25 @@ mod tests {
         ] {
             for chunk in [1, 7, 4096] {
                 let text = format!(r#"{{"a": ["\"", {{ "{name}" : "[[1]]"}}]}}"#);
-                assert_eq!(scan(text.as_bytes(), chunk).skip().is_err(), is_told, "{name}, {chunk}");
+                assert_eq!(scan(text.as_bytes(), chunk).skip_value().is_err(), is_told, "{name}, {chunk}");
                 // What somebody says is theirs.
                 let text = format!(r#"{{"a": ["{name}", 1], "b": "{name}"}}"#);
-                assert!(scan(text.as_bytes(), chunk).skip().is_ok(), "{name}, {chunk}");
+                assert!(scan(text.as_bytes(), chunk).skip_value().is_ok(), "{name}, {chunk}");
             }
         }
     }
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_panic_or_go_on_for_ever(text in r#"[\[\]{}",:\\1 ]{0,60}"#, chunk in 1usize..20) {
+        fn arbitrary_bytes_never_panic_or_loop(text in r#"[\[\]{}",:\\1 ]{0,60}"#, chunk in 1usize..20) {
             let mut scan = scan(text.as_bytes(), chunk);
             let mut steps = 0;
-            while scan.member().is_ok_and(|name| name.is_some()) && scan.skip().is_ok() {
+            while scan.next_member().is_ok_and(|name| name.is_some()) && scan.skip_value().is_ok() {
                 steps += 1;
                 prop_assert!(steps <= text.len());
             }
-            let mut scan = super::Scan::at(BufReader::with_capacity(chunk, text.as_bytes()), 0);
-            while scan.has_element().is_ok_and(|is_there| is_there) && scan.skip().is_ok() {
+            let mut scan = super::ArchiveScanner::from_offset(BufReader::with_capacity(chunk, text.as_bytes()), 0);
+            while scan.has_element().is_ok_and(|is_there| is_there) && scan.skip_value().is_ok() {
                 steps += 1;
                 prop_assert!(steps <= 2 * text.len());
             }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::ArchivedGeneration;
 use crate::domain::turn::Role;
-use crate::domain::{BranchId, ChatId, ExchangeId, GenerationId, ImportedFrom, TurnId, limits};
+use crate::domain::{BranchId, ChatId, ExchangeId, GenerationId, ImportOrigin, TurnId, limits};
 
 /// What others hang on of a turn.
 pub(super) struct TurnShape {
@@ -29,17 +29,17 @@ pub(super) struct CallShape {
     #[serde(default)]
     pub ended_at: Option<DateTime<Utc>>,
     #[serde(default)]
-    pub after: Option<AfterShape>,
+    pub after: Option<DeltaShape>,
 }
 
 /// The earlier call that the request of one is written after.
 #[derive(Deserialize)]
-pub(super) struct AfterShape {
+pub(super) struct DeltaShape {
     pub generation: GenerationId,
 }
 
 impl CallShape {
-    pub fn of(call: &ArchivedGeneration) -> Self {
+    pub fn from_generation(call: &ArchivedGeneration) -> Self {
         let (status, raw_kind) = (call.status.clone(), call.raw_kind.clone());
         Self { id: call.id, turn_id: call.turn_id, status, raw_kind, ended_at: call.ended_at, after: None }
     }
@@ -47,7 +47,7 @@ impl CallShape {
 
 /// A call, with the turn that it is of, and by its number the one that it is written after.
 #[derive(Clone, Copy)]
-pub(super) struct Call {
+pub(super) struct CheckedCall {
     pub turn: TurnId,
     pub after: Option<usize>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Call {
 pub(super) struct BranchShape {
     pub id: BranchId,
     pub chat: ChatId,
-    pub leaves: Option<BranchId>,
+    pub parent: Option<BranchId>,
     pub fork: Option<TurnId>,
     pub head: Option<TurnId>,
     pub is_locked: bool,
@@ -68,7 +68,7 @@ pub(super) struct ExchangeShape {
 }
 
 /// Where a chat came from is not more than it may be.
-pub(super) fn source(source: Option<&ImportedFrom>) -> Result<(), String> {
+pub(super) fn check_source(source: Option<&ImportOrigin>) -> Result<(), String> {
     let Some(source) = source else { return Ok(()) };
     let lengths = source.differences.iter().flat_map(|one| [one.place.len(), one.text.len()]);
     let longest = lengths.chain([source.format.len(), source.file.len()]).max().unwrap_or_default();

@@ -6,31 +6,31 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use serde::de::DeserializeOwned;
 use serde_json::Error;
 
-use super::scan::{Fault, Scan};
+use super::scan::{ArchiveScanner, ScanError};
 use crate::bounds;
 
 /// A file of one's own, for as long as it is open.
-pub trait Scratch: Read + Write + Seek + Send {}
+pub trait ScratchFile: Read + Write + Seek + Send {}
 
-impl<T: Read + Write + Seek + Send> Scratch for T {}
+impl<T: Read + Write + Seek + Send> ScratchFile for T {}
 
 /// Where a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct SpoolRange {
     pub at: u64,
     pub length: u64,
 }
 
 /// Values one behind the other.
 pub(super) struct Spool {
-    file: Box<dyn Scratch>,
+    file: Box<dyn ScratchFile>,
     end: u64,
     /// The value that was taken last, if it is a short one.
     held: Vec<u8>,
 }
 
 impl Spool {
-    pub fn new(file: Box<dyn Scratch>) -> Self {
+    pub fn new(file: Box<dyn ScratchFile>) -> Self {
         Self { file, end: 0, held: Vec::new() }
     }
 
@@ -40,25 +40,28 @@ impl Spool {
     }
 
     /// Takes the value that comes; or says why there is too much of it.
-    pub fn take<R: io::BufRead>(&mut self, scan: &mut Scan<R>) -> Result<Result<Spot, String>, Fault> {
+    pub fn take<R: io::BufRead>(
+        &mut self,
+        scan: &mut ArchiveScanner<R>,
+    ) -> Result<Result<SpoolRange, String>, ScanError> {
         let Self { file, end, held } = self;
         held.clear();
         let at = *end;
         let mut length = 0;
         let mut too_much = None;
-        scan.value(&mut |piece, values| {
+        scan.read_value(&mut |piece, values| {
             if too_much.is_some() {
                 return Ok(());
             }
             length += piece.len() as u64;
             if length > bounds::ELEMENT_BYTES {
-                too_much = Some(bounds::larger_than(bounds::ELEMENT_BYTES));
+                too_much = Some(bounds::byte_limit_text(bounds::ELEMENT_BYTES));
             } else if values > bounds::ELEMENT_VALUES {
-                too_much = Some(bounds::more_values_than(bounds::ELEMENT_VALUES));
+                too_much = Some(bounds::value_limit_text(bounds::ELEMENT_VALUES));
             } else {
                 held.extend_from_slice(piece);
-                if held.len() > bounds::HELD_BYTES {
-                    written(file, at + length - held.len() as u64, held)?;
+                if held.len() > bounds::IN_MEMORY_BYTES {
+                    write_at(file, at + length - held.len() as u64, held)?;
                     held.clear();
                 }
             }
@@ -68,26 +71,26 @@ impl Spool {
             held.clear();
             return Ok(Err(why));
         }
-        written(file, at + length - held.len() as u64, held).map_err(Fault::Spool)?;
+        write_at(file, at + length - held.len() as u64, held).map_err(ScanError::Spool)?;
         if length != held.len() as u64 {
             held.clear();
         }
         *end = at + length;
-        Ok(Ok(Spot { at, length }))
+        Ok(Ok(SpoolRange { at, length }))
     }
 
     /// Reads a value that was taken.
     ///
     /// # Errors
     /// When it is no `T`; one of input or output when the file cannot be read.
-    pub fn read<T: DeserializeOwned>(&mut self, spot: Spot) -> Result<T, Error> {
+    pub fn read<T: DeserializeOwned>(&mut self, spot: SpoolRange) -> Result<T, Error> {
         let is_last = spot.at + spot.length == self.end;
         if is_last && self.held.len() as u64 == spot.length {
             return serde_json::from_slice(&self.held);
         }
         self.file.seek(SeekFrom::Start(spot.at)).map_err(Error::io)?;
         let mut text = Read::take(&mut self.file, spot.length);
-        if spot.length <= bounds::HELD_BYTES as u64 {
+        if spot.length <= bounds::IN_MEMORY_BYTES as u64 {
             self.held.clear();
             text.read_to_end(&mut self.held).map_err(Error::io)?;
             let read = serde_json::from_slice(&self.held);
@@ -100,7 +103,7 @@ impl Spool {
     }
 }
 
-fn written(file: &mut Box<dyn Scratch>, at: u64, bytes: &[u8]) -> io::Result<()> {
+fn write_at(file: &mut Box<dyn ScratchFile>, at: u64, bytes: &[u8]) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
@@ -120,15 +123,15 @@ mod tests {
 
     /// A file that remembers its longest write.
     #[derive(Default)]
-    struct Watched(Cursor<Vec<u8>>, Arc<AtomicUsize>);
+    struct WatchedFile(Cursor<Vec<u8>>, Arc<AtomicUsize>);
 
-    impl Read for Watched {
+    impl Read for WatchedFile {
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             self.0.read(into)
         }
     }
 
-    impl Write for Watched {
+    impl Write for WatchedFile {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.1.fetch_max(bytes.len(), Ordering::Relaxed);
             self.0.write(bytes)
@@ -139,26 +142,26 @@ mod tests {
         }
     }
 
-    impl Seek for Watched {
+    impl Seek for WatchedFile {
         fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
             self.0.seek(to)
         }
     }
 
     #[test]
-    fn values_come_back_in_any_order_and_a_long_one_is_never_held() {
-        let long = "x".repeat(3 * bounds::HELD_BYTES);
+    fn values_are_read_in_any_order_and_long_ones_are_never_held_in_memory() {
+        let long = "x".repeat(3 * bounds::IN_MEMORY_BYTES);
         let text = format!("[\"short\", \"{long}\", [1, 2]]");
         let longest = Arc::new(AtomicUsize::new(0));
-        let mut spool = Spool::new(Box::new(Watched(Cursor::default(), longest.clone())));
-        let mut scan = Scan::at(BufReader::with_capacity(1 << 10, text.as_bytes()), 0);
-        scan.enters(b'[').unwrap();
+        let mut spool = Spool::new(Box::new(WatchedFile(Cursor::default(), longest.clone())));
+        let mut scan = ArchiveScanner::from_offset(BufReader::with_capacity(1 << 10, text.as_bytes()), 0);
+        scan.try_enter(b'[').unwrap();
         let mut spots = Vec::new();
         while scan.has_element().unwrap() {
             spots.push(spool.take(&mut scan).unwrap().unwrap());
-            assert!(spool.held.len() <= bounds::HELD_BYTES);
+            assert!(spool.held.len() <= bounds::IN_MEMORY_BYTES);
         }
-        assert!(longest.load(Ordering::Relaxed) <= bounds::HELD_BYTES + (1 << 10));
+        assert!(longest.load(Ordering::Relaxed) <= bounds::IN_MEMORY_BYTES + (1 << 10));
         for at in [2, 0, 1, 0] {
             let value: Value = spool.read(spots[at]).unwrap();
             assert_eq!(value, [Value::from("short"), Value::from(long.as_str()), serde_json::json!([1, 2])][at]);
@@ -167,11 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn there_may_be_too_many_values_and_what_follows_is_taken_all_the_same() {
+    fn too_many_values_are_refused_and_next_value_is_taken() {
         let text = format!("[[{}0],7]", "0,".repeat(bounds::ELEMENT_VALUES));
         let mut spool = Spool::new(Box::new(Cursor::new(Vec::new())));
-        let mut scan = Scan::at(text.as_bytes(), 0);
-        scan.enters(b'[').unwrap();
+        let mut scan = ArchiveScanner::from_offset(text.as_bytes(), 0);
+        scan.try_enter(b'[').unwrap();
         assert!(spool.take(&mut scan).unwrap().unwrap_err().contains("values"));
         assert!(scan.has_element().unwrap());
         let spot = spool.take(&mut scan).unwrap().unwrap();

@@ -2,49 +2,49 @@
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Body, Bytes, Ending, File, Message, Source};
-use crate::domain::sources::is_address;
+use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageEnding, MessageFile, PieceBody};
+use crate::domain::sources::is_web_url;
 use crate::fields::{count, first_text, id, list, text};
-use crate::made::{SOURCE_SAYS_FAILED, attached, behind, call};
-use crate::notes::Notes;
-use crate::report::What;
+use crate::message_builder::{SOURCE_SAYS_FAILED, attachment_body, call_body, resolve_address};
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
 
 /// Adds what the fragments say, in their order. Citations stand beside the text: they come last.
-pub(super) fn add(message: &mut Message, fragments: &[Value], notes: &mut Notes) {
+pub(super) fn add(message: &mut ImportedMessage, fragments: &[Value], notes: &mut ConversationNotes) {
     let mut citations: Vec<&Value> = Vec::new();
     for (at, fragment) in fragments.iter().enumerate() {
         let part = fragment.get("part").unwrap_or(&Value::Null);
         match text(part, "pt").unwrap_or_default() {
             "annotations" => citations.extend(list(part, "annotations")),
-            "ph" if at + 1 == fragments.len() => message.fail("The reply did not come to its end."),
+            "ph" if at + 1 == fragments.len() => message.add_failure("The reply did not come to its end."),
             "ph" => {}
             _ => add_part(message, fragment, part, notes),
         }
     }
     let sources = sources(message, &citations);
     if !sources.is_empty() {
-        message.say(Body::Sources(sources));
+        message.add_piece(PieceBody::Sources(sources));
     }
 }
 
-fn add_part(message: &mut Message, fragment: &Value, part: &Value, notes: &mut Notes) {
+fn add_part(message: &mut ImportedMessage, fragment: &Value, part: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
     match text(part, "pt").unwrap_or_default() {
-        "text" => message.say_text(text(part, "text").unwrap_or_default()),
+        "text" => message.add_text(text(part, "text").unwrap_or_default()),
         "error" if text(part, "hint") == Some("aix-client-aborted") => {
-            if message.ending == Ending::Complete {
-                message.ending = Ending::Cancelled;
+            if message.ending == MessageEnding::Complete {
+                message.ending = MessageEnding::Cancelled;
             }
         }
-        "error" => message.fail(text(part, "error").unwrap_or(SOURCE_SAYS_FAILED)),
+        "error" => message.add_failure(text(part, "error").unwrap_or(SOURCE_SAYS_FAILED)),
         "ma" => {
             let text = text(part, "aText").unwrap_or_default();
             let is_hidden = !list(part, "redactedData").is_empty();
             if is_hidden || !text.trim().is_empty() {
-                message.say(Body::Thinking { text: text.to_owned(), title: None, duration_ms: None });
+                message.add_piece(PieceBody::Thinking { text: text.to_owned(), title: None, duration_ms: None });
             }
             if is_hidden || part.get("textSignature").is_some() {
-                notes.add(What::Lost, &of, "a provider's own proofs of its reasoning are not kept");
+                notes.add(IssueKind::Lost, &of, "a provider's own proofs of its reasoning are not kept");
             }
         }
         "tool_invocation" => {
@@ -55,9 +55,13 @@ fn add_part(message: &mut Message, fragment: &Value, part: &Value, notes: &mut N
                     "language": text(invocation, "language").unwrap_or_default(),
                     "code": text(invocation, "code").unwrap_or_default(),
                 });
-                message.say(call(call_id, CODE, Some(&code)));
+                message.add_piece(call_body(call_id, CODE, Some(&code)));
             } else {
-                message.say(call(call_id, text(invocation, "name").unwrap_or("tool"), invocation.get("args")));
+                message.add_piece(call_body(
+                    call_id,
+                    text(invocation, "name").unwrap_or("tool"),
+                    invocation.get("args"),
+                ));
             }
         }
         "tool_response" => {
@@ -68,7 +72,7 @@ fn add_part(message: &mut Message, fragment: &Value, part: &Value, notes: &mut N
             let result = response.get("result").filter(|result| result.as_str() != Some(""));
             let result = result.or(error).cloned().unwrap_or_default();
             let call_id = call_id(message, part);
-            message.answer(&call_id, name, result, error.is_none());
+            message.add_tool_result(&call_id, name, result, error.is_none());
         }
         "image_ref" => image(message, fragment, part),
         "reference" => {
@@ -80,7 +84,11 @@ fn add_part(message: &mut Message, fragment: &Value, part: &Value, notes: &mut N
             let name = text(fragment, "title").unwrap_or_default().to_owned();
             let mime = text(data, "mimeType").unwrap_or_default().to_owned();
             let is_picture = text(part, "assetType") != Some("audio");
-            message.say(attached(File { name, mime, bytes: Bytes::Absent(place) }, alt, is_picture));
+            message.add_piece(attachment_body(
+                MessageFile { name, mime, bytes: FileBytes::Absent(place) },
+                alt,
+                is_picture,
+            ));
         }
         "doc" => document(message, fragment, part),
         "hosted_resource" => {
@@ -88,11 +96,11 @@ fn add_part(message: &mut Message, fragment: &Value, part: &Value, notes: &mut N
             let place = first_text(resource, &["fileId", "fileName"]).unwrap_or_default().to_owned();
             let name = first_text(resource, &["filename", "fileName"]).unwrap_or_default().to_owned();
             let mime = text(resource, "mimeType").unwrap_or_default().to_owned();
-            message.say(attached(File { name, mime, bytes: Bytes::Absent(place) }, "", false));
+            message.add_piece(attachment_body(MessageFile { name, mime, bytes: FileBytes::Absent(place) }, "", false));
         }
         other => {
             let word: String = other.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-            notes.add(What::Lost, &of, format!("a part of a kind that is not known was left out ({word})"));
+            notes.add(IssueKind::Lost, &of, format!("a part of a kind that is not known was left out ({word})"));
         }
     }
 }
@@ -100,23 +108,27 @@ fn add_part(message: &mut Message, fragment: &Value, part: &Value, notes: &mut N
 /// The tool that runs what the model wrote as code.
 const CODE: &str = "code_execution";
 
-fn call_id(message: &Message, part: &Value) -> String {
+fn call_id(message: &ImportedMessage, part: &Value) -> String {
     id(part, "id").unwrap_or_else(|| format!("{}/{}", message.source_id, message.pieces.len()))
 }
 
-fn image(message: &mut Message, fragment: &Value, part: &Value) {
+fn image(message: &mut ImportedMessage, fragment: &Value, part: &Value) {
     let data = part.get("dataRef").unwrap_or(&Value::Null);
     let (mime, bytes) = match text(data, "url") {
-        Some(address) => behind(address),
-        None => (String::new(), Bytes::Absent(id(data, "dblobAssetId").unwrap_or_default())),
+        Some(address) => resolve_address(address),
+        None => (String::new(), FileBytes::Absent(id(data, "dblobAssetId").unwrap_or_default())),
     };
     let mime = if mime.is_empty() { text(data, "mimeType").unwrap_or_default().to_owned() } else { mime };
     let name = text(fragment, "title").unwrap_or_default().to_owned();
-    message.say(attached(File { name, mime, bytes }, text(part, "altText").unwrap_or_default(), true));
+    message.add_piece(attachment_body(
+        MessageFile { name, mime, bytes },
+        text(part, "altText").unwrap_or_default(),
+        true,
+    ));
 }
 
 /// A document that was attached: its text is all of it, unless it was read out of something else.
-fn document(message: &mut Message, fragment: &Value, part: &Value) {
+fn document(message: &mut ImportedMessage, fragment: &Value, part: &Value) {
     let meta = part.get("meta").unwrap_or(&Value::Null);
     let name = text(meta, "srcFileName").or_else(|| text(part, "l1Title")).or_else(|| text(fragment, "title"));
     let name = name.or_else(|| text(part, "ref")).unwrap_or_default().to_owned();
@@ -128,32 +140,32 @@ fn document(message: &mut Message, fragment: &Value, part: &Value) {
     let mime = text(data, "mimeType").unwrap_or(if mime.is_empty() { "text/plain" } else { mime }).to_owned();
     let file = if was_read {
         let mime = crate::media::mime_of(&name).to_owned();
-        File { name, mime, bytes: Bytes::TextOnly(words) }
+        MessageFile { name, mime, bytes: FileBytes::TextOnly(words) }
     } else {
-        File { name, mime, bytes: Bytes::Inline(words.into_bytes().into()) }
+        MessageFile { name, mime, bytes: FileBytes::Inline(words.into_bytes().into()) }
     };
-    message.say(Body::Attachment { file });
+    message.add_piece(PieceBody::Attachment { file });
 }
 
 /// Pages that were cited. Their places are kept where the reply has one text that they can be of.
-fn sources(message: &Message, citations: &[&Value]) -> Vec<Source> {
+fn sources(message: &ImportedMessage, citations: &[&Value]) -> Vec<ImportedSource> {
     let mut texts = message.pieces.iter().filter_map(|piece| match &piece.body {
-        Body::Text(text) => Some(text),
+        PieceBody::Text(text) => Some(text),
         _ => None,
     });
-    let text_of_all = texts.next().filter(|_| texts.next().is_none()).map(|text| Units::of(text));
+    let text_of_all = texts.next().filter(|_| texts.next().is_none()).map(|text| Utf16Offsets::new(text));
     let mut sources = Vec::new();
     for citation in citations {
-        let Some(url) = text(citation, "url").filter(|url| is_address(url)) else { continue };
+        let Some(url) = text(citation, "url").filter(|url| is_web_url(url)) else { continue };
         let title = text(citation, "title").unwrap_or_default();
         let ranges = list(citation, "ranges");
         let source = |range: &Value| {
             let ends = count(range, "startIndex").zip(count(range, "endIndex"));
-            Source {
+            ImportedSource {
                 title: title.to_owned(),
                 url: url.to_owned(),
                 snippet: text(range, "textSnippet").unwrap_or_default().to_owned(),
-                stretch: text_of_all.as_ref().zip(ends).and_then(|(units, ends)| units.in_scalars(ends)),
+                cited_range: text_of_all.as_ref().zip(ends).and_then(|(units, ends)| units.scalar_range(ends)),
             }
         };
         if ranges.is_empty() {
@@ -166,10 +178,10 @@ fn sources(message: &Message, citations: &[&Value]) -> Vec<Source> {
 }
 
 /// Where each character of a text begins, in UTF-16 units, and where the text ends.
-struct Units(Vec<u64>);
+struct Utf16Offsets(Vec<u64>);
 
-impl Units {
-    fn of(text: &str) -> Self {
+impl Utf16Offsets {
+    fn new(text: &str) -> Self {
         let mut at = 0;
         let mut begins: Vec<u64> = text
             .chars()
@@ -183,7 +195,7 @@ impl Units {
     }
 
     /// A stretch that is told in units, in Unicode scalar values; `None` where it is not one of the text.
-    fn in_scalars(&self, (start, end): (u64, u64)) -> Option<(u64, u64)> {
+    fn scalar_range(&self, (start, end): (u64, u64)) -> Option<(u64, u64)> {
         let scalar = |unit: u64| {
             let at = self.0.partition_point(|begin| *begin < unit);
             (at < self.0.len()).then_some(at as u64)
@@ -198,14 +210,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_counted_as_characters() {
-        let units = Units::of("a💡b");
+    fn utf16_offsets_become_scalar_offsets() {
+        let units = Utf16Offsets::new("a💡b");
         let table = [((0, 1), Some((0, 1))), ((1, 3), Some((1, 2))), ((3, 4), Some((2, 3))), ((0, 4), Some((0, 3)))];
         for (told, expected) in table {
-            assert_eq!(units.in_scalars(told), expected, "{told:?}");
+            assert_eq!(units.scalar_range(told), expected, "{told:?}");
         }
         for told in [(0, 5), (1, 1), (3, 1), (9, 12)] {
-            assert_eq!(units.in_scalars(told), None, "{told:?}");
+            assert_eq!(units.scalar_range(told), None, "{told:?}");
         }
     }
 }

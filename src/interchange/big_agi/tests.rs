@@ -4,24 +4,26 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::reading::{Format, detect};
-use crate::trial::{Kept, assert_sound, changed, changes, input, kept, lines};
+use crate::formats::{ImportFormat, detect};
+use crate::test_support::{
+    CollectingSink, any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all,
+};
 
 const ALL: &str = include_str!("../samples/big_agi/all.json");
 
 /// What is read of a file that is known for what it is.
-fn read(text: &str) -> Kept {
-    assert_eq!(detect(&mut input(text).unwrap()).unwrap(), Some(Format::BigAgi));
-    let (kept, end) = kept(Format::BigAgi, text);
+fn read(text: &str) -> CollectingSink {
+    assert_eq!(detect(&mut open_input(text).unwrap()).unwrap(), Some(ImportFormat::BigAgi));
+    let (kept, end) = read_all(ImportFormat::BigAgi, text);
     end.unwrap();
     kept.conversations.iter().for_each(assert_sound);
     kept
 }
 
 #[test]
-fn a_backup_is_read() {
+fn backup_is_read() {
     let kept = read(ALL);
-    let read_as: Vec<Vec<String>> = kept.conversations.iter().map(lines).collect();
+    let read_as: Vec<Vec<String>> = kept.conversations.iter().map(conversation_lines).collect();
     assert_eq!(
         read_as,
         [
@@ -38,7 +40,7 @@ fn a_backup_is_read() {
         ]
     );
     assert_eq!(
-        kept.told(),
+        kept.issue_lines(),
         [
             "put right: sample.json › b-1 › p1: quotes beside a message were put before its text",
             "lost: sample.json › b-1 › p1: stars on messages are not kept",
@@ -63,13 +65,13 @@ fn a_backup_is_read() {
 }
 
 #[test]
-fn nothing_of_a_backup_but_its_conversations_is_told() {
+fn backup_yields_only_conversations() {
     let kept = read(ALL);
     assert!(!format!("{:?} {:?}", kept.conversations, kept.findings).contains("sk-not-for-anybody"));
 }
 
 #[test]
-fn one_conversation_is_read() {
+fn single_conversation_is_read() {
     let all: Value = serde_json::from_str(ALL).unwrap();
     let kept = read(&all["conversations"][1].to_string());
     assert_eq!(kept.conversations.len(), 1);
@@ -77,7 +79,7 @@ fn one_conversation_is_read() {
 }
 
 #[test]
-fn a_line_stays_a_line_whatever_its_ids_are() {
+fn linear_conversation_stays_linear_with_broken_ids() {
     let message = |id: Value| json!({"id": id, "role": "user", "text": "x"});
     let file = json!({"id": "b", "systemPurposeId": "Generic", "messages": [
         message(json!("a")), message(json!("a")), message(Value::Null), 3, message(json!("a")),
@@ -85,13 +87,13 @@ fn a_line_stays_a_line_whatever_its_ids_are() {
     let kept = read(&file.to_string());
     let parents: Vec<_> = kept.conversations[0].messages.iter().map(|message| message.parent).collect();
     assert_eq!(parents, [None, Some(0), Some(1), Some(2)]);
-    assert_eq!(kept.findings.len(), 2, "{:?}", kept.told());
+    assert_eq!(kept.findings.len(), 2, "{:?}", kept.issue_lines());
 }
 
 proptest! {
     #[test]
-    fn whatever_is_broken_the_rest_is_read(changes in changes()) {
-        let (kept, _) = kept(Format::BigAgi, changed(serde_json::from_str(ALL).unwrap(), &changes).to_string());
+    fn mutated_sample_yields_sound_conversations(changes in any_mutations()) {
+        let (kept, _) = read_all(ImportFormat::BigAgi, mutate(serde_json::from_str(ALL).unwrap(), &changes).to_string());
         kept.conversations.iter().for_each(assert_sound);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::bounds;
-use crate::conversation::{Bytes, File};
+use crate::conversation::{FileBytes, MessageFile};
 use crate::input::Input;
 use crate::media::mime_of;
 
@@ -14,15 +14,15 @@ const NAMES: &str = "conversation_asset_file_names.json";
 
 /// Where the bytes of a file id are.
 #[derive(Default)]
-pub(crate) struct Assets {
+pub(crate) struct ExportAssets {
     entries: HashMap<String, String>,
     /// The name a file had, by its entry's name without folders.
     names: HashMap<String, String>,
 }
 
-impl Assets {
+impl ExportAssets {
     /// Looks through the names of the archive's entries; a list of names that is missing or broken names nothing.
-    pub(crate) fn of(input: &mut Input) -> Self {
+    pub(crate) fn from_input(input: &mut Input) -> Self {
         let parts = input.parts();
         let mut assets = Self::default();
         for part in parts.all() {
@@ -32,7 +32,7 @@ impl Assets {
             }
         }
         let list = parts.all().iter().find(|part| part.base_name() == NAMES);
-        let list = list.and_then(|part| input.bytes(&part.name, bounds::FILE_BYTES).ok());
+        let list = list.and_then(|part| input.read_part(&part.name, bounds::FILE_BYTES).ok());
         if let Some(Value::Object(names)) = list.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
             for (entry, name) in names {
                 if let Value::String(name) = name {
@@ -45,21 +45,22 @@ impl Assets {
 
     /// The file that a pointer (`file-service://file-…`, `sediment://file_…`) or a bare id means. `name` and `mime` are
     /// what the message says of it; the archive's list knows better than an entry's made-up name.
-    pub(crate) fn file(&self, pointer: &str, name: Option<&str>, mime: Option<&str>) -> File {
-        let entry = self.entries.get(id_of(pointer));
+    pub(crate) fn file(&self, pointer: &str, name: Option<&str>, mime: Option<&str>) -> MessageFile {
+        let entry = self.entries.get(pointer_id(pointer));
         let base = entry.map(|entry| entry.rsplit('/').next().unwrap_or_default());
         let listed = base.and_then(|base| self.names.get(base)).map(String::as_str);
-        let shown = name.or(listed).or(base).unwrap_or(id_of(pointer));
+        let shown = name.or(listed).or(base).unwrap_or(pointer_id(pointer));
         let mime = mime.unwrap_or_else(|| {
             [Some(shown), base].into_iter().flatten().map(mime_of).find(|m| !m.is_empty()).unwrap_or_default()
         });
-        let bytes = entry.map_or_else(|| Bytes::Absent(pointer.to_owned()), |entry| Bytes::Entry(entry.clone()));
-        File { name: shown.to_owned(), mime: mime.to_owned(), bytes }
+        let bytes =
+            entry.map_or_else(|| FileBytes::Absent(pointer.to_owned()), |entry| FileBytes::Entry(entry.clone()));
+        MessageFile { name: shown.to_owned(), mime: mime.to_owned(), bytes }
     }
 }
 
 /// The id in a pointer.
-pub(crate) fn id_of(pointer: &str) -> &str {
+pub(crate) fn pointer_id(pointer: &str) -> &str {
     let id = pointer.split_once("://").map_or(pointer, |(_, id)| id);
     &id[..id.find(['?', '#', '/', '.']).unwrap_or(id.len())]
 }
@@ -97,7 +98,7 @@ mod tests {
             ("", ""),
         ];
         for (pointer, expected) in pointers {
-            assert_eq!(id_of(pointer), expected, "{pointer}");
+            assert_eq!(pointer_id(pointer), expected, "{pointer}");
         }
     }
 }

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::content::named;
-use crate::conversation::Body;
+use super::content::shortened_word;
+use crate::conversation::PieceBody;
 use crate::domain::turn::Role;
 use crate::fields;
-use crate::notes::Notes;
-use crate::report::What;
-use crate::tree::Node;
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
+use crate::tree::SourceNode;
 
 /// How far up a tree is looked for what belongs to a message.
 const STEPS: usize = 64;
@@ -25,14 +25,14 @@ pub(crate) fn recipient(message: &Value) -> Option<&str> {
 }
 
 /// The call that a message to a tool is.
-pub(crate) fn call(id: &str, recipient: &str, content: &Value) -> Body {
+pub(crate) fn call_from_content(id: &str, recipient: &str, content: &Value) -> PieceBody {
     let parts = fields::list(content, "parts").iter().filter_map(Value::as_str);
     let parts = || parts.collect::<Vec<_>>().join("\n");
     let raw = fields::text(content, "text").map_or_else(parts, str::to_owned);
     let arguments = serde_json::from_str::<Value>(&raw).ok().filter(|value| value.is_object() || value.is_array());
-    Body::Call {
+    PieceBody::ToolCall {
         id: id.to_owned(),
-        name: named(recipient),
+        name: shortened_word(recipient),
         arguments: arguments.unwrap_or_default(),
         arguments_raw: (!raw.is_empty()).then_some(raw),
     }
@@ -40,7 +40,7 @@ pub(crate) fn call(id: &str, recipient: &str, content: &Value) -> Body {
 
 /// The id and the name of the call that a tool's message answers: the one right above it, with nothing between them but
 /// what nobody sees. Another answer above means that the call has its answer.
-pub(crate) fn owner<'a>(mapping: &'a Map<String, Value>, node: &Value) -> Option<(&'a str, &'a str)> {
+pub(crate) fn answered_call<'a>(mapping: &'a Map<String, Value>, node: &Value) -> Option<(&'a str, &'a str)> {
     let mut parent = fields::id(node, "parent")?;
     for _ in 0..STEPS {
         let (id, above) = mapping.get_key_value(&parent)?;
@@ -62,7 +62,11 @@ pub(crate) fn owner<'a>(mapping: &'a Map<String, Value>, node: &Value) -> Option
 }
 
 /// Gives thoughts the time that the recap after them tells.
-pub(crate) fn time_thoughts(nodes: &mut [Node], mapping: &Map<String, Value>, notes: &mut Notes) {
+pub(crate) fn set_thinking_durations(
+    nodes: &mut [SourceNode],
+    mapping: &Map<String, Value>,
+    notes: &mut ConversationNotes,
+) {
     let index: HashMap<String, usize> = nodes.iter().enumerate().map(|(at, node)| (node.id.clone(), at)).collect();
     for at in 0..nodes.len() {
         let Some(message) = mapping.get(&nodes[at].id).and_then(|node| node.get("message")) else { continue };
@@ -77,7 +81,7 @@ pub(crate) fn time_thoughts(nodes: &mut [Node], mapping: &Map<String, Value>, no
         let mut is_told = false;
         for _ in 0..STEPS {
             let Some(here) = above else { break };
-            is_told = time_last_thought(&mut nodes[here], duration);
+            is_told = set_last_thinking_duration(&mut nodes[here], duration);
             if is_told {
                 break;
             }
@@ -88,16 +92,16 @@ pub(crate) fn time_thoughts(nodes: &mut [Node], mapping: &Map<String, Value>, no
         }
         if !is_told {
             let text = "how long the reply was thought over is not kept: the thoughts are not in the export";
-            notes.add(What::Lost, &nodes[at].id, text);
+            notes.add(IssueKind::Lost, &nodes[at].id, text);
         }
     }
 }
 
 /// Whether there was a thought; the time that it has stays.
-fn time_last_thought(node: &mut Node, duration: u64) -> bool {
+fn set_last_thinking_duration(node: &mut SourceNode, duration: u64) -> bool {
     let pieces = node.message.as_mut().map(|message| message.pieces.as_mut_slice()).unwrap_or_default();
     for piece in pieces.iter_mut().rev() {
-        if let Body::Thinking { duration_ms, .. } = &mut piece.body {
+        if let PieceBody::Thinking { duration_ms, .. } = &mut piece.body {
             duration_ms.get_or_insert(duration);
             return true;
         }

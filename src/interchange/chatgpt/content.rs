@@ -5,24 +5,24 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::assets::{Assets, id_of};
-use super::cited::{Room, cited, source_of};
-use crate::conversation::{Body, Piece, Source};
+use super::assets::{ExportAssets, pointer_id};
+use super::citations::{SearchBudget, extract_citations, source_of};
+use crate::conversation::{ImportedSource, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::fields;
-use crate::notes::Notes;
-use crate::report::What;
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
 
 /// Who speaks, as far as it decides what a content is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Speaker {
+pub(crate) enum MessageSpeaker {
     User,
     Assistant,
     System,
     Tool,
 }
 
-impl Speaker {
+impl MessageSpeaker {
     fn author(self) -> Author {
         match self {
             Self::User => Author::User,
@@ -34,28 +34,28 @@ impl Speaker {
 }
 
 /// A message's content, while it is read.
-pub(crate) struct Content<'a> {
+pub(crate) struct MessageContent<'a> {
     pub(crate) message: &'a Value,
     pub(crate) content: &'a Value,
     pub(crate) metadata: &'a Value,
     pub(crate) id: &'a str,
-    pub(crate) speaker: Speaker,
+    pub(crate) speaker: MessageSpeaker,
     pub(crate) created_at: Option<DateTime<Utc>>,
-    pub(crate) assets: &'a Assets,
-    pub(crate) room: Room,
+    pub(crate) assets: &'a ExportAssets,
+    pub(crate) search_budget: SearchBudget,
 }
 
-impl Content<'_> {
+impl MessageContent<'_> {
     pub(crate) fn kind(&self) -> &str {
         fields::text(self.content, "content_type").unwrap_or("text")
     }
 
-    pub(crate) fn piece(&self, body: Body) -> Piece {
-        Piece { author: self.speaker.author(), created_at: self.created_at, body }
+    pub(crate) fn piece(&self, body: PieceBody) -> MessagePiece {
+        MessagePiece { author: self.speaker.author(), created_at: self.created_at, body }
     }
 
     /// The content as words and files: of everybody but the tools and what is said to them.
-    pub(crate) fn pieces(&self, notes: &mut Notes) -> Vec<Piece> {
+    pub(crate) fn pieces(&self, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
         let mut bodies = match self.kind() {
             "thoughts" => self.thoughts(),
             // Its duration belongs to the thoughts before it; see `calls`.
@@ -67,20 +67,20 @@ impl Content<'_> {
         bodies.into_iter().map(|body| self.piece(body)).collect()
     }
 
-    fn thoughts(&self) -> Vec<Body> {
+    fn thoughts(&self) -> Vec<PieceBody> {
         let thoughts = fields::list(self.content, "thoughts").iter().filter_map(|thought| {
             let title = fields::text(thought, "summary").map(str::to_owned);
             let chunks =
                 || fields::list(thought, "chunks").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
             let text = fields::text(thought, "content").map_or_else(chunks, str::to_owned);
             let is_empty = title.is_none() && text.is_empty();
-            (!is_empty).then_some(Body::Thinking { text, title, duration_ms: None })
+            (!is_empty).then_some(PieceBody::Thinking { text, title, duration_ms: None })
         });
         thoughts.collect()
     }
 
     /// Code that is said to the reader, as Markdown.
-    fn code(&self) -> Vec<Body> {
+    fn code(&self) -> Vec<PieceBody> {
         let Some(code) = fields::text(self.content, "text") else { return Vec::new() };
         let language =
             fields::text(self.content, "language").filter(|language| *language != "unknown").unwrap_or_default();
@@ -91,14 +91,14 @@ impl Content<'_> {
             longest = longest.max(run);
         }
         let fence = "`".repeat(3.max(longest + 1));
-        vec![Body::Text(format!("{fence}{language}\n{code}\n{fence}"))]
+        vec![PieceBody::Text(format!("{fence}{language}\n{code}\n{fence}"))]
     }
 
     /// Parts, or the text that other types have under one name or another.
-    fn words(&self, notes: &mut Notes) -> Vec<Body> {
+    fn words(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
         let parts = fields::list(self.content, "parts");
         if parts.is_empty() {
-            return self.plain(notes);
+            return self.plain_text(notes);
         }
         let mut bodies = Vec::new();
         let mut found = Vec::new();
@@ -108,43 +108,58 @@ impl Content<'_> {
                 part => self.part(part, &mut bodies, &mut found, notes),
             }
         }
-        found.extend(self.searched());
+        found.extend(self.searched_pages());
         if !found.is_empty() {
-            bodies.push(Body::Sources(found));
+            bodies.push(PieceBody::Sources(found));
         }
         bodies
     }
 
     /// A text; the places of its sources count in it, so they stand behind it.
-    fn text(&self, text: &str, bodies: &mut Vec<Body>, found: &mut Vec<Source>, notes: &mut Notes) {
+    fn text(
+        &self,
+        text: &str,
+        bodies: &mut Vec<PieceBody>,
+        found: &mut Vec<ImportedSource>,
+        notes: &mut ConversationNotes,
+    ) {
         if text.trim().is_empty() {
             return;
         }
-        if self.speaker != Speaker::Assistant {
-            bodies.push(Body::Text(text.to_owned()));
+        if self.speaker != MessageSpeaker::Assistant {
+            bodies.push(PieceBody::Text(text.to_owned()));
             return;
         }
-        let read = cited(text, self.metadata, &self.room);
+        let read = extract_citations(text, self.metadata, &self.search_budget);
         if read.lost > 0 {
             notes.add(
-                What::Lost,
+                IssueKind::Lost,
                 self.id,
                 "what stood in the text as a picture (a map, a list of pictures) is not kept",
             );
         }
         if !read.text.trim().is_empty() {
-            bodies.push(Body::Text(read.text));
+            bodies.push(PieceBody::Text(read.text));
         }
         // A second text of the message has the same metadata: its sources are those of the first.
-        if !read.sources.is_empty() && found.is_empty() && !bodies.iter().any(|body| matches!(body, Body::Sources(_))) {
+        if !read.sources.is_empty()
+            && found.is_empty()
+            && !bodies.iter().any(|body| matches!(body, PieceBody::Sources(_)))
+        {
             found.extend(read.sources);
-            if found.iter().any(|source| source.stretch.is_some()) {
-                bodies.push(Body::Sources(std::mem::take(found)));
+            if found.iter().any(|source| source.cited_range.is_some()) {
+                bodies.push(PieceBody::Sources(std::mem::take(found)));
             }
         }
     }
 
-    fn part(&self, part: &Value, bodies: &mut Vec<Body>, found: &mut Vec<Source>, notes: &mut Notes) {
+    fn part(
+        &self,
+        part: &Value,
+        bodies: &mut Vec<PieceBody>,
+        found: &mut Vec<ImportedSource>,
+        notes: &mut ConversationNotes,
+    ) {
         match fields::text(part, "content_type").unwrap_or_default() {
             "image_asset_pointer" => bodies.extend(self.picture(part, notes)),
             "audio_transcription" => self.text(fields::text(part, "text").unwrap_or_default(), bodies, found, notes),
@@ -156,67 +171,72 @@ impl Content<'_> {
             kind => match fields::text(part, "text") {
                 Some(text) => self.text(text, bodies, found, notes),
                 None if part.is_null() => {}
-                None => notes.add(What::Lost, self.id, format!("a part of type “{}” is not kept", named(kind))),
+                None => notes.add(
+                    IssueKind::Lost,
+                    self.id,
+                    format!("a part of type “{}” is not kept", shortened_word(kind)),
+                ),
             },
         }
     }
 
-    fn picture(&self, part: &Value, notes: &mut Notes) -> Option<Body> {
+    fn picture(&self, part: &Value, notes: &mut ConversationNotes) -> Option<PieceBody> {
         let pointer = fields::text(part, "asset_pointer")?;
         let made = part.get("metadata").and_then(|metadata| metadata.get("dalle"));
         let title = fields::text(self.metadata, "image_gen_title");
         let alt = made.and_then(|made| fields::text(made, "prompt")).or(title).unwrap_or_default();
-        let mut attached = self.attached().take_while(|_| self.room.takes_source());
-        let attached = attached.find(|attached| fields::text(attached, "id").is_some_and(|id| id == id_of(pointer)));
+        let mut attached = self.attachment_values().take_while(|_| self.search_budget.allows_source());
+        let attached =
+            attached.find(|attached| fields::text(attached, "id").is_some_and(|id| id == pointer_id(pointer)));
         let name = attached.and_then(|attached| fields::text(attached, "name"));
         let mime = attached.and_then(|attached| fields::first_text(attached, &["mime_type", "mimeType"]));
         let file = self.assets.file(pointer, name, mime);
-        self.told(&file.bytes, "a picture", notes);
-        Some(Body::Picture { file, alt: alt.to_owned() })
+        self.tell_absent(&file.bytes, "a picture", notes);
+        Some(PieceBody::Picture { file, alt: alt.to_owned() })
     }
 
-    fn recording(&self, part: &Value, notes: &mut Notes) -> Option<Body> {
+    fn recording(&self, part: &Value, notes: &mut ConversationNotes) -> Option<PieceBody> {
         let pointer = fields::text(part, "asset_pointer")?;
         let mime = match fields::text(part, "format") {
             Some(format) => crate::media::mime_of(&format!(".{format}")),
             None => "",
         };
         let file = self.assets.file(pointer, None, Some(mime).filter(|mime| !mime.is_empty()));
-        self.told(&file.bytes, "a recording", notes);
-        Some(Body::Attachment { file })
+        self.tell_absent(&file.bytes, "a recording", notes);
+        Some(PieceBody::Attachment { file })
     }
 
-    fn attached(&self) -> impl Iterator<Item = &Value> {
+    fn attachment_values(&self) -> impl Iterator<Item = &Value> {
         fields::list(self.metadata, "attachments").iter()
     }
 
     /// Files that came with the message and are not among its pictures.
-    fn attachments(&self, notes: &mut Notes) -> Vec<Body> {
+    fn attachments(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
         let parts = fields::list(self.content, "parts");
         let shown: HashSet<&str> =
-            parts.iter().filter_map(|part| fields::text(part, "asset_pointer")).map(id_of).collect();
+            parts.iter().filter_map(|part| fields::text(part, "asset_pointer")).map(pointer_id).collect();
         let mut bodies = Vec::new();
-        for attached in self.attached() {
+        for attached in self.attachment_values() {
             let id = fields::text(attached, "id").unwrap_or_default();
             let name = fields::text(attached, "name");
-            if (id.is_empty() && name.is_none()) || (!id.is_empty() && shown.contains(id_of(id))) {
+            if (id.is_empty() && name.is_none()) || (!id.is_empty() && shown.contains(pointer_id(id))) {
                 continue;
             }
             let file = self.assets.file(id, name, fields::first_text(attached, &["mime_type", "mimeType"]));
-            self.told(&file.bytes, "a file", notes);
-            bodies.push(Body::Attachment { file });
+            self.tell_absent(&file.bytes, "a file", notes);
+            bodies.push(PieceBody::Attachment { file });
         }
         bodies
     }
 
-    fn told(&self, bytes: &crate::conversation::Bytes, what: &str, notes: &mut Notes) {
-        if matches!(bytes, crate::conversation::Bytes::Absent(_)) {
-            notes.add(What::Lost, self.id, format!("{what} did not come along in the export"));
+    fn tell_absent(&self, bytes: &crate::conversation::FileBytes, what: &str, notes: &mut ConversationNotes) {
+        if matches!(bytes, crate::conversation::FileBytes::Absent(_)) {
+            notes.add(IssueKind::Lost, self.id, format!("{what} did not come along in the export"));
         }
     }
 
     /// A content that has its words elsewhere than in parts.
-    fn plain(&self, notes: &mut Notes) -> Vec<Body> {
+    fn plain_text(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
         let words = fields::first_text(self.content, &["text", "result", "content", "summary", "model_set_context"]);
         let has_parts = self.content.get("parts").is_some();
         let mut bodies = Vec::new();
@@ -225,20 +245,20 @@ impl Content<'_> {
             Some(text) => self.text(text, &mut bodies, &mut found, notes),
             None if has_parts || self.content.is_null() || self.kind() == "text" => {}
             None => {
-                let text = format!("content of type “{}” is not kept", named(self.kind()));
-                notes.add(What::Lost, self.id, text);
+                let text = format!("content of type “{}” is not kept", shortened_word(self.kind()));
+                notes.add(IssueKind::Lost, self.id, text);
             }
         }
         found.extend(source_of(self.content));
-        found.extend(self.searched());
+        found.extend(self.searched_pages());
         if !found.is_empty() {
-            bodies.push(Body::Sources(found));
+            bodies.push(PieceBody::Sources(found));
         }
         bodies
     }
 
     /// What a search brought, each page once.
-    fn searched(&self) -> Vec<Source> {
+    fn searched_pages(&self) -> Vec<ImportedSource> {
         let groups = fields::list(self.metadata, "search_result_groups").iter();
         let pages = groups.flat_map(|group| fields::list(group, "entries")).filter_map(source_of);
         let cite =
@@ -248,12 +268,12 @@ impl Content<'_> {
     }
 
     /// What a tool answered: its words as the result, its pictures and pages behind it.
-    pub(crate) fn answer(&self, notes: &mut Notes) -> (Value, bool, Vec<Body>) {
+    pub(crate) fn tool_result(&self, notes: &mut ConversationNotes) -> (Value, bool, Vec<PieceBody>) {
         let mut words = Vec::new();
         let mut others = Vec::new();
         for body in self.words(notes) {
             match body {
-                Body::Text(text) => words.push(text),
+                PieceBody::Text(text) => words.push(text),
                 other => others.push(other),
             }
         }
@@ -261,8 +281,8 @@ impl Content<'_> {
         for drawn in run.map(|run| fields::list(run, "messages")).unwrap_or_default() {
             if let Some(pointer) = fields::text(drawn, "image_url") {
                 let file = self.assets.file(pointer, None, None);
-                self.told(&file.bytes, "a picture", notes);
-                others.push(Body::Picture { file, alt: String::new() });
+                self.tell_absent(&file.bytes, "a picture", notes);
+                others.push(PieceBody::Picture { file, alt: String::new() });
             }
         }
         let has_failed = self.kind() == "system_error"
@@ -276,6 +296,6 @@ impl Content<'_> {
 }
 
 /// A stranger's word, short enough for a sentence.
-pub(crate) fn named(word: &str) -> String {
+pub(crate) fn shortened_word(word: &str) -> String {
     if word.is_empty() { "none".to_owned() } else { word.chars().take(60).collect() }
 }

@@ -3,15 +3,15 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::reading::{Format, detect};
-use crate::taker::Stopped;
-use crate::trial::{archive, assert_sound, changed, changes, input, kept, lines};
+use crate::formats::{ImportFormat, detect};
+use crate::sink::ImportError;
+use crate::test_support::{any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive};
 
 const SAMPLE: &[u8] = include_bytes!("../samples/chatgpt/conversations.json");
 
 #[test]
 fn branches_edits_and_regenerations_are_kept() {
-    let (kept, end) = kept(Format::Chatgpt, SAMPLE);
+    let (kept, end) = read_all(ImportFormat::Chatgpt, SAMPLE);
     end.unwrap();
     let read = &kept.conversations[0];
     assert_eq!((read.title.as_str(), read.source_id.as_str()), ("Edits and regenerations", "c-branches"));
@@ -19,7 +19,7 @@ fn branches_edits_and_regenerations_are_kept() {
     assert_eq!((read.is_archived, read.is_pinned), (true, true));
     assert_eq!(read.created_at.unwrap().to_rfc3339(), "2024-01-01T00:00:00.125+00:00");
     assert_eq!(
-        lines(read),
+        conversation_lines(read),
         [
             "0< user: \"Which knot?\"",
             "1<0 assistant [gpt-4] (cancelled): \"A bowl\"",
@@ -41,7 +41,7 @@ fn thoughts_calls_answers_pictures_and_sources_are_kept() {
         ("user-abc/file-PLOT1.dat", b"dat"),
         ("conversation_asset_file_names.json", br#"{"file-PLOT1.dat": "plot.png"}"#),
     ];
-    let (kept, end) = kept(Format::Chatgpt, archive(&files));
+    let (kept, end) = read_all(ImportFormat::Chatgpt, zip_archive(&files));
     end.unwrap();
     let read = &kept.conversations[1];
     assert!(read.is_pinned && !read.is_archived);
@@ -58,9 +58,9 @@ fn thoughts_calls_answers_pictures_and_sources_are_kept() {
         "9<8 assistant [gpt-5-2-thinking]: \"A boat was found.\\n\\nSee Risa.\" | sources Boat found<https://example.org/boat>@0-17, More<https://example.org/more>",
         "*10<9 user: \"And by voice?\" | file file_0000bbbb audio/wav absent sediment://file_0000bbbb",
     ];
-    assert_eq!(lines(read), expected);
+    assert_eq!(conversation_lines(read), expected);
     assert_eq!(
-        kept.told(),
+        kept.issue_lines(),
         [
             "lost: conversations.json › c-tools › n1: a file did not come along in the export",
             "lost: conversations.json › c-tools › n11: a recording did not come along in the export",
@@ -73,12 +73,12 @@ fn thoughts_calls_answers_pictures_and_sources_are_kept() {
 }
 
 #[test]
-fn a_reply_of_another_model_than_the_usual_one_is_one_reply() {
-    let (kept, end) = kept(Format::Chatgpt, SAMPLE);
+fn reply_of_non_default_model_stays_one_reply() {
+    let (kept, end) = read_all(ImportFormat::Chatgpt, SAMPLE);
     end.unwrap();
     let read = &kept.conversations[4];
     assert_eq!(
-        lines(read),
+        conversation_lines(read),
         [
             "0< user: \"How much is it?\"",
             "1<0 assistant [o3]: call o2 python raw Some(\"6*7\")",
@@ -88,19 +88,19 @@ fn a_reply_of_another_model_than_the_usual_one_is_one_reply() {
         ]
     );
     assert_eq!(read.model.as_deref(), Some("gpt-4o"));
-    let whole = crate::joined(read.clone());
+    let whole = crate::merge_replies(read.clone());
     assert_eq!(
-        lines(&whole)[1],
+        conversation_lines(&whole)[1],
         "1<0 assistant [o3]: call o2 python raw Some(\"6*7\") | answer o2 python \"42\" | \"It is 42.\""
     );
 }
 
 #[test]
-fn the_newer_form_without_children_and_metadata_is_read() {
-    let (kept, end) = kept(Format::Chatgpt, SAMPLE);
+fn newer_form_without_children_and_metadata_is_read() {
+    let (kept, end) = read_all(ImportFormat::Chatgpt, SAMPLE);
     end.unwrap();
     assert_eq!(
-        lines(&kept.conversations[2]),
+        conversation_lines(&kept.conversations[2]),
         [
             "0< user: \"No metadata here\"",
             "1<0 assistant: \"First\"",
@@ -111,7 +111,7 @@ fn the_newer_form_without_children_and_metadata_is_read() {
     );
     assert_eq!(kept.conversations[2].model.as_deref(), Some("gpt-5-5"));
     assert_eq!(
-        lines(&kept.conversations[3]),
+        conversation_lines(&kept.conversations[3]),
         [
             "0< user: \"Write it\"",
             "1<0 assistant [gpt-4o-canmore]: call k2 canmore.create_textdoc raw Some(\"{\\\"name\\\":\\\"poem\\\",\\\"type\\\":\\\"document\\\",\\\"content\\\":\\\"Roses\")",
@@ -122,7 +122,7 @@ fn the_newer_form_without_children_and_metadata_is_read() {
 }
 
 #[test]
-fn archives_of_several_files_are_read_and_other_files_are_told() {
+fn multi_file_archive_is_read_and_other_files_are_reported() {
     let one = |id: &str| {
         json!([{"id": id, "mapping": {"a": {"message": {"author": {"role": "user"}, "content": {"parts": [id]}}}}}])
             .to_string()
@@ -142,14 +142,14 @@ fn archives_of_several_files_are_read_and_other_files_are_told() {
             br#"[{"id": "m", "conversation_id": "first", "rating": "thumbs_up", "create_time": "2026-01-02"}]"#,
         ),
     ];
-    let bytes = archive(&files);
-    assert_eq!(detect(&mut input(bytes.clone()).unwrap()).unwrap(), Some(Format::Chatgpt));
-    let (kept, end) = kept(Format::Chatgpt, bytes);
+    let bytes = zip_archive(&files);
+    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::Chatgpt));
+    let (kept, end) = read_all(ImportFormat::Chatgpt, bytes);
     end.unwrap();
     let ids: Vec<&str> = kept.conversations.iter().map(|read| read.source_id.as_str()).collect();
     assert_eq!(ids, ["second", "first"]);
     assert_eq!(
-        kept.told(),
+        kept.issue_lines(),
         [
             "lost: export/textdocs/a.json: canvas documents are kept as the calls that wrote them only",
             "lost: export/message_feedback.json: thumbs up and down are not kept",
@@ -160,22 +160,22 @@ fn archives_of_several_files_are_read_and_other_files_are_told() {
 }
 
 #[test]
-fn what_is_no_export_stops() {
-    for bytes in [b"<html>".to_vec(), Vec::new(), archive(&[("x.png", b"x")])] {
-        let (kept, end) = kept(Format::Chatgpt, bytes);
+fn file_that_is_no_export_is_refused() {
+    for bytes in [b"<html>".to_vec(), Vec::new(), zip_archive(&[("x.png", b"x")])] {
+        let (kept, end) = read_all(ImportFormat::Chatgpt, bytes);
         assert!(kept.conversations.is_empty());
-        assert!(matches!(end, Ok(()) | Err(Stopped::NotThis(_) | Stopped::Damaged(_))));
+        assert!(matches!(end, Ok(()) | Err(ImportError::WrongFormat(_) | ImportError::Damaged(_))));
     }
-    let (kept, _) = kept(Format::Chatgpt, r#"[{"id": "x"}, 3, {"mapping": {"a": {"message": 7}}}]"#);
+    let (kept, _) = read_all(ImportFormat::Chatgpt, r#"[{"id": "x"}, 3, {"mapping": {"a": {"message": 7}}}]"#);
     assert!(kept.conversations.is_empty());
-    assert_eq!(kept.findings.len(), 4, "{:?}", kept.told());
+    assert_eq!(kept.findings.len(), 4, "{:?}", kept.issue_lines());
 }
 
 proptest! {
     #[test]
-    fn no_change_of_a_sample_makes_it_panic(changes in changes()) {
+    fn mutated_sample_never_panics(changes in any_mutations()) {
         let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
-        let (kept, _) = kept(Format::Chatgpt, changed(sample, &changes).to_string());
+        let (kept, _) = read_all(ImportFormat::Chatgpt, mutate(sample, &changes).to_string());
         kept.conversations.iter().for_each(assert_sound);
     }
 }

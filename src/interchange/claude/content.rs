@@ -5,18 +5,18 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::open::Open;
-use crate::conversation::{Body, Bytes, File, Piece, Source};
+use super::open_calls::OpenCalls;
+use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
 use crate::fields;
-use crate::input::Parts;
+use crate::input::InputParts;
 use crate::media;
-use crate::notes::Notes;
-use crate::report::What;
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
 
 /// What is known of a message before its pieces are read.
-pub(crate) struct Head<'m> {
+pub(crate) struct MessageHead<'m> {
     pub id: &'m str,
     pub role: Role,
     pub created_at: Option<DateTime<Utc>>,
@@ -25,18 +25,18 @@ pub(crate) struct Head<'m> {
 /// A message's pieces: its blocks, or its text where it has none; and its files.
 pub(crate) fn pieces(
     message: &Value,
-    head: &Head<'_>,
-    calls: &mut Calls,
-    parts: &Parts,
-    notes: &mut Notes,
-) -> Vec<Piece> {
+    head: &MessageHead<'_>,
+    calls: &mut CallNames,
+    parts: &InputParts,
+    notes: &mut ConversationNotes,
+) -> Vec<MessagePiece> {
     let author = match head.role {
         Role::User => Author::User,
         Role::Assistant => Author::Assistant,
         Role::System => Author::System,
     };
     let (id, created_at) = (head.id, head.created_at);
-    let mut reader = Reader { id, author, created_at, parts, pieces: Vec::new(), open: Open::default(), calls };
+    let mut reader = Reader { id, author, created_at, parts, pieces: Vec::new(), open: OpenCalls::default(), calls };
     let blocks = fields::list(message, "content");
     for (at, block) in blocks.iter().enumerate() {
         reader.block(at, block, notes);
@@ -52,30 +52,30 @@ pub(crate) fn pieces(
 
 /// The calls of a conversation so far, with their names. An answer may stand in a message after its call's.
 #[derive(Default)]
-pub(crate) struct Calls(HashMap<String, String>);
+pub(crate) struct CallNames(HashMap<String, String>);
 
 struct Reader<'a> {
     id: &'a str,
     author: Author,
     created_at: Option<DateTime<Utc>>,
-    parts: &'a Parts,
-    pieces: Vec<Piece>,
-    open: Open,
-    calls: &'a mut Calls,
+    parts: &'a InputParts,
+    pieces: Vec<MessagePiece>,
+    open: OpenCalls,
+    calls: &'a mut CallNames,
 }
 
 impl Reader<'_> {
-    fn push(&mut self, author: Author, at: Option<DateTime<Utc>>, body: Body) {
-        self.pieces.push(Piece { author, created_at: at.or(self.created_at), body });
+    fn push(&mut self, author: Author, at: Option<DateTime<Utc>>, body: PieceBody) {
+        self.pieces.push(MessagePiece { author, created_at: at.or(self.created_at), body });
     }
 
     fn text(&mut self, text: &str, at: Option<DateTime<Utc>>) {
         if !text.trim().is_empty() {
-            self.push(self.author, at, Body::Text(text.to_owned()));
+            self.push(self.author, at, PieceBody::Text(text.to_owned()));
         }
     }
 
-    fn block(&mut self, at: usize, block: &Value, notes: &mut Notes) {
+    fn block(&mut self, at: usize, block: &Value, notes: &mut ConversationNotes) {
         let started = notes.date(block, "start_timestamp", self.id);
         let stopped = notes.date(block, "stop_timestamp", self.id);
         match fields::text(block, "type").unwrap_or_default() {
@@ -84,7 +84,7 @@ impl Reader<'_> {
                 self.text(text, started);
                 let found = citations(block, text);
                 if !found.is_empty() {
-                    self.push(self.author, started, Body::Sources(found));
+                    self.push(self.author, started, PieceBody::Sources(found));
                 }
             }
             "thinking" => {
@@ -96,7 +96,7 @@ impl Reader<'_> {
                     started.zip(stopped).and_then(|(from, to)| u64::try_from((to - from).num_milliseconds()).ok());
                 let duration_ms = time.filter(|time| *time > 0);
                 if !text.is_empty() || title.is_some() {
-                    self.push(self.author, started, Body::Thinking { text, title, duration_ms });
+                    self.push(self.author, started, PieceBody::Thinking { text, title, duration_ms });
                 }
             }
             "tool_use" => {
@@ -105,7 +105,7 @@ impl Reader<'_> {
                 self.open.add(id.clone(), name.clone());
                 self.calls.0.insert(id.clone(), name.clone());
                 let arguments = block.get("input").cloned().unwrap_or_default();
-                self.push(Author::Assistant, started, Body::Call { id, name, arguments, arguments_raw: None });
+                self.push(Author::Assistant, started, PieceBody::ToolCall { id, name, arguments, arguments_raw: None });
             }
             "tool_result" => self.answer(at, block, started, notes),
             "image" => self.image(block, Author::User, notes),
@@ -118,19 +118,21 @@ impl Reader<'_> {
             }
             // Says how much of the model's context is left: nothing that anybody wrote.
             "token_budget" => {}
-            "flag" => notes.add(What::Lost, self.id, "a notice of the service on the message (a flag) is not kept"),
+            "flag" => {
+                notes.add(IssueKind::Lost, self.id, "a notice of the service on the message (a flag) is not kept")
+            }
             kind => match fields::first_text(block, &["text", "content"]) {
                 Some(text) => self.text(text, started),
                 None => {
                     let kind: String = kind.chars().take(60).collect();
-                    notes.add(What::Lost, self.id, format!("a block of type “{kind}” is not kept"));
+                    notes.add(IssueKind::Lost, self.id, format!("a block of type “{kind}” is not kept"));
                 }
             },
         }
     }
 
     /// A result to its call: the one it names, else the first of its name that is open, else one made for it.
-    fn answer(&mut self, at: usize, block: &Value, started: Option<DateTime<Utc>>, notes: &mut Notes) {
+    fn answer(&mut self, at: usize, block: &Value, started: Option<DateTime<Utc>>, notes: &mut ConversationNotes) {
         let named = fields::id(block, "tool_use_id").or_else(|| fields::id(block, "id"));
         let name = fields::text(block, "name");
         let earlier = named.as_ref().and_then(|id| self.calls.0.remove_entry(id));
@@ -141,7 +143,7 @@ impl Reader<'_> {
                 let id = format!("{}-{at}", self.id);
                 let name = name.unwrap_or("tool").to_owned();
                 let arguments = Value::Null;
-                let call = Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: None };
+                let call = PieceBody::ToolCall { id: id.clone(), name: name.clone(), arguments, arguments_raw: None };
                 self.push(Author::Assistant, started, call);
                 (id, name)
             }
@@ -161,40 +163,41 @@ impl Reader<'_> {
         self.push(
             Author::Tool,
             started,
-            Body::Answer { id: call.0, name: call.1, result, success, metadata: Value::Null },
+            PieceBody::ToolResult { id: call.0, name: call.1, result, success, metadata: Value::Null },
         );
-        let found: Vec<Source> = items.iter().filter_map(knowledge).collect();
+        let found: Vec<ImportedSource> = items.iter().filter_map(knowledge).collect();
         if !found.is_empty() {
-            self.push(Author::Tool, started, Body::Sources(found));
+            self.push(Author::Tool, started, PieceBody::Sources(found));
         }
         for image in items.iter().filter(|item| fields::text(item, "type") == Some("image")) {
             self.image(image, Author::Tool, notes);
         }
     }
 
-    fn image(&mut self, block: &Value, author: Author, notes: &mut Notes) {
+    fn image(&mut self, block: &Value, author: Author, notes: &mut ConversationNotes) {
         let source = block.get("source").unwrap_or(block);
         let mime = fields::text(source, "media_type").unwrap_or_default().to_owned();
-        let bytes = fields::text(source, "data").and_then(media::base64).map(|bytes| Bytes::Inline(bytes.into()));
+        let bytes =
+            fields::text(source, "data").and_then(media::decode_base64).map(|bytes| FileBytes::Inline(bytes.into()));
         let at = fields::first_text(source, &["file_uuid", "url"])
             .or_else(|| fields::first_text(block, &["file_uuid", "file_id"]));
         let bytes = bytes.unwrap_or_else(|| self.entry(at.unwrap_or_default(), notes));
         let name = fields::first_text(block, &["file_name", "title"]).unwrap_or("picture").to_owned();
-        self.push(author, None, Body::Picture { file: File { name, mime, bytes }, alt: String::new() });
+        self.push(author, None, PieceBody::Picture { file: MessageFile { name, mime, bytes }, alt: String::new() });
     }
 
-    fn document(&mut self, block: &Value, notes: &mut Notes) {
+    fn document(&mut self, block: &Value, notes: &mut ConversationNotes) {
         let within = block.get("document").unwrap_or(block);
         let name = fields::first_text(block, &["name", "title"]).or_else(|| fields::text(within, "name"));
         let text = fields::first_text(block, &["text", "body", "content"]).or_else(|| fields::text(within, "text"));
         match (name, text) {
-            (None, None) => notes.add(What::Lost, self.id, "a document without a name and a text is not kept"),
+            (None, None) => notes.add(IssueKind::Lost, self.id, "a document without a name and a text is not kept"),
             (name, text) => self.file(name.unwrap_or("document.txt"), "", text, "", notes),
         }
     }
 
     /// Attachments, whose text was taken out of them, and files, of which the export has the names.
-    fn files(&mut self, message: &Value, notes: &mut Notes) {
+    fn files(&mut self, message: &Value, notes: &mut ConversationNotes) {
         // One is known by its id; where it or the other one has none, by its name.
         let (mut ids, mut names, mut names_alone) = (HashSet::new(), HashSet::new(), HashSet::new());
         for list in ["attachments", "files", "files_v2"] {
@@ -222,40 +225,43 @@ impl Reader<'_> {
         }
     }
 
-    fn file(&mut self, name: &str, kind: &str, text: Option<&str>, id: &str, notes: &mut Notes) {
+    fn file(&mut self, name: &str, kind: &str, text: Option<&str>, id: &str, notes: &mut ConversationNotes) {
         let said = if kind.contains('/') { kind.to_owned() } else { media::mime_of(&format!(".{kind}")).to_owned() };
         let mime = if said.is_empty() { media::mime_of(name).to_owned() } else { said };
         let is_picture = kind == "image" || mime.starts_with("image/");
         let bytes = match text {
             Some(text) => {
-                notes.add(What::Lost, self.id, "of a file only the text came along in the export");
-                Bytes::TextOnly(text.to_owned())
+                notes.add(IssueKind::Lost, self.id, "of a file only the text came along in the export");
+                FileBytes::TextOnly(text.to_owned())
             }
             None => self.entry(if id.is_empty() { name } else { id }, notes),
         };
-        let file = File { name: name.to_owned(), mime, bytes };
-        let is_text = matches!(file.bytes, Bytes::TextOnly(_));
-        let body =
-            if is_picture && !is_text { Body::Picture { file, alt: String::new() } } else { Body::Attachment { file } };
+        let file = MessageFile { name: name.to_owned(), mime, bytes };
+        let is_text = matches!(file.bytes, FileBytes::TextOnly(_));
+        let body = if is_picture && !is_text {
+            PieceBody::Picture { file, alt: String::new() }
+        } else {
+            PieceBody::Attachment { file }
+        };
         self.push(self.author, None, body);
     }
 
     /// The entry whose name has the file's id in it; exports so far have none.
-    fn entry(&self, id: &str, notes: &mut Notes) -> Bytes {
+    fn entry(&self, id: &str, notes: &mut ConversationNotes) -> FileBytes {
         let is_id = id.len() >= 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         let entry = self.parts.all().iter().find(|part| is_id && part.name.contains(id));
         entry.map_or_else(
             || {
-                notes.add(What::Lost, self.id, "a file did not come along in the export");
-                Bytes::Absent(id.to_owned())
+                notes.add(IssueKind::Lost, self.id, "a file did not come along in the export");
+                FileBytes::Absent(id.to_owned())
             },
-            |part| Bytes::Entry(part.name.clone()),
+            |part| FileBytes::Entry(part.name.clone()),
         )
     }
 }
 
 /// The pages that a text cites, with the stretches that they stand for.
-fn citations(block: &Value, text: &str) -> Vec<Source> {
+fn citations(block: &Value, text: &str) -> Vec<ImportedSource> {
     let length = text.chars().count() as u64;
     let cited = fields::list(block, "citations").iter().filter_map(|citation| {
         let details = citation.get("details").unwrap_or(citation);
@@ -269,16 +275,21 @@ fn citations(block: &Value, text: &str) -> Vec<Source> {
         let stretch =
             start.zip(fields::count(citation, "end_index")).filter(|(start, end)| start < end && *end <= length);
         let snippet = fields::first_text(details, &["cited_text", "snippet", "text"]).unwrap_or_default();
-        Some(Source { title: title.to_owned(), url: url.to_owned(), snippet: snippet.to_owned(), stretch })
+        Some(ImportedSource {
+            title: title.to_owned(),
+            url: url.to_owned(),
+            snippet: snippet.to_owned(),
+            cited_range: stretch,
+        })
     });
     cited.collect()
 }
 
 /// A page that a search brought.
-fn knowledge(item: &Value) -> Option<Source> {
+fn knowledge(item: &Value) -> Option<ImportedSource> {
     let url = fields::text(item, "url").filter(|_| fields::text(item, "type") == Some("knowledge"))?;
     let title = fields::text(item, "title").unwrap_or_default().to_owned();
     // The whole of it stands in the answer.
     let snippet = fields::text(item, "text").unwrap_or_default().chars().take(500).collect();
-    Some(Source { title, url: url.to_owned(), snippet, stretch: None })
+    Some(ImportedSource { title, url: url.to_owned(), snippet, cited_range: None })
 }

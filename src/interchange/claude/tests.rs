@@ -3,19 +3,19 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::reading::{Format, detect};
-use crate::trial::{archive, assert_sound, changed, changes, input, kept, lines};
+use crate::formats::{ImportFormat, detect};
+use crate::test_support::{any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive};
 
 const SAMPLE: &[u8] = include_bytes!("../samples/claude/conversations.json");
 
 #[test]
 fn branches_and_blocks_are_kept() {
-    let (kept, end) = kept(Format::Claude, SAMPLE);
+    let (kept, end) = read_all(ImportFormat::Claude, SAMPLE);
     end.unwrap();
     let read = &kept.conversations[0];
     assert_eq!(read.title, "Branches and blocks");
     assert_eq!(
-        lines(read),
+        conversation_lines(read),
         [
             "0< user: \"Which knot?\" | file notes.txt text/plain text A text | file pasted.txt text/plain text Pasted words | picture photo.jpg image/jpeg absent ba48b8c1-94bc-4c74-a9e7-0f7a0b8023e0 \"\"",
             "1<0 assistant: thinking \"Looked it up\" 2500ms \"Let me look.\" | call toolu_01 web_search {\"query\":\"knots\"} | answer toolu_01 web_search [{\"type\":\"knowledge\",\"title\":\"Knots\",\"url\":\"https://example.org/knots\",\"metadata\":{\"type\":\"webpage_metadata\",\"site_domain\":\"example.org\"},\"is_missing\":false,\"text\":\"All knots\",\"is_citable\":true}] | sources Knots<https://example.org/knots> | call m2-4 repl {\"code\":\"1/0\"} | answer m2-4 repl failed \"Error:\\ndivision\" | \"A bowline 😀 holds.\" | sources <https://example.org/knots>@2-11, <https://example.org/other>",
@@ -33,19 +33,22 @@ fn branches_and_blocks_are_kept() {
         format!("lost: {place} › m2: a block of type “hologram” is not kept"),
         format!("lost: {place}: its summary is not kept"),
     ];
-    assert_eq!(kept.told()[..5], expected);
+    assert_eq!(kept.issue_lines()[..5], expected);
 }
 
 #[test]
-fn older_exports_are_lines_and_the_sites_own_form_is_read() {
-    let (kept, end) = kept(Format::Claude, SAMPLE);
+fn older_linear_exports_and_site_form_are_read() {
+    let (kept, end) = read_all(ImportFormat::Claude, SAMPLE);
     end.unwrap();
-    assert_eq!(lines(&kept.conversations[1]), ["0< user: \"Hello\"", "1<0 assistant: \"Hi!\"", "*2<1 user: \"Bye\""]);
+    assert_eq!(
+        conversation_lines(&kept.conversations[1]),
+        ["0< user: \"Hello\"", "1<0 assistant: \"Hi!\"", "*2<1 user: \"Bye\""]
+    );
     assert_eq!(kept.conversations[1].messages[1].created_at, None);
     let site = &kept.conversations[2];
     assert!(site.is_pinned);
     assert_eq!(
-        lines(site),
+        conversation_lines(site),
         [
             "0< user: \"Draw\" | picture picture image/png 2 bytes \"\"",
             "*1<0 assistant (cancelled): \"Dra\"",
@@ -53,7 +56,7 @@ fn older_exports_are_lines_and_the_sites_own_form_is_read() {
         ]
     );
     assert_eq!(site.model.as_deref(), Some("claude-opus-5"));
-    let told = kept.told().join("\n");
+    let told = kept.issue_lines().join("\n");
     for part in
         ["l2: a date that cannot be right (created_at) was left out", "a project", "000000000004: it has no messages"]
     {
@@ -62,7 +65,7 @@ fn older_exports_are_lines_and_the_sites_own_form_is_read() {
 }
 
 #[test]
-fn answers_in_messages_of_their_own_belong_to_the_reply() {
+fn tool_results_in_separate_messages_belong_to_reply() {
     let result =
         |id: &str| json!([{"type": "tool_result", "tool_use_id": id, "content": [{"type": "text", "text": "hi"}]}]);
     let export = json!([{"uuid": "c", "chat_messages": [
@@ -72,10 +75,10 @@ fn answers_in_messages_of_their_own_belong_to_the_reply() {
         {"uuid": "4", "sender": "human", "content": result("gone")},
         {"uuid": "5", "sender": "assistant", "content": [{"type": "tool_use", "id": "u", "name": "bash", "input": {}}, {"type": "tool_result", "id": "u", "text": "ho"}]},
     ]}]);
-    let (kept, end) = kept(Format::Claude, export.to_string());
+    let (kept, end) = read_all(ImportFormat::Claude, export.to_string());
     end.unwrap();
     assert_eq!(
-        lines(&kept.conversations[0]),
+        conversation_lines(&kept.conversations[0]),
         [
             "0< user: \"Go\" | file note.txt text/plain absent f",
             "1<0 assistant: call t bash {}",
@@ -87,7 +90,7 @@ fn answers_in_messages_of_their_own_belong_to_the_reply() {
 }
 
 #[test]
-fn the_archive_is_known_and_read() {
+fn archive_is_detected_and_read() {
     let users = br#"[{"uuid": "acc", "full_name": "A", "email_address": "a@example.org"}]"#;
     let projects = br#"[{"uuid": "p1", "name": "Boats", "description": "About boats", "docs": []}]"#;
     let files: [(&str, &[u8]); 4] = [
@@ -96,20 +99,24 @@ fn the_archive_is_known_and_read() {
         ("conversations.json", SAMPLE),
         ("files/ba48b8c1-94bc-4c74-a9e7-0f7a0b8023e0/photo.jpg", b"jpg"),
     ];
-    let bytes = archive(&files);
-    assert_eq!(detect(&mut input(bytes.clone()).unwrap()).unwrap(), Some(Format::Claude));
-    let (kept, end) = kept(Format::Claude, bytes);
+    let bytes = zip_archive(&files);
+    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::Claude));
+    let (kept, end) = read_all(ImportFormat::Claude, bytes);
     end.unwrap();
     assert_eq!(kept.conversations.len(), 3);
-    assert_eq!(kept.told()[0], "lost: projects.json: projects and their documents are not kept");
-    assert!(lines(&kept.conversations[0])[0].contains("entry files/ba48b8c1"), "{:?}", lines(&kept.conversations[0]));
+    assert_eq!(kept.issue_lines()[0], "lost: projects.json: projects and their documents are not kept");
+    assert!(
+        conversation_lines(&kept.conversations[0])[0].contains("entry files/ba48b8c1"),
+        "{:?}",
+        conversation_lines(&kept.conversations[0])
+    );
 }
 
 proptest! {
     #[test]
-    fn no_change_of_a_sample_makes_it_panic(changes in changes()) {
+    fn mutated_sample_never_panics(changes in any_mutations()) {
         let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
-        let (kept, _) = kept(Format::Claude, changed(sample, &changes).to_string());
+        let (kept, _) = read_all(ImportFormat::Claude, mutate(sample, &changes).to_string());
         kept.conversations.iter().for_each(assert_sound);
     }
 }

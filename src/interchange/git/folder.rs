@@ -6,16 +6,16 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::place::Place;
+use super::sink::RepositorySink;
 
 /// How the folders are called that are being written; sixteen digits follow.
-const MARK: &str = ".turnleaf-";
+const TEMPORARY_PREFIX: &str = ".turnleaf-";
 /// How often a name is looked for that nobody has.
-const NAMES: usize = 8;
+const NAME_ATTEMPTS: usize = 8;
 
 /// A folder under way. Let go before its end, nothing is left of it; what a process left that was killed is removed by
 /// the next one that writes there.
-pub struct Folder {
+pub struct RepositoryFolder {
     /// Where it goes, without links.
     path: PathBuf,
     /// Whether an empty folder is there, which is filled then and not replaced: it may be a disk of its own, or where
@@ -26,12 +26,12 @@ pub struct Folder {
     _held: File,
 }
 
-impl Folder {
+impl RepositoryFolder {
     /// Begins it, where nothing is yet or an empty folder, also behind a link.
     ///
     /// # Errors
     /// `AlreadyExists` where something is in it, or it is a file.
-    pub fn begin(path: &Path) -> io::Result<Self> {
+    pub fn create(path: &Path) -> io::Result<Self> {
         let (path, above) = match fs::canonicalize(path) {
             Ok(path) => (path, None),
             Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_ok() => {
@@ -54,16 +54,16 @@ impl Folder {
             return Err(io::Error::new(ErrorKind::AlreadyExists, "it is no folder"));
         }
         let within = above.unwrap_or_else(|| path.clone());
-        remove_left(&within);
+        remove_stale(&within);
         if is_there && fs::read_dir(&path)?.next().is_some() {
             return Err(io::Error::new(ErrorKind::AlreadyExists, "there is something in it"));
         }
-        let (made, held) = made(&within)?;
+        let (made, held) = create_temporary(&within)?;
         Ok(Self { path, is_there, made, _held: held })
     }
 
     /// Puts it in its place.
-    pub fn end(self) -> io::Result<()> {
+    pub fn finish(self) -> io::Result<()> {
         if !self.is_there {
             return fs::rename(&self.made, &self.path);
         }
@@ -72,7 +72,7 @@ impl Folder {
         // Before this one is there, git sees no repository.
         names.sort_by_key(|name| name == "HEAD");
         for (at, name) in names.iter().enumerate() {
-            if let Err(error) = moved(&self.made.join(name), &self.path.join(name)) {
+            if let Err(error) = move_to(&self.made.join(name), &self.path.join(name)) {
                 for name in &names[..at] {
                     // What cannot be taken back stays: the first error says why it is no repository.
                     let _ = fs::rename(self.path.join(name), self.made.join(name));
@@ -84,15 +84,15 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for RepositoryFolder {
     fn drop(&mut self) {
         // Put in its place, it is not here any more, or empty.
         let _ = fs::remove_dir_all(&self.made);
     }
 }
 
-impl Place for Folder {
-    fn file(&mut self, path: &str, _length: u64, content: &mut dyn Read) -> io::Result<()> {
+impl RepositorySink for RepositoryFolder {
+    fn write_file(&mut self, path: &str, _length: u64, content: &mut dyn Read) -> io::Result<()> {
         let path = self.made.join(path);
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
@@ -102,13 +102,13 @@ impl Place for Folder {
         file.sync_all()
     }
 
-    fn folder(&mut self, path: &str) -> io::Result<()> {
+    fn create_folder(&mut self, path: &str) -> io::Result<()> {
         fs::create_dir_all(self.made.join(path))
     }
 }
 
 /// Moves to where nothing is.
-fn moved(from: &Path, to: &Path) -> io::Result<()> {
+fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(io::Error::new(ErrorKind::AlreadyExists, "something came into it meanwhile"));
     }
@@ -116,10 +116,10 @@ fn moved(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// An empty folder of one's own.
-fn made(within: &Path) -> io::Result<(PathBuf, File)> {
-    for _ in 0..NAMES {
+fn create_temporary(within: &Path) -> io::Result<(PathBuf, File)> {
+    for _ in 0..NAME_ATTEMPTS {
         // The keys of a new state are random.
-        let path = within.join(format!("{MARK}{:016x}", RandomState::new().build_hasher().finish()));
+        let path = within.join(format!("{TEMPORARY_PREFIX}{:016x}", RandomState::new().build_hasher().finish()));
         match fs::create_dir(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             made => made?,
@@ -136,7 +136,7 @@ fn made(within: &Path) -> io::Result<(PathBuf, File)> {
 
 /// Removes what nobody writes any more: whoever wrote it was killed. What cannot be removed stays, as another user's may:
 /// that is only tidying.
-fn remove_left(within: &Path) {
+fn remove_stale(within: &Path) {
     for entry in fs::read_dir(within).into_iter().flatten().flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if !is_folder || !is_ours(&entry.file_name()) {
@@ -152,7 +152,7 @@ fn remove_left(within: &Path) {
 }
 
 fn is_ours(name: &OsStr) -> bool {
-    let digits = name.to_str().and_then(|name| name.strip_prefix(MARK)).unwrap_or_default();
+    let digits = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_PREFIX)).unwrap_or_default();
     digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
@@ -163,9 +163,9 @@ mod tests {
     use super::*;
 
     /// A folder that is removed with it.
-    struct Above(PathBuf);
+    struct ParentFolder(PathBuf);
 
-    impl Above {
+    impl ParentFolder {
         fn new() -> Self {
             static NUMBER: AtomicU64 = AtomicU64::new(0);
             let name = format!("turnleaf-folder-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -182,17 +182,17 @@ mod tests {
         }
     }
 
-    impl Drop for Above {
+    impl Drop for ParentFolder {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
     }
 
     fn write(path: &Path) -> io::Result<()> {
-        let mut folder = Folder::begin(path)?;
-        folder.file("HEAD", 1, &mut &b"x"[..])?;
-        folder.file("a/b", 1, &mut &b"x"[..])?;
-        folder.end()
+        let mut folder = RepositoryFolder::create(path)?;
+        folder.write_file("HEAD", 1, &mut &b"x"[..])?;
+        folder.write_file("a/b", 1, &mut &b"x"[..])?;
+        folder.finish()
     }
 
     fn kind(written: io::Result<()>) -> Option<ErrorKind> {
@@ -200,11 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_there_once_it_is_whole_and_one_that_breaks_off_leaves_nothing() {
-        let above = Above::new();
+    fn folder_appears_when_complete_and_aborted_one_leaves_nothing() {
+        let above = ParentFolder::new();
         let path = above.0.join("chat.git");
-        let mut broken = Folder::begin(&path).unwrap();
-        broken.file("a/b", 1, &mut &b"x"[..]).unwrap();
+        let mut broken = RepositoryFolder::create(&path).unwrap();
+        broken.write_file("a/b", 1, &mut &b"x"[..]).unwrap();
         assert!(!path.exists() && above.names().len() == 1);
         drop(broken);
         assert_eq!(above.names(), [""; 0]);
@@ -217,16 +217,16 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_folder_is_filled_and_stays_the_same_one_also_behind_a_link() {
+    fn empty_folder_is_filled_in_place_also_behind_symlink() {
         use std::os::unix::fs::{MetadataExt, symlink};
-        let above = Above::new();
+        let above = ParentFolder::new();
         let (path, link, nowhere) = (above.0.join("empty"), above.0.join("link"), above.0.join("nowhere"));
         fs::create_dir(&path).unwrap();
         symlink("empty", &link).unwrap();
         symlink("gone", &nowhere).unwrap();
         let before = fs::metadata(&path).unwrap().ino();
-        let mut broken = Folder::begin(&link).unwrap();
-        broken.file("HEAD", 1, &mut &b"x"[..]).unwrap();
+        let mut broken = RepositoryFolder::create(&link).unwrap();
+        broken.write_file("HEAD", 1, &mut &b"x"[..]).unwrap();
         drop(broken);
         assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
         write(&link).unwrap();
@@ -239,21 +239,21 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_meanwhile_is_left_and_nothing_beside_it() {
-        let above = Above::new();
-        let mut folder = Folder::begin(&above.0).unwrap();
-        folder.file("HEAD", 1, &mut &b"x"[..]).unwrap();
-        folder.file("a/b", 1, &mut &b"x"[..]).unwrap();
+    fn target_filled_meanwhile_is_left_untouched() {
+        let above = ParentFolder::new();
+        let mut folder = RepositoryFolder::create(&above.0).unwrap();
+        folder.write_file("HEAD", 1, &mut &b"x"[..]).unwrap();
+        folder.write_file("a/b", 1, &mut &b"x"[..]).unwrap();
         fs::write(above.0.join("HEAD"), "another's").unwrap();
-        assert_eq!(kind(folder.end()), Some(ErrorKind::AlreadyExists));
+        assert_eq!(kind(folder.finish()), Some(ErrorKind::AlreadyExists));
         assert_eq!(above.names(), ["HEAD"]);
         assert_eq!(fs::read(above.0.join("HEAD")).unwrap(), b"another's");
     }
 
     #[test]
-    fn what_cannot_be_removed_keeps_nobody_from_writing() {
+    fn unremovable_leftover_does_not_block_writing() {
         use std::os::unix::fs::PermissionsExt;
-        let above = Above::new();
+        let above = ParentFolder::new();
         let left = above.0.join(".turnleaf-0123456789abcdef");
         fs::create_dir_all(left.join("objects")).unwrap();
         fs::set_permissions(&left, fs::Permissions::from_mode(0o555)).unwrap();
@@ -265,8 +265,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_and_nothing_else() {
-        let above = Above::new();
+    fn only_leftovers_of_killed_process_are_removed() {
+        let above = ParentFolder::new();
         for name in [".turnleaf-0123456789abcdef", ".turnleaf-mine", ".turnleaf-fedcba9876543210"] {
             fs::create_dir_all(above.0.join(name).join("objects")).unwrap();
         }

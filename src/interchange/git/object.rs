@@ -7,13 +7,13 @@ use sha1::{Digest, Sha1};
 
 /// The kinds of objects, with their numbers in a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ObjectKind {
     Commit = 1,
     Tree = 2,
     Blob = 3,
 }
 
-impl Kind {
+impl ObjectKind {
     fn name(self) -> &'static str {
         match self {
             Self::Commit => "commit",
@@ -25,16 +25,16 @@ impl Kind {
 
 /// The name of an object: the hash of its kind, its length and its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id(pub [u8; 20]);
+pub struct ObjectId(pub [u8; 20]);
 
-impl Id {
-    pub fn of(kind: Kind, body: &[u8]) -> Self {
+impl ObjectId {
+    pub fn hash_of(kind: ObjectKind, body: &[u8]) -> Self {
         let head = format!("{} {}\0", kind.name(), body.len());
         Self(Sha1::new().chain_update(head).chain_update(body).finalize().into())
     }
 }
 
-impl fmt::Display for Id {
+impl fmt::Display for ObjectId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
@@ -42,15 +42,15 @@ impl fmt::Display for Id {
 
 /// What stands in a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct TreeEntry {
     pub name: String,
     pub is_tree: bool,
-    pub id: Id,
+    pub id: ObjectId,
 }
 
 /// A tree in git's order, in which a folder's name ends with a slash.
-pub fn tree(mut entries: Vec<Entry>) -> Vec<u8> {
-    let key = |entry: &Entry| if entry.is_tree { format!("{}/", entry.name) } else { entry.name.clone() };
+pub fn encode_tree(mut entries: Vec<TreeEntry>) -> Vec<u8> {
+    let key = |entry: &TreeEntry| if entry.is_tree { format!("{}/", entry.name) } else { entry.name.clone() };
     entries.sort_by_cached_key(key);
     let mut body = Vec::new();
     for entry in entries {
@@ -64,12 +64,12 @@ pub fn tree(mut entries: Vec<Entry>) -> Vec<u8> {
 
 /// Who wrote a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Author {
+pub struct CommitAuthor {
     name: String,
     mail: String,
 }
 
-impl Author {
+impl CommitAuthor {
     /// An author of this name, whose address is made of `at` and leads nowhere.
     pub fn new(name: &str, at: &str, otherwise: &str) -> Self {
         // Git takes such signs off the ends of names by itself, and an angle ends one.
@@ -93,9 +93,9 @@ impl Author {
 
 /// What a commit says.
 pub struct Commit<'c> {
-    pub tree: Id,
-    pub parent: Option<Id>,
-    pub author: &'c Author,
+    pub tree: ObjectId,
+    pub parent: Option<ObjectId>,
+    pub author: &'c CommitAuthor,
     pub written_at: DateTime<Utc>,
     pub committed_at: DateTime<Utc>,
     pub message: &'c str,

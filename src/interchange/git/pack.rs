@@ -8,52 +8,52 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 use sha1::{Digest, Sha1};
 
-use super::object::{Id, Kind};
-use super::place::Place;
+use super::object::{ObjectId, ObjectKind};
+use super::sink::RepositorySink;
 
 /// What stands before the first object: `PACK`, the version, how many there are.
-const HEAD: usize = 12;
+const HEADER_BYTES: usize = 12;
 /// From here on an offset stands in the index's second table.
-const FAR: u64 = 1 << 31;
+const LARGE_OFFSET: u64 = 1 << 31;
 
-struct Packed {
-    id: Id,
+struct PackedObject {
+    id: ObjectId,
     crc: u32,
     offset: u64,
 }
 
 /// A pack under way. `S` holds what is packed.
-pub struct Pack<S> {
+pub struct ObjectPack<S> {
     spool: S,
     length: u64,
-    packed: Vec<Packed>,
-    known: HashSet<Id>,
+    packed: Vec<PackedObject>,
+    known: HashSet<ObjectId>,
 }
 
-impl<S: Read + Write + Seek> Pack<S> {
+impl<S: Read + Write + Seek> ObjectPack<S> {
     pub fn new(spool: S) -> Self {
         Self { spool, length: 0, packed: Vec::new(), known: HashSet::new() }
     }
 
     /// Packs an object, if it is not there already.
-    pub fn add(&mut self, kind: Kind, body: &[u8]) -> io::Result<Id> {
-        let id = Id::of(kind, body);
+    pub fn add(&mut self, kind: ObjectKind, body: &[u8]) -> io::Result<ObjectId> {
+        let id = ObjectId::hash_of(kind, body);
         if !self.known.insert(id) {
             return Ok(id);
         }
-        let mut deflate = ZlibEncoder::new(size_of_object(kind, body.len()), Compression::default());
+        let mut deflate = ZlibEncoder::new(object_header(kind, body.len()), Compression::default());
         deflate.write_all(body)?;
         let bytes = deflate.finish()?;
         self.spool.write_all(&bytes)?;
         let mut crc = Crc::new();
         crc.update(&bytes);
-        self.packed.push(Packed { id, crc: crc.sum(), offset: HEAD as u64 + self.length });
+        self.packed.push(PackedObject { id, crc: crc.sum(), offset: HEADER_BYTES as u64 + self.length });
         self.length += bytes.len() as u64;
         Ok(id)
     }
 
     /// Writes the pack and its index. An empty repository has neither.
-    pub fn write(mut self, place: &mut dyn Place) -> io::Result<()> {
+    pub fn write(mut self, place: &mut dyn RepositorySink) -> io::Result<()> {
         if self.packed.is_empty() {
             return Ok(());
         }
@@ -63,19 +63,19 @@ impl<S: Read + Write + Seek> Pack<S> {
         self.spool.seek(SeekFrom::Start(0))?;
         io::copy(&mut self.spool, &mut hash)?;
         let sum: [u8; 20] = hash.finalize().into();
-        let name = format!("objects/pack/pack-{}", Id(sum));
+        let name = format!("objects/pack/pack-{}", ObjectId(sum));
         self.spool.seek(SeekFrom::Start(0))?;
-        let length = HEAD as u64 + self.length + sum.len() as u64;
+        let length = HEADER_BYTES as u64 + self.length + sum.len() as u64;
         let mut whole = head.as_slice().chain(&mut self.spool).chain(sum.as_slice());
-        place.file(&format!("{name}.pack"), length, &mut whole)?;
+        place.write_file(&format!("{name}.pack"), length, &mut whole)?;
         self.packed.sort_unstable_by_key(|packed| packed.id);
-        let index = index(&self.packed, sum)?;
-        place.file(&format!("{name}.idx"), index.len() as u64, &mut index.as_slice())
+        let index = encode_index(&self.packed, sum)?;
+        place.write_file(&format!("{name}.idx"), index.len() as u64, &mut index.as_slice())
     }
 }
 
 /// An object's kind and length as they stand before it: four bits of the length, then seven a byte.
-fn size_of_object(kind: Kind, length: usize) -> Vec<u8> {
+fn object_header(kind: ObjectKind, length: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = length >> 4;
     let mut byte = (kind as u8) << 4 | (length & 0x0f) as u8;
@@ -89,7 +89,7 @@ fn size_of_object(kind: Kind, length: usize) -> Vec<u8> {
 }
 
 /// The index in its second version, of objects in the order of their names.
-fn index(packed: &[Packed], pack: [u8; 20]) -> io::Result<Vec<u8>> {
+fn encode_index(packed: &[PackedObject], pack: [u8; 20]) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0xff, b't', b'O', b'c', 0, 0, 0, 2];
     for first in 0..=u8::MAX {
         let up_to = packed.partition_point(|packed| packed.id.0[0] <= first);
@@ -99,11 +99,11 @@ fn index(packed: &[Packed], pack: [u8; 20]) -> io::Result<Vec<u8>> {
     bytes.extend(packed.iter().flat_map(|packed| packed.crc.to_be_bytes()));
     let mut far: Vec<u64> = Vec::new();
     for packed in packed {
-        let offset = if packed.offset < FAR {
+        let offset = if packed.offset < LARGE_OFFSET {
             packed.offset
         } else {
             far.push(packed.offset);
-            FAR | (far.len() as u64 - 1)
+            LARGE_OFFSET | (far.len() as u64 - 1)
         };
         bytes.extend(u32::try_from(offset).map_err(io::Error::other)?.to_be_bytes());
     }
@@ -127,19 +127,23 @@ mod tests {
             (2047, vec![0xbf, 0x7f]),
             (2048, vec![0xb0, 0x80, 0x01]),
         ] {
-            assert_eq!(size_of_object(Kind::Blob, length), bytes, "{length}");
+            assert_eq!(object_header(ObjectKind::Blob, length), bytes, "{length}");
         }
     }
 
     #[test]
-    fn what_lies_far_behind_stands_in_the_second_table() {
-        let packed = |first: u8, offset: u64| Packed { id: Id([first; 20]), crc: 7, offset };
-        let index = index(&[packed(1, 12), packed(2, FAR - 1), packed(3, FAR), packed(3, 1 << 40)], [9; 20]).unwrap();
+    fn large_offsets_use_second_index_table() {
+        let packed = |first: u8, offset: u64| PackedObject { id: ObjectId([first; 20]), crc: 7, offset };
+        let index = encode_index(
+            &[packed(1, 12), packed(2, LARGE_OFFSET - 1), packed(3, LARGE_OFFSET), packed(3, 1 << 40)],
+            [9; 20],
+        )
+        .unwrap();
         let offsets = 8 + 256 * 4 + 4 * 24;
         let word = |at: usize| u32::from_be_bytes(index[offsets + 4 * at..][..4].try_into().unwrap());
         assert_eq!([word(0), word(1), word(2), word(3)], [12, 0x7fff_ffff, 0x8000_0000, 0x8000_0001]);
         let long = |at: usize| u64::from_be_bytes(index[offsets + 16 + 8 * at..][..8].try_into().unwrap());
-        assert_eq!([long(0), long(1)], [FAR, 1 << 40]);
+        assert_eq!([long(0), long(1)], [LARGE_OFFSET, 1 << 40]);
         assert_eq!(index.len(), offsets + 16 + 16 + 40);
     }
 }

@@ -4,22 +4,22 @@
 use std::collections::HashSet;
 
 /// Of a name, in bytes: git adds an ending while it changes a branch, and disks take 255.
-const LONGEST: usize = 200;
+const MAX_BYTES: usize = 200;
 
 /// Names that were given.
 #[derive(Debug, Default)]
-pub struct Names(HashSet<String>);
+pub struct BranchRefNames(HashSet<String>);
 
-impl Names {
+impl BranchRefNames {
     /// A name for a branch, the same for the same branches in the same order.
-    pub fn name(&mut self, of: &str) -> String {
-        let plain = fitted(of);
+    pub fn assign(&mut self, of: &str) -> String {
+        let plain = to_ref_name(of);
         let mut name = plain.clone();
         let mut number = 2;
         // Some disks take capitals for small letters.
         while !self.0.insert(name.to_lowercase()) {
             let ending = format!("-{number}");
-            name = format!("{}{ending}", cut(&plain, LONGEST - ending.len()));
+            name = format!("{}{ending}", cut(&plain, MAX_BYTES - ending.len()));
             number += 1;
         }
         name
@@ -27,12 +27,12 @@ impl Names {
 }
 
 /// The words as git's rules for references and the names of files allow them (`git check-ref-format`).
-pub fn fitted(words: &str) -> String {
+pub fn to_ref_name(words: &str) -> String {
     let mut name = String::with_capacity(words.len());
     for c in words.chars() {
         let is_kept = !c.is_control()
             && !c.is_whitespace()
-            && !is_unseen(c)
+            && !is_invisible(c)
             && !matches!(
                 c,
                 '~' | '^' | ':' | '?' | '*' | '[' | ']' | '\\' | '/' | '"' | '<' | '>' | '|' | '@' | '{' | '}' | '.'
@@ -49,7 +49,7 @@ pub fn fitted(words: &str) -> String {
             (false, _) => {}
         }
     }
-    let mut name = cut(&name, LONGEST).trim_matches(['-', '.']);
+    let mut name = cut(&name, MAX_BYTES).trim_matches(['-', '.']);
     // Git's own marks for a file that is being changed.
     while let Some(before) = strip_lock(name) {
         name = before.trim_matches(['-', '.']);
@@ -68,7 +68,7 @@ fn strip_lock(name: &str) -> Option<&str> {
 }
 
 /// Characters that show nothing, or turn what stands beside them.
-fn is_unseen(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_words_become_a_name() {
+    fn branch_names_become_valid_ref_names() {
         for (words, name) in [
             ("main", "main"),
             ("With another model", "With-another-model"),
@@ -105,17 +105,17 @@ mod tests {
             ("a\u{202e}b\u{200b}", "a-b"),
             ("a . . b", "a-.-.-b"),
         ] {
-            assert_eq!(fitted(words), name, "{words:?}");
+            assert_eq!(to_ref_name(words), name, "{words:?}");
         }
-        assert!(fitted(&"很长".repeat(999)).len() <= LONGEST);
+        assert!(to_ref_name(&"很长".repeat(999)).len() <= MAX_BYTES);
     }
 
     #[test]
-    fn no_two_branches_have_one_name() {
-        let mut names = Names::default();
+    fn branches_with_same_name_get_distinct_refs() {
+        let mut names = BranchRefNames::default();
         let long = "x".repeat(999);
-        let given: Vec<String> = ["a", "a", "A", "a-2", &long, &long].into_iter().map(|of| names.name(of)).collect();
+        let given: Vec<String> = ["a", "a", "A", "a-2", &long, &long].into_iter().map(|of| names.assign(of)).collect();
         assert_eq!(given[..4], ["a", "a-2", "A-3", "a-2-2"]);
-        assert!(given[5].ends_with("-2") && given[5].len() == LONGEST, "{}", given[5]);
+        assert!(given[5].ends_with("-2") && given[5].len() == MAX_BYTES, "{}", given[5]);
     }
 }

@@ -12,20 +12,20 @@ use crate::bounds;
 
 /// What comes next.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step<'a> {
+pub(crate) enum ElementStep<'a> {
     /// One element: as it stands there, not checked.
     Element(&'a [u8]),
     /// One element of which there is more than there may be.
-    TooMuch(TooMuch),
+    OverLimit(ElementLimit),
     /// The text ends within an element or a list.
-    Cut,
+    Truncated,
     /// Here stands something that is not JSON's; nothing after it is read.
     NotJson,
 }
 
 /// What there is too much of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TooMuch {
+pub(crate) enum ElementLimit {
     Bytes,
     Values,
 }
@@ -46,7 +46,7 @@ impl<'w, R: BufRead> Elements<'w, R> {
     }
 
     /// The next element, or `None` at the end.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Step<'_>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<ElementStep<'_>>> {
         self.cutter.clear();
         while !self.is_over {
             let chunk = match self.from.fill_buf() {
@@ -59,18 +59,20 @@ impl<'w, R: BufRead> Elements<'w, R> {
             };
             if chunk.is_empty() {
                 self.is_over = true;
-                return Ok((!self.cutter.is_between_values()).then_some(Step::Cut));
+                return Ok((!self.cutter.is_between_values()).then_some(ElementStep::Truncated));
             }
             let (used, end) = self.cutter.walk(chunk);
             self.from.consume(used);
             match end {
                 None => {}
-                Some(End::NotJson) => {
+                Some(WalkEnd::NotJson) => {
                     self.is_over = true;
-                    return Ok(Some(Step::NotJson));
+                    return Ok(Some(ElementStep::NotJson));
                 }
-                Some(End::Element) => {
-                    return Ok(Some(self.cutter.too_much.map_or(Step::Element(&self.cutter.kept), Step::TooMuch)));
+                Some(WalkEnd::Element) => {
+                    return Ok(Some(
+                        self.cutter.too_much.map_or(ElementStep::Element(&self.cutter.kept), ElementStep::OverLimit),
+                    ));
                 }
             }
         }
@@ -83,7 +85,7 @@ impl<'w, R: BufRead> Elements<'w, R> {
     }
 }
 
-enum End {
+enum WalkEnd {
     Element,
     NotJson,
 }
@@ -107,7 +109,7 @@ struct Cutter<'w> {
     /// How many values the element has so far, by its commas and opened brackets.
     values: usize,
     /// The element outgrew a bound: it is walked through and not kept.
-    too_much: Option<TooMuch>,
+    too_much: Option<ElementLimit>,
     /// The object at the top had a list that was read: what else it has is passed over.
     is_holder: bool,
     mode: Mode,
@@ -138,7 +140,7 @@ impl<'w> Cutter<'w> {
     }
 
     /// Walks on; gives how much of the chunk is done with, and what ended there.
-    fn walk(&mut self, chunk: &[u8]) -> (usize, Option<End>) {
+    fn walk(&mut self, chunk: &[u8]) -> (usize, Option<WalkEnd>) {
         let mut at = 0;
         // Where the bytes begin that are to be kept when the walk stops.
         let mut from = 0;
@@ -181,13 +183,13 @@ impl<'w> Cutter<'w> {
                         (self.mode, from) = (Mode::Bare, at);
                         at += 1;
                     }
-                    _ => return (at, Some(End::NotJson)),
+                    _ => return (at, Some(WalkEnd::NotJson)),
                 },
                 Mode::Bare => {
                     if matches!(byte, b',' | b']' | b' ' | b'\t' | b'\r' | b'\n') {
                         self.mode = Mode::Between;
                         self.keep(&chunk[from..at]);
-                        return (at, Some(End::Element));
+                        return (at, Some(WalkEnd::Element));
                     }
                     self.in_string = byte == b'"';
                     at += 1;
@@ -196,7 +198,7 @@ impl<'w> Cutter<'w> {
                     at += 1;
                     if self.step_in_brackets(byte) {
                         self.keep(&chunk[from..at]);
-                        return (at, Some(End::Element));
+                        return (at, Some(WalkEnd::Element));
                     }
                 }
             }
@@ -280,7 +282,7 @@ impl<'w> Cutter<'w> {
             return;
         }
         if self.kept.len() + bytes.len() > self.largest {
-            (self.kept, self.too_much) = (Vec::new(), Some(TooMuch::Bytes));
+            (self.kept, self.too_much) = (Vec::new(), Some(ElementLimit::Bytes));
         } else {
             self.kept.extend_from_slice(bytes);
         }
@@ -290,7 +292,7 @@ impl<'w> Cutter<'w> {
     fn count(&mut self) {
         self.values += 1;
         if self.values > bounds::VALUES && self.too_much.is_none() {
-            (self.kept, self.too_much) = (Vec::new(), Some(TooMuch::Values));
+            (self.kept, self.too_much) = (Vec::new(), Some(ElementLimit::Values));
         }
     }
 }

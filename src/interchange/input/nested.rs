@@ -7,15 +7,15 @@ use super::repair::{parse, string_end};
 use crate::bounds;
 
 /// The member that says of a message which one of the list it was a child of.
-pub(crate) const STANDS_ON: &str = "(stands on)";
+pub(crate) const PARENT_MEMBER: &str = "(stands on)";
 
 const UNREADABLE: &str = "a message that is not JSON was left out";
 const TOO_MANY: &str = "messages after the most that a conversation may have were left out";
 
 /// An object whose list `messages` or `messagesTree` nests, with that list flat, in the order in which the messages
 /// begin; and what was put right. `None` where nothing nests, or it is not whole.
-pub(super) fn flattened(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
-    let cut = cut(text)?;
+pub(super) fn flatten(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
+    let cut = split_messages(text)?;
     let mut put_right = Vec::new();
     let mut read = |text: &[u8]| {
         let (value, told) = parse(text).ok()?;
@@ -33,7 +33,7 @@ pub(super) fn flattened(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
             Value::Object(Map::new())
         });
         if let (Value::Object(members), Some(parent)) = (&mut message, parent) {
-            members.insert(STANDS_ON.to_owned(), Value::from(parent));
+            members.insert(PARENT_MEMBER.to_owned(), Value::from(parent));
         }
         flat.push(message);
     }
@@ -48,7 +48,7 @@ pub(super) fn flattened(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
 
 /// The texts of the object (first) and of its messages, each with an empty list where others were in it, and with the
 /// place of the message that it stood in, from 0.
-struct Cut {
+struct SplitMessages {
     texts: Vec<(Option<usize>, Vec<u8>)>,
     /// There were more messages than a conversation may have.
     is_cut: bool,
@@ -61,7 +61,7 @@ enum Frame {
     List(usize),
 }
 
-fn cut(text: &[u8]) -> Option<Cut> {
+fn split_messages(text: &[u8]) -> Option<SplitMessages> {
     let mut texts: Vec<(Option<usize>, Vec<u8>)> = Vec::new();
     let mut stack: Vec<Frame> = Vec::new();
     // Brackets within the innermost object of the stack.
@@ -130,7 +130,7 @@ fn cut(text: &[u8]) -> Option<Cut> {
         }
         add(token);
     }
-    (stack.is_empty() && is_nested).then_some(Cut { texts, is_cut })
+    (stack.is_empty() && is_nested).then_some(SplitMessages { texts, is_cut })
 }
 
 /// Whether the array under this key holds messages.
@@ -145,28 +145,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nested_messages_become_a_list() {
+    fn nested_messages_are_flattened() {
         let text = br#" {"id": "c", "messages": [
             {"id": "a", "text": "] } \" children", "children": [{"id": "b", "children": [], "deep": {"children": [1]}}, {"id": "c"}]},
             {"id": "d", "children": [{"children": [{"id": "f"}], "id": "e"}]}
         ], "end": [1, {"messages": []}]} "#;
-        let (value, put_right) = flattened(text).unwrap();
+        let (value, put_right) = flatten(text).unwrap();
         assert_eq!(
             value,
             json!({"id": "c", "messages": [
                 {"id": "a", "text": "] } \" children", "children": []},
-                {"id": "b", "children": [], "deep": {"children": [1]}, STANDS_ON: 0},
-                {"id": "c", STANDS_ON: 0},
+                {"id": "b", "children": [], "deep": {"children": [1]}, PARENT_MEMBER: 0},
+                {"id": "c", PARENT_MEMBER: 0},
                 {"id": "d", "children": []},
-                {"children": [], "id": "e", STANDS_ON: 3},
-                {"id": "f", STANDS_ON: 4},
+                {"children": [], "id": "e", PARENT_MEMBER: 3},
+                {"id": "f", PARENT_MEMBER: 4},
             ], "end": [1, {"messages": []}]})
         );
         assert!(put_right.is_empty());
     }
 
     #[test]
-    fn what_does_not_nest_or_is_not_whole_is_left_to_others() {
+    fn flat_or_truncated_text_is_not_flattened() {
         for text in [
             "",
             "[]",
@@ -178,38 +178,38 @@ mod tests {
             r#"{"messages": [{"children": [{"id": 2}]}]}]"#,
             r#"{"messages": [{"children": [{"id": "2]}]}"#,
         ] {
-            assert!(flattened(text.as_bytes()).is_none(), "{text}");
+            assert!(flatten(text.as_bytes()).is_none(), "{text}");
         }
     }
 
     #[test]
-    fn a_message_that_is_broken_or_a_bomb_does_not_take_the_others_along() {
+    fn broken_or_oversized_message_does_not_affect_others() {
         let bomb = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         let text = format!(
             r#"{{"messages": [{{"id": "a", "x": {bomb}, "children": [{{"id" "b", "children": [{{"id": "c"}}]}}]}}]}}"#
         );
-        let (value, put_right) = flattened(text.as_bytes()).unwrap();
+        let (value, put_right) = flatten(text.as_bytes()).unwrap();
         let messages = value["messages"].as_array().unwrap();
         assert_eq!(
             messages.iter().map(|message| message["id"].as_str()).collect::<Vec<_>>(),
             [Some("a"), None, Some("c")]
         );
-        assert_eq!(messages[2][STANDS_ON], 1);
+        assert_eq!(messages[2][PARENT_MEMBER], 1);
         assert_eq!(put_right.len(), 2);
     }
 
     #[test]
-    fn it_is_as_deep_as_the_conversation_is_long() {
+    fn nesting_as_deep_as_conversation_is_flattened() {
         let (start, end) = (r#"{"id":"m","children":["#, "]}");
         let text = format!(r#"{{"messages":[{}{}]}}"#, start.repeat(20_000), end.repeat(20_000));
-        let (value, _) = flattened(text.as_bytes()).unwrap();
+        let (value, _) = flatten(text.as_bytes()).unwrap();
         assert_eq!(value["messages"].as_array().map(Vec::len), Some(20_000));
     }
 
     proptest::proptest! {
         #[test]
-        fn no_bytes_make_it_panic(text in r#"\{"messages":\[(\{|\}|\[|\]|"children":|"|,|\\|1| ){0,30}"#) {
-            let _ = flattened(text.as_bytes());
+        fn arbitrary_bytes_never_panic(text in r#"\{"messages":\[(\{|\}|\[|\]|"children":|"|,|\\|1| ){0,30}"#) {
+            let _ = flatten(text.as_bytes());
         }
     }
 }

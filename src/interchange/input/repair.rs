@@ -5,27 +5,27 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::bounds;
-use crate::domain::json_bounds::parse_with_repetition;
+use crate::domain::json_bounds::parse_detecting_duplicates;
 
 /// A value, and what was put right to read it: sentences for a report.
 pub(super) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
-    match parse_with_repetition(text) {
-        Ok((value, is_repeated)) => Ok((value, told(is_repeated))),
+    match parse_detecting_duplicates(text) {
+        Ok((value, is_repeated)) => Ok((value, repeated_name_notes(is_repeated))),
         Err(error) => {
-            let (text, mut put_right) = repaired(text);
+            let (text, mut put_right) = repair(text);
             // What nothing could be put right in has the first error's place.
             if put_right.is_empty() {
                 return Err(error);
             }
-            let (value, is_repeated) = parse_with_repetition(&text)?;
-            put_right.extend(told(is_repeated));
+            let (value, is_repeated) = parse_detecting_duplicates(&text)?;
+            put_right.extend(repeated_name_notes(is_repeated));
             Ok((value, put_right))
         }
     }
 }
 
 /// What is to be told of a value that parses as it stands.
-pub(super) fn told(is_repeated: bool) -> Vec<&'static str> {
+pub(super) fn repeated_name_notes(is_repeated: bool) -> Vec<&'static str> {
     is_repeated.then_some(REPEATED).into_iter().collect()
 }
 
@@ -36,7 +36,7 @@ const CONTROL: &str = "control characters that stood bare in a string were read 
 const NUMBER: &str = "what is no number in JSON (NaN, Infinity, more than fits) became null";
 const DEEP: &str = "what is nested too deeply became null";
 
-fn repaired(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
+fn repair(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
     let mut out = Vec::with_capacity(text.len());
     let mut put_right = Vec::new();
     let mut tell = |what| {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_meant_is_read() {
+    fn recoverable_json_is_repaired() {
         let table: [(&str, Value, &[&str]); 9] = [
             ("{\"m\":{\"a\":1,\"a\":NaN}}", json!({"m": {"a": null}}), &[NUMBER, REPEATED]),
             (r#"{"a":"\ud83d\ude00"}"#, json!({"a": "😀"}), &[]),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deep_becomes_null_and_the_rest_stays() {
+    fn too_deep_values_become_null_and_rest_stays() {
         let bomb = format!(r#"{{"a":1,"bomb":{}1{},"z":[[2]]}}"#, "[".repeat(10_000), "]".repeat(10_000));
         let (value, put_right) = parse(bomb.as_bytes()).unwrap();
         assert_eq!((&value["a"], &value["z"], put_right), (&json!(1), &json!([[2]]), vec![DEEP]));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_stays_refused() {
+    fn invalid_json_stays_refused() {
         for text in ["", "{", "{\"a\":}", "[1 2]", "\"", "\"\\", "\"\\ud8", "{\"a\" 1}", "}", "NaN}"] {
             assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
@@ -182,7 +182,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_bytes_make_it_panic(text in r#"[\[\]{}",:\\udDcC80NaN\x01 -]{0,60}"#) {
+        fn arbitrary_bytes_never_panic(text in r#"[\[\]{}",:\\udDcC80NaN\x01 -]{0,60}"#) {
             let _ = parse(text.as_bytes());
         }
     }

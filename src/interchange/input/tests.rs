@@ -10,9 +10,9 @@ use zip::write::SimpleFileOptions;
 
 use super::*;
 use crate::conversation::Conversation;
-use crate::reading::{Format, read};
-use crate::taker::Taker;
-use crate::trial::{archive, input, kept};
+use crate::formats::{ImportFormat, read};
+use crate::sink::ImportSink;
+use crate::test_support::{open_input, read_all, zip_archive};
 
 /// A conversation with one message.
 fn one(id: &str) -> String {
@@ -21,10 +21,10 @@ fn one(id: &str) -> String {
     )
 }
 
-fn ids(bytes: impl Into<Vec<u8>>) -> (Vec<String>, Vec<String>, Result<(), Stopped>) {
-    let (kept, end) = kept(Format::Chatgpt, bytes);
+fn ids(bytes: impl Into<Vec<u8>>) -> (Vec<String>, Vec<String>, Result<(), ImportError>) {
+    let (kept, end) = read_all(ImportFormat::Chatgpt, bytes);
     let ids = kept.conversations.iter().map(|read| read.source_id.clone()).collect();
-    (ids, kept.told(), end)
+    (ids, kept.issue_lines(), end)
 }
 
 /// As an archive that was written into a stream: sizes stand behind the entries.
@@ -44,7 +44,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_a_file_is_is_told_by_its_content() {
+fn file_kind_is_detected_by_content() {
     let text = format!("[{},{}]", one("a"), one("b"));
     let utf16 =
         |order: fn(u16) -> [u8; 2]| format!("\u{feff}{text}").encode_utf16().flat_map(order).collect::<Vec<u8>>();
@@ -57,7 +57,7 @@ fn what_a_file_is_is_told_by_its_content() {
         utf16(u16::to_be_bytes),
         lines.into_bytes(),
         format!(r#"{{"version": 1, "conversations": {text}, "more": {{}}}}"#).into_bytes(),
-        archive(&[("x/conversations.json", text.as_bytes())]),
+        zip_archive(&[("x/conversations.json", text.as_bytes())]),
         streamed(&[("conversations.json", text.as_bytes())]),
         gzipped,
     ];
@@ -69,7 +69,7 @@ fn what_a_file_is_is_told_by_its_content() {
 }
 
 #[test]
-fn a_bad_conversation_does_not_take_the_others_with_it() {
+fn bad_conversation_does_not_affect_others() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let table = [
         (
@@ -104,7 +104,7 @@ fn a_bad_conversation_does_not_take_the_others_with_it() {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_told_and_never_used() {
+fn path_traversal_names_are_reported_and_never_used() {
     let long = "x".repeat(5_000);
     let text = format!("[{}]", one("a"));
     let names = [
@@ -116,8 +116,8 @@ fn names_that_lead_elsewhere_are_told_and_never_used() {
     ];
     let mut entries: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, text.as_bytes())).collect();
     entries.push(("ok/conversations.json", text.as_bytes()));
-    let bytes = archive(&entries);
-    let opened = input(bytes.clone()).unwrap();
+    let bytes = zip_archive(&entries);
+    let opened = open_input(bytes.clone()).unwrap();
     let parts: Vec<&str> = opened.parts.all().iter().map(|part| part.name.as_str()).collect();
     assert_eq!(parts, ["ok/conversations.json"]);
     let (ids, told, end) = ids(bytes);
@@ -128,17 +128,17 @@ fn names_that_lead_elsewhere_are_told_and_never_used() {
 }
 
 #[test]
-fn an_archive_without_its_end_gives_what_stands_before() {
+fn truncated_archive_yields_entries_before_cut() {
     let many: Vec<String> = (0..2_000).map(|number| one(&format!("c{number}"))).collect();
     let text = format!("[{}]", many.join(","));
     let entries: [(&str, &[u8]); 3] =
         [("first/conversations.json", b"[]"), ("conversations-000.json", text.as_bytes()), ("picture.png", b"png")];
-    for whole in [archive(&entries), streamed(&entries)] {
+    for whole in [zip_archive(&entries), streamed(&entries)] {
         let directory = whole.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
         // The directory is gone: every entry is found.
-        let mut opened = input(&whole[..directory]).unwrap();
+        let mut opened = open_input(&whole[..directory]).unwrap();
         assert_eq!(opened.parts().all().len(), 3);
-        assert_eq!(opened.bytes("picture.png", 10).unwrap(), b"png");
+        assert_eq!(opened.read_part("picture.png", 10).unwrap(), b"png");
         let (all, told, end) = ids(&whole[..directory]);
         end.unwrap();
         assert_eq!((all.len(), told.len()), (2_000, 1), "{told:?}");
@@ -151,14 +151,14 @@ fn an_archive_without_its_end_gives_what_stands_before() {
             "{told:?}"
         );
     }
-    assert!(matches!(input(&b"PK\x03\x04not really"[..]), Err(Stopped::Damaged(_))));
+    assert!(matches!(open_input(&b"PK\x03\x04not really"[..]), Err(ImportError::Damaged(_))));
 }
 
 #[test]
-fn no_cut_and_no_flipped_byte_makes_it_panic() {
+fn truncation_and_flipped_bytes_never_panic() {
     let text = format!("[{},{}]", one("a"), one("b"));
     let entries: [(&str, &[u8]); 2] = [("conversations.json", text.as_bytes()), ("x.png", b"png")];
-    for whole in [archive(&entries), streamed(&entries), gzip(text.as_bytes())] {
+    for whole in [zip_archive(&entries), streamed(&entries), gzip(text.as_bytes())] {
         for at in 0..whole.len() {
             let (ids_of_cut, ..) = ids(&whole[..at]);
             assert!(ids_of_cut.len() <= 2);
@@ -170,9 +170,9 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
 }
 
 #[test]
-fn what_cannot_be_unpacked_is_left_out() {
+fn entry_that_cannot_be_unpacked_is_left_out() {
     let text = format!("[{}]", one("a"));
-    let whole = archive(&[("other.json", text.as_bytes()), ("conversations.json", text.as_bytes())]);
+    let whole = zip_archive(&[("other.json", text.as_bytes()), ("conversations.json", text.as_bytes())]);
     // Flags and method of the first entry, in its head and in the directory.
     let directory = whole.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
     for (offset, value, why) in [(6, 1, "it is encrypted"), (8, 12, "it is compressed in a way")] {
@@ -187,17 +187,18 @@ fn what_cannot_be_unpacked_is_left_out() {
 }
 
 #[test]
-fn bombs_stop_at_their_bounds() {
+fn zip_bombs_stop_at_bounds() {
     let unpacked = |compressed: u64| {
         let from = repeat(b' ').take(bounds::RATIO_FROM + (1 << 20));
-        std::io::copy(&mut Measured::new(from, compressed, &mut 0), &mut std::io::sink()).map_err(stopped)
+        std::io::copy(&mut BoundedReader::new(from, compressed, &mut 0), &mut std::io::sink()).map_err(import_error)
     };
     let end = unpacked(bounds::RATIO_FROM / bounds::RATIO);
-    assert!(matches!(&end, Err(Stopped::TooLarge(why)) if why.contains("times its size")), "{end:?}");
+    assert!(matches!(&end, Err(ImportError::TooLarge(why)) if why.contains("times its size")), "{end:?}");
     assert!(unpacked(bounds::RATIO_FROM / bounds::RATIO * 2).is_ok());
 
     // An archive that tells of its bomb, beside what is none.
-    let mut told_bomb = archive(&[("conversations-001.json", b"[ ]"), ("conversations-002.json", one("a").as_bytes())]);
+    let mut told_bomb =
+        zip_archive(&[("conversations-001.json", b"[ ]"), ("conversations-002.json", one("a").as_bytes())]);
     let directory = told_bomb.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
     told_bomb[directory + 24..directory + 28].copy_from_slice(&0xf000_0000_u32.to_le_bytes());
     let (read, told, end) = ids(told_bomb);
@@ -207,13 +208,14 @@ fn bombs_stop_at_their_bounds() {
 
     let mut total = bounds::TOTAL_BYTES - 100;
     let mut out = Vec::new();
-    let end = Measured::new(repeat(b' ').take(1_000), 1_000, &mut total).read_to_end(&mut out).map_err(stopped);
-    assert!(matches!(end, Err(Stopped::TooLarge(_))));
+    let end =
+        BoundedReader::new(repeat(b' ').take(1_000), 1_000, &mut total).read_to_end(&mut out).map_err(import_error);
+    assert!(matches!(end, Err(ImportError::TooLarge(_))));
 
-    let mut opened = input(archive(&[("a.bin", &[0; 1_000])])).unwrap();
-    assert!(matches!(opened.bytes("a.bin", 999), Err(Stopped::TooLarge(_))));
-    assert_eq!(opened.bytes("a.bin", 1_000).unwrap().len(), 1_000);
-    assert!(opened.bytes("../a.bin", 1_000).is_err());
+    let mut opened = open_input(zip_archive(&[("a.bin", &[0; 1_000])])).unwrap();
+    assert!(matches!(opened.read_part("a.bin", 999), Err(ImportError::TooLarge(_))));
+    assert_eq!(opened.read_part("a.bin", 1_000).unwrap().len(), 1_000);
+    assert!(opened.read_part("../a.bin", 1_000).is_err());
 }
 
 #[test]
@@ -236,27 +238,27 @@ fn too_many_entries_are_refused_before_they_are_held() {
     bytes.extend_from_slice(&end.to_le_bytes());
     bytes.extend_from_slice(&1_u32.to_le_bytes());
     bytes.extend_from_slice(b"PK\x05\x06\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0");
-    let end = input(bytes).map(|_| ());
-    assert!(matches!(&end, Err(Stopped::TooLarge(why)) if why.contains("entries")), "{end:?}");
+    let end = open_input(bytes).map(|_| ());
+    assert!(matches!(&end, Err(ImportError::TooLarge(why)) if why.contains("entries")), "{end:?}");
 }
 
 #[test]
-fn a_taker_that_breaks_off_ends_the_reading() {
+fn sink_that_breaks_ends_reading() {
     struct Once(u32);
 
-    impl Taker for Once {
-        fn conversation(&mut self, _: Conversation) -> ControlFlow<()> {
+    impl ImportSink for Once {
+        fn take_conversation(&mut self, _: Conversation) -> ControlFlow<()> {
             self.0 += 1;
             ControlFlow::Break(())
         }
 
-        fn finding(&mut self, _: Finding) -> ControlFlow<()> {
+        fn take_issue(&mut self, _: ImportIssue) -> ControlFlow<()> {
             ControlFlow::Continue(())
         }
     }
 
     let mut once = Once(0);
     let mut opened = Input::open("x", Box::new(Cursor::new(format!("[{},{}]", one("a"), one("b"))))).unwrap();
-    assert!(matches!(read(Format::Chatgpt, &mut opened, &mut once), Err(Stopped::BrokenOff)));
+    assert!(matches!(read(ImportFormat::Chatgpt, &mut opened, &mut once), Err(ImportError::Cancelled)));
     assert_eq!(once.0, 1);
 }

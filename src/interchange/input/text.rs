@@ -8,7 +8,7 @@ const CHUNK: usize = 64 << 10;
 
 /// Decodes as it reads: a byte order mark decides, without one it is UTF-8, or UTF-16 where the first character is an
 /// ASCII one. What cannot be decoded becomes U+FFFD, and is told.
-pub(crate) struct Text<R> {
+pub(crate) struct DecodedText<R> {
     from: R,
     decoder: Option<Decoder>,
     out: Vec<u8>,
@@ -18,7 +18,7 @@ pub(crate) struct Text<R> {
     has_replacements: bool,
 }
 
-impl<R: BufRead> Text<R> {
+impl<R: BufRead> DecodedText<R> {
     pub(crate) fn new(from: R) -> Self {
         Self { from, decoder: None, out: vec![0; CHUNK], at: 0, end: 0, is_over: false, has_replacements: false }
     }
@@ -28,7 +28,7 @@ impl<R: BufRead> Text<R> {
         self.has_replacements
     }
 
-    fn more(&mut self) -> io::Result<()> {
+    fn refill(&mut self) -> io::Result<()> {
         while self.at == self.end && !self.is_over {
             let chunk = match self.from.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -55,9 +55,9 @@ fn encoding(start: &[u8]) -> &'static Encoding {
     }
 }
 
-impl<R: BufRead> BufRead for Text<R> {
+impl<R: BufRead> BufRead for DecodedText<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.more()?;
+        self.refill()?;
         Ok(&self.out[self.at..self.end])
     }
 
@@ -66,7 +66,7 @@ impl<R: BufRead> BufRead for Text<R> {
     }
 }
 
-impl<R: BufRead> Read for Text<R> {
+impl<R: BufRead> Read for DecodedText<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let from = self.fill_buf()?;
         let length = from.len().min(into.len());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn every_encoding_gives_the_same_text() {
+    fn every_encoding_gives_same_text() {
         let text = "[\"Grüße, 世界 😀\"]";
         let marked = format!("\u{feff}{text}");
         let table: [(Vec<u8>, &str, bool); 8] = [
@@ -103,7 +103,7 @@ mod tests {
         for (bytes, expected, is_replaced) in table {
             for chunk in [2, 3, 64] {
                 let mut read = String::new();
-                let mut reader = Text::new(BufReader::with_capacity(chunk, Cursor::new(&bytes)));
+                let mut reader = DecodedText::new(BufReader::with_capacity(chunk, Cursor::new(&bytes)));
                 reader.read_to_string(&mut read).unwrap();
                 assert_eq!((read.as_str(), reader.has_replacements()), (expected, is_replaced), "{bytes:?}");
             }
@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_is_empty() {
+    fn empty_text_stays_empty() {
         let mut read = String::new();
-        Text::new(Cursor::new(b"")).read_to_string(&mut read).unwrap();
+        DecodedText::new(Cursor::new(b"")).read_to_string(&mut read).unwrap();
         assert_eq!(read, "");
     }
 }

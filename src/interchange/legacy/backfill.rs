@@ -4,63 +4,65 @@
 //!
 //! The mode is the turn's; only where there is no turn it is inferred, from whether the reply has reasoning.
 
+mod exchange_messages;
 mod exchanges;
-mod told;
 
 use std::collections::HashSet;
 
-use super::entry::{Entry, date, named, sort};
-use super::{Count, Field, Kind, Row, Schema};
-use crate::answers;
+use super::entry::{TimelineEntry, read_date, read_name, sort};
+use super::{LegacyField, LegacyRow, LegacyRowKind, LegacySchema, RowCount};
 use crate::conversation::Conversation;
 use crate::domain::turn::Role;
-use crate::made::without_system_prompt;
-use crate::names::Names;
-use crate::notes::Notes;
-use crate::report::What;
-use exchanges::{exchanges, turns};
-use told::messages;
+use crate::message_builder::split_system_prompt;
+use crate::notes::ConversationNotes;
+use crate::orphan_results;
+use crate::report::IssueKind;
+use crate::unique_ids::UniqueIds;
+use exchange_messages::build_messages;
+use exchanges::{collect_turns, group_exchanges};
 
 /// The rows of a conversation, beside its own.
 #[derive(Debug, Default)]
-pub(super) struct Rows {
-    pub turns: Vec<Row>,
-    pub messages: Vec<Row>,
-    pub calls: Vec<Row>,
-    pub thoughts: Vec<Row>,
+pub(super) struct ConversationRows {
+    pub turns: Vec<LegacyRow>,
+    pub messages: Vec<LegacyRow>,
+    pub calls: Vec<LegacyRow>,
+    pub thoughts: Vec<LegacyRow>,
 }
 
 /// The conversation that the rows tell; none, told, where nobody said anything in it.
-pub(super) fn conversation(
-    schema: Schema,
-    head: &Row,
-    rows: Rows,
-    counts: &mut [Count; Kind::ALL.len()],
-    notes: &mut Notes,
+pub(super) fn build_conversation(
+    schema: LegacySchema,
+    head: &LegacyRow,
+    rows: ConversationRows,
+    counts: &mut [RowCount; LegacyRowKind::ALL.len()],
+    notes: &mut ConversationNotes,
 ) -> Option<Conversation> {
-    let id = head.id(Field::Id).unwrap_or_default();
-    notes.name(&id);
-    let title = head.text(Field::Name, notes).unwrap_or_default();
-    let model = named(head, Field::Model, notes);
-    let mut system_prompt = named(head, Field::Text, notes).unwrap_or_default();
-    let place = head.place();
-    let (created_at, updated_at) =
-        (date(head, Field::CreatedAt, &place, notes), date(head, Field::UpdatedAt, &place, notes));
-    let mut turns = turns(&rows.turns, counts, notes);
-    let timeline = timeline(schema, rows, counts, notes);
-    let exchanges = exchanges(&timeline, &mut turns, notes);
+    let id = head.id(LegacyField::Id).unwrap_or_default();
+    notes.set_conversation(&id);
+    let title = head.text(LegacyField::Name, notes).unwrap_or_default();
+    let model = read_name(head, LegacyField::Model, notes);
+    let mut system_prompt = read_name(head, LegacyField::Text, notes).unwrap_or_default();
+    let place = head.label();
+    let (created_at, updated_at) = (
+        read_date(head, LegacyField::CreatedAt, &place, notes),
+        read_date(head, LegacyField::UpdatedAt, &place, notes),
+    );
+    let mut turns = collect_turns(&rows.turns, counts, notes);
+    let timeline = build_timeline(schema, rows, counts, notes);
+    let exchanges = group_exchanges(&timeline, &mut turns, notes);
     for turn in turns.values().filter(|turn| !turn.is_used) {
-        counts[Kind::Turn.number()].left_out += 1;
-        notes.add(What::LeftOut, &turn.place, "nothing was said in it");
+        counts[LegacyRowKind::Turn.number()].left_out += 1;
+        notes.add(IssueKind::LeftOut, &turn.place, "nothing was said in it");
     }
-    let mut messages = messages(timeline, exchanges, &turns);
+    let mut messages = build_messages(timeline, exchanges, &turns);
     if messages.is_empty() {
-        notes.add(What::LeftOut, "", "nothing was said in the conversation");
+        notes.add(IssueKind::LeftOut, "", "nothing was said in the conversation");
         return None;
     }
     let only_system = messages.iter().all(|message| message.role == Role::System);
     if system_prompt.is_empty() && !only_system {
-        (system_prompt, messages, _) = without_system_prompt(messages, None);
+        (system_prompt, messages, _) = split_system_prompt(messages, None);
     }
     let conversation = Conversation {
         source_id: source_id(id, head, notes),
@@ -74,36 +76,45 @@ pub(super) fn conversation(
         is_pinned: false,
         is_archived: false,
     };
-    Some(answers::complete(conversation, notes))
+    Some(orphan_results::add_missing_calls(conversation, notes))
 }
 
 /// What the conversation is called. A number says nothing outside of its database: when it began is said with it.
-fn source_id(id: String, head: &Row, notes: &mut Notes) -> String {
+fn source_id(id: String, head: &LegacyRow, notes: &mut ConversationNotes) -> String {
     if !id.bytes().all(|byte| byte.is_ascii_digit()) {
         return id;
     }
-    let began = head.text(Field::CreatedAt, notes).unwrap_or_default();
+    let began = head.text(LegacyField::CreatedAt, notes).unwrap_or_default();
     format!("{id} of {}", began.trim())
 }
 
 /// What the rows say, in its order.
-fn timeline(schema: Schema, rows: Rows, counts: &mut [Count; Kind::ALL.len()], notes: &mut Notes) -> Vec<Entry> {
+fn build_timeline(
+    schema: LegacySchema,
+    rows: ConversationRows,
+    counts: &mut [RowCount; LegacyRowKind::ALL.len()],
+    notes: &mut ConversationNotes,
+) -> Vec<TimelineEntry> {
     // In that schema what a tool did hangs on a message, which need not have words of its own.
     let acting: HashSet<String> = match schema {
-        Schema::Actions => rows.calls.iter().filter_map(|row| row.id(Field::Message)).collect(),
-        Schema::Messages => HashSet::new(),
+        LegacySchema::Actions => rows.calls.iter().filter_map(|row| row.id(LegacyField::Message)).collect(),
+        LegacySchema::Messages => HashSet::new(),
     };
     let mut timeline = Vec::with_capacity(rows.messages.len() + rows.calls.len() + rows.thoughts.len());
     for rows in [rows.messages, rows.calls, rows.thoughts] {
-        let mut names = Names::default();
+        let mut names = UniqueIds::default();
         for row in rows {
-            let Some(mut entry) = Entry::read(schema, &row, &acting, notes) else {
+            let Some(mut entry) = TimelineEntry::from_row(schema, &row, &acting, notes) else {
                 counts[row.kind.number()].left_out += 1;
                 continue;
             };
-            let (id, is_new) = names.once(entry.id);
+            let (id, is_new) = names.assign(entry.id);
             if is_new {
-                notes.add(What::PutRight, &entry.place, "another one has the same id: this one was given a new one");
+                notes.add(
+                    IssueKind::PutRight,
+                    &entry.place,
+                    "another one has the same id: this one was given a new one",
+                );
             }
             entry.id = id;
             timeline.push(entry);

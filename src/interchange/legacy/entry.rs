@@ -6,17 +6,17 @@ use std::hash::Hash;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::{Field, Kind, Row, Schema};
-use crate::fields::{Dated, as_date};
-use crate::notes::Notes;
-use crate::report::What;
+use super::{LegacyField, LegacyRow, LegacyRowKind, LegacySchema};
+use crate::fields::{SourceDate, as_date};
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
 
 /// A message, a call or a piece of reasoning, in its place in time.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct TimelineEntry {
     /// Its id in its table; made new where another row had it before.
     pub id: String,
-    pub kind: Kind,
+    pub kind: LegacyRowKind,
     /// How it is called in findings.
     pub place: String,
     pub at: Option<DateTime<Utc>>,
@@ -26,36 +26,36 @@ pub(super) struct Entry {
     pub turn: Option<String>,
     pub message: Option<String>,
     pub model: Option<String>,
-    pub said: Said,
+    pub content: EntryContent,
 }
 
 /// What it says.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum EntryContent {
     Question(String),
     Reply {
         text: String,
-        failure: Failure,
+        failure: FailureSign,
     },
     System(String),
     /// What a tool brought, as a message.
-    Brought(String),
-    Call(Box<Call>),
+    ToolOutput(String),
+    Call(Box<LegacyCall>),
     Thought(String),
 }
 
 /// Whether a text of the assistant is why there is no reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum FailureSign {
     No,
     /// Its words say so: it is one where nothing else was said.
-    ByWords,
+    ByText,
     Yes,
 }
 
 /// A call with its result.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct LegacyCall {
     pub name: String,
     pub arguments: Option<Value>,
     /// None while the tool had not ended.
@@ -64,40 +64,47 @@ pub(super) struct Call {
     pub metadata: Value,
 }
 
-impl Entry {
+impl TimelineEntry {
     /// What a row says; none, told, where that is nothing. A reply without words says something if it is one of those
     /// `acting`, on which calls hang.
-    pub fn read(schema: Schema, row: &Row, acting: &HashSet<String>, notes: &mut Notes) -> Option<Self> {
-        let place = row.place();
+    pub fn from_row(
+        schema: LegacySchema,
+        row: &LegacyRow,
+        acting: &HashSet<String>,
+        notes: &mut ConversationNotes,
+    ) -> Option<Self> {
+        let place = row.label();
         let said = match row.kind {
-            Kind::Message => message(schema, row, acting, notes),
-            Kind::Call => Some(Said::Call(Box::new(call(row, notes)))),
-            Kind::Thought => row.text(Field::Text, notes).filter(|text| !text.trim().is_empty()).map(Said::Thought),
-            Kind::Conversation | Kind::Turn => None,
+            LegacyRowKind::Message => message(schema, row, acting, notes),
+            LegacyRowKind::Call => Some(EntryContent::Call(Box::new(call(row, notes)))),
+            LegacyRowKind::Thought => {
+                row.text(LegacyField::Text, notes).filter(|text| !text.trim().is_empty()).map(EntryContent::Thought)
+            }
+            LegacyRowKind::Conversation | LegacyRowKind::Turn => None,
         };
         let Some(said) = said else {
             // A role that is not known was told.
-            if row.kind == Kind::Thought {
-                notes.add(What::LeftOut, &place, "there are no words in it");
+            if row.kind == LegacyRowKind::Thought {
+                notes.add(IssueKind::LeftOut, &place, "there are no words in it");
             }
             return None;
         };
-        let order = row.text(Field::Order, notes).and_then(|text| text.trim().parse().ok());
+        let order = row.text(LegacyField::Order, notes).and_then(|text| text.trim().parse().ok());
         Some(Self {
-            id: row.id(Field::Id).unwrap_or_default(),
+            id: row.id(LegacyField::Id).unwrap_or_default(),
             kind: row.kind,
-            at: date(row, Field::CreatedAt, &place, notes),
+            at: read_date(row, LegacyField::CreatedAt, &place, notes),
             place,
             order,
-            turn: row.id(Field::Turn),
-            message: row.id(Field::Message),
-            model: named(row, Field::Model, notes),
-            said,
+            turn: row.id(LegacyField::Turn),
+            message: row.id(LegacyField::Message),
+            model: read_name(row, LegacyField::Model, notes),
+            content: said,
         })
     }
 
     pub fn is_question(&self) -> bool {
-        matches!(self.said, Said::Question(_))
+        matches!(self.content, EntryContent::Question(_))
     }
 
     fn number(&self) -> Option<u64> {
@@ -106,9 +113,9 @@ impl Entry {
 }
 
 /// Puts what was said in its order: by time; what has no time comes last.
-pub(super) fn sort(schema: Schema, timeline: &mut [Entry]) {
+pub(super) fn sort(schema: LegacySchema, timeline: &mut [TimelineEntry]) {
     timeline.sort_by_key(|entry| (entry.at.is_none(), entry.at));
-    timeline.chunk_by_mut(|one, next| one.at == next.at).for_each(|run| arrange(schema, run));
+    timeline.chunk_by_mut(|one, next| one.at == next.at).for_each(|run| sort_same_time(schema, run));
 }
 
 /// Puts what has the same time in its order. What the source counts decides, if it tells all of it apart. Else it puts
@@ -116,119 +123,132 @@ pub(super) fn sort(schema: Schema, timeline: &mut [Entry]) {
 /// Reasoning and calls then stand where the source counts them behind the last question; else, in the schema of four
 /// tables, before the text there, because a reply was kept in one go, and in the other behind the text that they hang
 /// on, as does what has no time at all.
-fn arrange(schema: Schema, run: &mut [Entry]) {
-    if tells_apart(run, |entry| entry.order) {
+fn sort_same_time(schema: LegacySchema, run: &mut [TimelineEntry]) {
+    if has_distinct_numbers(run, |entry| entry.order) {
         return run.sort_by_key(|entry| entry.order);
     }
-    run.sort_by_key(|entry| entry.kind != Kind::Message);
-    let count = run.partition_point(|entry| entry.kind == Kind::Message);
+    run.sort_by_key(|entry| entry.kind != LegacyRowKind::Message);
+    let count = run.partition_point(|entry| entry.kind == LegacyRowKind::Message);
     let (messages, others) = run.split_at_mut(count);
     let is_dated = messages.first().or(others.first()).is_some_and(|entry| entry.at.is_some());
-    let order = |entry: &Entry| entry.order.unwrap_or(i64::MAX);
-    let number = |entry: &Entry| entry.number().unwrap_or(u64::MAX);
-    if tells_apart(messages, |entry| entry.order) {
+    let order = |entry: &TimelineEntry| entry.order.unwrap_or(i64::MAX);
+    let number = |entry: &TimelineEntry| entry.number().unwrap_or(u64::MAX);
+    if has_distinct_numbers(messages, |entry| entry.order) {
         messages.sort_by_key(|entry| entry.order);
-    } else if tells_apart(messages, Entry::number) {
-        messages.sort_by_key(Entry::number);
+    } else if has_distinct_numbers(messages, TimelineEntry::number) {
+        messages.sort_by_key(TimelineEntry::number);
     } else {
-        let key = |entry: &Entry| (is_dated && !entry.is_question(), order(entry), number(entry));
+        let key = |entry: &TimelineEntry| (is_dated && !entry.is_question(), order(entry), number(entry));
         messages.sort_by(|one, other| (key(one), &one.id).cmp(&(key(other), &other.id)));
     }
-    let key = |entry: &Entry| (order(entry), entry.kind == Kind::Call, number(entry));
+    let key = |entry: &TimelineEntry| (order(entry), entry.kind == LegacyRowKind::Call, number(entry));
     others.sort_by(|one, other| (key(one), &one.id).cmp(&(key(other), &other.id)));
-    let behind = messages.iter().rposition(Entry::is_question).map_or(0, |at| at + 1);
+    let behind = messages.iter().rposition(TimelineEntry::is_question).map_or(0, |at| at + 1);
     let reply = &mut run[behind..];
-    if tells_apart(reply, |entry| entry.order) {
+    if has_distinct_numbers(reply, |entry| entry.order) {
         reply.sort_by_key(|entry| entry.order);
-    } else if schema == Schema::Messages && is_dated {
+    } else if schema == LegacySchema::Messages && is_dated {
         reply.rotate_left(count - behind);
     }
 }
 
 /// Whether each of these says a number, and none says another one's.
-fn tells_apart<N: Eq + Hash>(entries: &[Entry], number: impl Fn(&Entry) -> Option<N>) -> bool {
+fn has_distinct_numbers<N: Eq + Hash>(entries: &[TimelineEntry], number: impl Fn(&TimelineEntry) -> Option<N>) -> bool {
     let mut seen = HashSet::with_capacity(entries.len());
     entries.iter().all(|entry| number(entry).is_some_and(|number| seen.insert(number)))
 }
 
 /// A date of a row; an absurd one is told and left out.
-pub(super) fn date(row: &Row, field: Field, place: &str, notes: &mut Notes) -> Option<DateTime<Utc>> {
-    let date = row.text(field, notes).map_or(Dated::Unsaid, |text| as_date(&Value::String(text)));
+pub(super) fn read_date(
+    row: &LegacyRow,
+    field: LegacyField,
+    place: &str,
+    notes: &mut ConversationNotes,
+) -> Option<DateTime<Utc>> {
+    let date = row.text(field, notes).map_or(SourceDate::Absent, |text| as_date(&Value::String(text)));
     match (date, field) {
-        (Dated::Absurd, _) => notes.add(What::PutRight, place, "a date that cannot be right was left out"),
-        (Dated::Unsaid, Field::CreatedAt) => notes.add(What::PutRight, place, "it has no date"),
+        (SourceDate::Implausible, _) => {
+            notes.add(IssueKind::PutRight, place, "a date that cannot be right was left out")
+        }
+        (SourceDate::Absent, LegacyField::CreatedAt) => notes.add(IssueKind::PutRight, place, "it has no date"),
         _ => {}
     }
-    date.known()
+    date.valid_time()
 }
 
 /// A name: something that is not blank.
-pub(super) fn named(row: &Row, field: Field, notes: &mut Notes) -> Option<String> {
+pub(super) fn read_name(row: &LegacyRow, field: LegacyField, notes: &mut ConversationNotes) -> Option<String> {
     row.text(field, notes).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// Whether a value says yes; none where it says nothing that is known.
-pub(super) fn flag(row: &Row, notes: &mut Notes) -> Option<bool> {
-    match row.text(Field::Flag, notes)?.trim().to_lowercase().as_str() {
+pub(super) fn read_flag(row: &LegacyRow, notes: &mut ConversationNotes) -> Option<bool> {
+    match row.text(LegacyField::Flag, notes)?.trim().to_lowercase().as_str() {
         "1" | "true" | "t" | "yes" => Some(true),
         "0" | "false" | "f" | "no" => Some(false),
         _ => None,
     }
 }
 
-fn message(schema: Schema, row: &Row, acting: &HashSet<String>, notes: &mut Notes) -> Option<Said> {
-    let place = &row.place();
-    let role = row.text(Field::Role, notes).unwrap_or_default();
-    let text = row.text(Field::Text, notes).unwrap_or_default();
+fn message(
+    schema: LegacySchema,
+    row: &LegacyRow,
+    acting: &HashSet<String>,
+    notes: &mut ConversationNotes,
+) -> Option<EntryContent> {
+    let place = &row.label();
+    let role = row.text(LegacyField::Role, notes).unwrap_or_default();
+    let text = row.text(LegacyField::Text, notes).unwrap_or_default();
     let is_empty = text.is_empty();
     let said = match role.trim().to_lowercase().as_str() {
         "user" | "human" => {
             if is_empty {
-                notes.add(What::PutRight, place, "a question has no content: it is kept empty");
+                notes.add(IssueKind::PutRight, place, "a question has no content: it is kept empty");
             }
-            return Some(Said::Question(text));
+            return Some(EntryContent::Question(text));
         }
         "assistant" | "ai" | "bot" | "model" => {
-            let failure = match flag(row, notes) {
-                Some(true) => Failure::Yes,
-                None if schema == Schema::Messages && text.starts_with("Error: ") => Failure::ByWords,
-                _ => Failure::No,
+            let failure = match read_flag(row, notes) {
+                Some(true) => FailureSign::Yes,
+                None if schema == LegacySchema::Messages && text.starts_with("Error: ") => FailureSign::ByText,
+                _ => FailureSign::No,
             };
-            Said::Reply { text, failure }
+            EntryContent::Reply { text, failure }
         }
-        "system" | "developer" => Said::System(text),
-        "tool" | "function" => Said::Brought(text),
+        "system" | "developer" => EntryContent::System(text),
+        "tool" | "function" => EntryContent::ToolOutput(text),
         _ => {
-            notes.add(What::LeftOut, place, "its role is not known");
+            notes.add(IssueKind::LeftOut, place, "its role is not known");
             return None;
         }
     };
-    let acts = || matches!(said, Said::Reply { .. }) && row.id(Field::Id).is_some_and(|id| acting.contains(&id));
+    let acts =
+        || matches!(said, EntryContent::Reply { .. }) && row.id(LegacyField::Id).is_some_and(|id| acting.contains(&id));
     if is_empty && !acts() {
-        notes.add(What::LeftOut, place, "it has no content");
+        notes.add(IssueKind::LeftOut, place, "it has no content");
         return None;
     }
     Some(said)
 }
 
-fn call(row: &Row, notes: &mut Notes) -> Call {
-    let name = named(row, Field::Name, notes).map(|name| name.chars().filter(|c| !c.is_control()).collect());
-    let result = row.text(Field::Result, notes).map(value);
-    let status = row.text(Field::Status, notes).unwrap_or_default().trim().to_lowercase();
+fn call(row: &LegacyRow, notes: &mut ConversationNotes) -> LegacyCall {
+    let name = read_name(row, LegacyField::Name, notes).map(|name| name.chars().filter(|c| !c.is_control()).collect());
+    let result = row.text(LegacyField::Result, notes).map(value);
+    let status = row.text(LegacyField::Status, notes).unwrap_or_default().trim().to_lowercase();
     let by_status = match status.as_str() {
         "success" | "succeeded" | "completed" | "complete" | "done" | "ok" => Some(true),
         "error" | "failed" | "failure" | "cancelled" | "canceled" | "timeout" => Some(false),
         _ => None,
     };
     let by_result = || result.as_ref().and_then(|result| result.get("success")).and_then(Value::as_bool);
-    let success = flag(row, notes).or(by_status).or_else(by_result);
+    let success = read_flag(row, notes).or(by_status).or_else(by_result);
     let has_ended = result.is_some() || success.is_some();
-    Call {
+    LegacyCall {
         name: name.unwrap_or_default(),
-        arguments: row.text(Field::Arguments, notes).map(Value::String),
+        arguments: row.text(LegacyField::Arguments, notes).map(Value::String),
         result: has_ended.then(|| result.unwrap_or_default()),
         success: success.unwrap_or(true),
-        metadata: row.text(Field::Metadata, notes).map(value).unwrap_or_default(),
+        metadata: row.text(LegacyField::Metadata, notes).map(value).unwrap_or_default(),
     }
 }
 

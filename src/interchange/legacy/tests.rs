@@ -6,19 +6,19 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bounds;
-use crate::conversation::{Body, Conversation, Message};
+use crate::conversation::{Conversation, ImportedMessage, PieceBody};
 use crate::domain::turn::Role;
-use crate::trial::{Kept, assert_sound, lines};
+use crate::test_support::{CollectingSink, assert_sound, conversation_lines};
 
 const GUID: &str = "0E7C79BF-5710-4530-8000-00000000000A";
 
 /// A row of conversation `1`, with its fields by name.
-fn row(kind: Kind, fields: &[(Field, &str)]) -> Row {
+fn row(kind: LegacyRowKind, fields: &[(LegacyField, &str)]) -> LegacyRow {
     let mut values: [Option<Vec<u8>>; 16] = std::array::from_fn(|_| None);
     for (field, text) in fields {
         values[*field as usize] = Some(text.as_bytes().to_vec());
     }
-    Row { conversation: "1".to_owned(), kind, values }
+    LegacyRow { conversation: "1".to_owned(), kind, values }
 }
 
 /// A time of day, in seconds.
@@ -26,58 +26,70 @@ fn at(second: u32) -> String {
     format!("2026-02-14 09:00:{second:02}.5000000")
 }
 
-fn head() -> Row {
-    row(Kind::Conversation, &[(Field::Id, "1"), (Field::Name, "Tides"), (Field::CreatedAt, &at(0))])
+fn head() -> LegacyRow {
+    row(
+        LegacyRowKind::Conversation,
+        &[(LegacyField::Id, "1"), (LegacyField::Name, "Tides"), (LegacyField::CreatedAt, &at(0))],
+    )
 }
 
-fn message(id: &str, role: &str, text: &str, second: u32) -> Row {
+fn message(id: &str, role: &str, text: &str, second: u32) -> LegacyRow {
     let time = at(second);
-    row(Kind::Message, &[(Field::Id, id), (Field::Role, role), (Field::Text, text), (Field::CreatedAt, &time)])
+    row(
+        LegacyRowKind::Message,
+        &[(LegacyField::Id, id), (LegacyField::Role, role), (LegacyField::Text, text), (LegacyField::CreatedAt, &time)],
+    )
 }
 
-fn call(id: &str, result: Option<&str>, second: u32) -> Row {
+fn call(id: &str, result: Option<&str>, second: u32) -> LegacyRow {
     let time = at(second);
     let mut fields = vec![
-        (Field::Id, id),
-        (Field::Name, "search"),
-        (Field::Arguments, "{\"q\":1}"),
-        (Field::CreatedAt, time.as_str()),
+        (LegacyField::Id, id),
+        (LegacyField::Name, "search"),
+        (LegacyField::Arguments, "{\"q\":1}"),
+        (LegacyField::CreatedAt, time.as_str()),
     ];
-    fields.extend(result.map(|result| (Field::Result, result)));
-    row(Kind::Call, &fields)
+    fields.extend(result.map(|result| (LegacyField::Result, result)));
+    row(LegacyRowKind::Call, &fields)
 }
 
-fn thought(id: &str, text: &str, second: u32) -> Row {
-    row(Kind::Thought, &[(Field::Id, id), (Field::Text, text), (Field::CreatedAt, &at(second))])
+fn thought(id: &str, text: &str, second: u32) -> LegacyRow {
+    row(
+        LegacyRowKind::Thought,
+        &[(LegacyField::Id, id), (LegacyField::Text, text), (LegacyField::CreatedAt, &at(second))],
+    )
 }
 
-fn turn(id: &str, is_thinking: &str, second: u32) -> Row {
-    row(Kind::Turn, &[(Field::Id, id), (Field::Flag, is_thinking), (Field::CreatedAt, &at(second))])
+fn turn(id: &str, is_thinking: &str, second: u32) -> LegacyRow {
+    row(
+        LegacyRowKind::Turn,
+        &[(LegacyField::Id, id), (LegacyField::Flag, is_thinking), (LegacyField::CreatedAt, &at(second))],
+    )
 }
 
-fn with(mut row: Row, field: Field, text: &str) -> Row {
+fn with_field(mut row: LegacyRow, field: LegacyField, text: &str) -> LegacyRow {
     row.values[field as usize] = Some(text.as_bytes().to_vec());
     row
 }
 
 /// What is gathered of rows, which come in the order of their kinds.
-fn gathered(schema: Schema, rows: impl IntoIterator<Item = Row>) -> Vec<Gathered> {
-    let mut rows: Vec<Row> = rows.into_iter().collect();
+fn gather_rows(schema: LegacySchema, rows: impl IntoIterator<Item = LegacyRow>) -> Vec<GatheredConversation> {
+    let mut rows: Vec<LegacyRow> = rows.into_iter().collect();
     rows.sort_by(|one, other| (&one.conversation, one.kind).cmp(&(&other.conversation, other.kind)));
-    let mut gathering = Gathering::new(schema);
-    let mut all: Vec<Gathered> = rows.into_iter().filter_map(|row| gathering.add(row)).collect();
-    all.extend(gathering.end());
+    let mut gathering = ConversationGatherer::new(schema);
+    let mut all: Vec<GatheredConversation> = rows.into_iter().filter_map(|row| gathering.add(row)).collect();
+    all.extend(gathering.finish());
     all
 }
 
 /// The one conversation of rows, with what was told.
-fn one(schema: Schema, rows: impl IntoIterator<Item = Row>) -> (Conversation, Vec<String>) {
-    let mut all = gathered(schema, std::iter::once(head()).chain(rows));
+fn gather_one(schema: LegacySchema, rows: impl IntoIterator<Item = LegacyRow>) -> (Conversation, Vec<String>) {
+    let mut all = gather_rows(schema, std::iter::once(head()).chain(rows));
     assert_eq!(all.len(), 1);
-    let Gathered { conversation, findings, .. } = all.remove(0);
+    let GatheredConversation { conversation, findings, .. } = all.remove(0);
     let conversation = conversation.unwrap();
     assert_sound(&conversation);
-    (conversation, Kept { findings, ..Kept::default() }.told())
+    (conversation, CollectingSink { findings, ..CollectingSink::default() }.issue_lines())
 }
 
 fn modes(conversation: &Conversation) -> Vec<bool> {
@@ -86,7 +98,7 @@ fn modes(conversation: &Conversation) -> Vec<bool> {
 }
 
 #[test]
-fn without_turns_each_question_opens_an_exchange_and_the_mode_is_inferred() {
+fn question_without_turn_row_opens_exchange_and_mode_is_inferred() {
     let rows = [
         message("m5", "assistant", "Low tide is at six.", 22),
         message("m1", "user", "When is high tide?", 10),
@@ -98,9 +110,9 @@ fn without_turns_each_question_opens_an_exchange_and_the_mode_is_inferred() {
         message("m3", "user", "And low tide?", 20),
         message("m4", "assistant", "Let me see.", 21),
     ];
-    let (conversation, told) = one(Schema::Messages, rows);
+    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(
-        lines(&conversation),
+        conversation_lines(&conversation),
         [
             r#"0< user: "When is high tide?""#,
             concat!(
@@ -117,8 +129,8 @@ fn without_turns_each_question_opens_an_exchange_and_the_mode_is_inferred() {
 }
 
 #[test]
-fn with_turns_the_turn_decides_over_time_and_mode() {
-    let turned = |row, turn: &str| with(row, Field::Turn, turn);
+fn turn_row_decides_exchange_and_mode() {
+    let turned = |row, turn: &str| with_field(row, LegacyField::Turn, turn);
     let rows = [
         turn("A", "1", 10),
         turn("B", "0", 20),
@@ -131,9 +143,9 @@ fn with_turns_the_turn_decides_over_time_and_mode() {
         turned(message("m4", "assistant", "Answer", 22), "B"),
         turned(call("t1", Some("7"), 50), "lost"),
     ];
-    let (conversation, told) = one(Schema::Messages, rows);
+    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(
-        lines(&conversation),
+        conversation_lines(&conversation),
         [
             r#"0< user: "First""#,
             r#"1<0 assistant: "Late answer""#,
@@ -152,18 +164,18 @@ fn with_turns_the_turn_decides_over_time_and_mode() {
 }
 
 #[test]
-fn a_database_half_way_through_its_migration_is_read_by_turns_and_by_time() {
+fn partly_migrated_database_is_read_by_turns_and_by_time() {
     let rows = [
         turn("A", "0", 20),
         message("old", "user", "Before there were turns", 10),
         message("old reply", "assistant", "Old", 11),
-        with(message("q", "user", "With a turn", 20), Field::Turn, "A"),
-        with(message("r", "assistant", "New", 21), Field::Turn, "A"),
+        with_field(message("q", "user", "With a turn", 20), LegacyField::Turn, "A"),
+        with_field(message("r", "assistant", "New", 21), LegacyField::Turn, "A"),
         message("astray", "assistant", "Without one", 22),
     ];
-    let (conversation, told) = one(Schema::Messages, rows);
+    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(
-        lines(&conversation),
+        conversation_lines(&conversation),
         [
             r#"0< user: "Before there were turns""#,
             r#"1<0 assistant: "Old""#,
@@ -177,36 +189,36 @@ fn a_database_half_way_through_its_migration_is_read_by_turns_and_by_time() {
         turn("A", "1", 10),
         turn("B", "1", 30),
         message("q", "user", "Hello", 10),
-        with(message("r", "assistant", "Hi", 11), Field::Turn, "A"),
-        with(message("alone", "assistant", "Said to nobody", 30), Field::Turn, "B"),
+        with_field(message("r", "assistant", "Hi", 11), LegacyField::Turn, "A"),
+        with_field(message("alone", "assistant", "Said to nobody", 30), LegacyField::Turn, "B"),
     ];
-    let (conversation, _) = one(Schema::Messages, rows);
+    let (conversation, _) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(modes(&conversation), [true; 3]);
     assert_eq!(
-        lines(&conversation),
+        conversation_lines(&conversation),
         [r#"0< user: "Hello""#, r#"1<0 assistant: "Hi""#, r#"*2<1 assistant: "Said to nobody""#]
     );
 }
 
 #[test]
-fn what_stands_before_the_first_question_is_a_reply_to_none() {
+fn rows_before_first_question_become_reply_without_question() {
     let rows = [
         message("s", "system", "Answer like a harbour master.", 1),
         message("hello", "assistant", "Welcome!", 2),
         call("t", Some("[]"), 3),
         message("q", "user", "Hi", 4),
     ];
-    let (conversation, told) = one(Schema::Messages, rows);
+    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(conversation.system_prompt, "Answer like a harbour master.");
     assert_eq!(
-        lines(&conversation),
+        conversation_lines(&conversation),
         [r#"0< assistant: "Welcome!" | call t search {"q":1} | answer t search []"#, r#"*1<0 user: "Hi""#]
     );
     assert_eq!(told, [""; 0]);
 }
 
 #[test]
-fn a_reply_that_is_only_an_error_failed() {
+fn reply_of_only_error_text_is_failed() {
     let table = [
         (vec![message("r", "assistant", "Error: no connection", 2)], "1<0 assistant (failed: Error: no connection): "),
         (
@@ -214,43 +226,47 @@ fn a_reply_that_is_only_an_error_failed() {
             r#"1<0 assistant: "Error: is a word" | "Right?""#,
         ),
         (
-            vec![message("r", "assistant", "Half", 2), with(message("s", "assistant", "Gone", 3), Field::Flag, "1")],
+            vec![
+                message("r", "assistant", "Half", 2),
+                with_field(message("s", "assistant", "Gone", 3), LegacyField::Flag, "1"),
+            ],
             r#"1<0 assistant (failed: Gone): "Half""#,
         ),
         (
-            vec![with(message("r", "assistant", "Error: quoted", 2), Field::Flag, "0")],
+            vec![with_field(message("r", "assistant", "Error: quoted", 2), LegacyField::Flag, "0")],
             r#"1<0 assistant: "Error: quoted""#,
         ),
     ];
     for (reply, expected) in table {
-        let (conversation, _) = one(Schema::Messages, std::iter::once(message("q", "user", "?", 1)).chain(reply));
-        assert_eq!(lines(&conversation)[1].trim_start_matches('*'), expected);
+        let (conversation, _) =
+            gather_one(LegacySchema::Messages, std::iter::once(message("q", "user", "?", 1)).chain(reply));
+        assert_eq!(conversation_lines(&conversation)[1].trim_start_matches('*'), expected);
     }
-    let (conversation, _) = one(
-        Schema::Actions,
+    let (conversation, _) = gather_one(
+        LegacySchema::Actions,
         [message("q", "user", "?", 1), message("r", "assistant", "Error: only in the other schema", 2)],
     );
-    assert_eq!(lines(&conversation)[1], r#"*1<0 assistant: "Error: only in the other schema""#);
+    assert_eq!(conversation_lines(&conversation)[1], r#"*1<0 assistant: "Error: only in the other schema""#);
 }
 
 #[test]
-fn actions_hang_on_their_messages_and_stand_by_their_time() {
-    let of = |row, message: &str| with(row, Field::Message, message);
+fn actions_belong_to_their_messages_in_time_order() {
+    let of = |row, message: &str| with_field(row, LegacyField::Message, message);
     let rows = [
         message("q1", "USER", "List the files", 1),
         message("r1", "ASSISTANT", "I look.", 5),
         of(call("a2", Some("{\"success\":false,\"error\":\"no\"}"), 7), "r1"),
-        of(with(call("a1", Some("\"a.txt\""), 5), Field::Status, "SUCCESS"), "r1"),
-        of(with(call("a0", Some("early"), 3), Field::Metadata, "{\"step\":1}"), "q1"),
+        of(with_field(call("a1", Some("\"a.txt\""), 5), LegacyField::Status, "SUCCESS"), "r1"),
+        of(with_field(call("a0", Some("early"), 3), LegacyField::Metadata, "{\"step\":1}"), "q1"),
         message("q2", "USER", "Thanks", 10),
         message("r2", "ASSISTANT", "At your service.", 11),
         // Later than the next question, and yet of the first reply.
-        of(with(call("a3", None, 12), Field::Status, "ERROR"), "r1"),
-        of(with(call("a4", None, 13), Field::Status, "PENDING"), "gone"),
+        of(with_field(call("a3", None, 12), LegacyField::Status, "ERROR"), "r1"),
+        of(with_field(call("a4", None, 13), LegacyField::Status, "PENDING"), "gone"),
     ];
-    let (conversation, told) = one(Schema::Actions, rows);
+    let (conversation, told) = gather_one(LegacySchema::Actions, rows);
     assert_eq!(
-        lines(&conversation),
+        conversation_lines(&conversation),
         [
             r#"0< user: "List the files""#.to_owned(),
             [
@@ -264,17 +280,17 @@ fn actions_hang_on_their_messages_and_stand_by_their_time() {
             r#"*3<2 assistant: "At your service." | call a4 search {"q":1}"#.to_owned(),
         ]
     );
-    let Body::Answer { metadata, .. } = &conversation.messages[1].pieces[1].body else { panic!("a result") };
+    let PieceBody::ToolResult { metadata, .. } = &conversation.messages[1].pieces[1].body else { panic!("a result") };
     assert_eq!(metadata["step"], 1);
     assert_eq!(told, ["put right: 1 › tool call a4: its message is not there: it was placed by its time"]);
 }
 
 #[test]
-fn what_is_wrong_is_told_and_the_rest_comes_in() {
+fn broken_rows_are_reported_and_rest_is_imported() {
     let mut broken = message("latin", "user", "", 3);
-    broken.values[Field::Text as usize] = Some(b"caf\xe9".to_vec());
+    broken.values[LegacyField::Text as usize] = Some(b"caf\xe9".to_vec());
     let mut huge = message("huge", "assistant", "", 4);
-    huge.values[Field::Text as usize] = Some(vec![b'x'; bounds::CELL_BYTES + 1]);
+    huge.values[LegacyField::Text as usize] = Some(vec![b'x'; bounds::CELL_BYTES + 1]);
     let rows = [
         message("m1", "user", "Hello", 1),
         message("m1", "assistant", "The same id", 2),
@@ -282,13 +298,16 @@ fn what_is_wrong_is_told_and_the_rest_comes_in() {
         huge,
         message("null", "assistant", "", 5),
         message("who", "narrator", "Once upon a time", 6),
-        with(message("old", "assistant", "Long ago", 7), Field::CreatedAt, "0001-01-01 00:00:00"),
+        with_field(message("old", "assistant", "Long ago", 7), LegacyField::CreatedAt, "0001-01-01 00:00:00"),
         message("t", "tool", "42", 8),
-        row(Kind::Message, &[(Field::Id, "timeless"), (Field::Role, "assistant"), (Field::Text, "Whenever")]),
+        row(
+            LegacyRowKind::Message,
+            &[(LegacyField::Id, "timeless"), (LegacyField::Role, "assistant"), (LegacyField::Text, "Whenever")],
+        ),
         thought("blank", " ", 9),
     ];
-    let (conversation, told) = one(Schema::Messages, rows);
-    let said = lines(&conversation);
+    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
+    let said = conversation_lines(&conversation);
     assert_eq!((said.len(), said[2].as_str()), (4, "2<1 user: \"caf\u{fffd}\""));
     assert!(
         said[3].ends_with(r#"| call message t tool raw None | answer message t tool "42" | "Long ago" | "Whenever""#),
@@ -312,8 +331,8 @@ fn what_is_wrong_is_told_and_the_rest_comes_in() {
 }
 
 #[test]
-fn orphans_and_conversations_that_cannot_be_are_told_and_counted() {
-    let elsewhere = |row: Row, conversation: &str| Row { conversation: conversation.to_owned(), ..row };
+fn orphans_and_unusable_conversations_are_reported_and_counted() {
+    let elsewhere = |row: LegacyRow, conversation: &str| LegacyRow { conversation: conversation.to_owned(), ..row };
     let rows = [
         elsewhere(message("o1", "user", "Lost", 1), ""),
         elsewhere(call("o2", None, 1), ""),
@@ -321,11 +340,13 @@ fn orphans_and_conversations_that_cannot_be_are_told_and_counted() {
         head(),
         head(),
         message("m", "user", "Here", 1),
-        elsewhere(with(head(), Field::Id, "2"), "2"),
+        elsewhere(with_field(head(), LegacyField::Id, "2"), "2"),
     ];
-    let all = gathered(Schema::Messages, rows);
-    let told: Vec<Vec<String>> =
-        all.iter().map(|one| Kept { findings: one.findings.clone(), ..Kept::default() }.told()).collect();
+    let all = gather_rows(LegacySchema::Messages, rows);
+    let told: Vec<Vec<String>> = all
+        .iter()
+        .map(|one| CollectingSink { findings: one.findings.clone(), ..CollectingSink::default() }.issue_lines())
+        .collect();
     assert_eq!(
         told,
         [
@@ -335,30 +356,33 @@ fn orphans_and_conversations_that_cannot_be_are_told_and_counted() {
             vec!["left out: 2: nothing was said in the conversation"],
         ]
     );
-    let count = |kind: Kind| {
+    let count = |kind: LegacyRowKind| {
         all.iter().fold((0, 0), |(read, left_out), one| {
             let count = one.counts[kind.number()];
             (read + count.read, left_out + count.left_out)
         })
     };
-    assert_eq!((count(Kind::Conversation), count(Kind::Message), count(Kind::Call)), ((3, 2), (3, 2), (1, 1)));
+    assert_eq!(
+        (count(LegacyRowKind::Conversation), count(LegacyRowKind::Message), count(LegacyRowKind::Call)),
+        ((3, 2), (3, 2), (1, 1))
+    );
     assert_eq!(all.iter().map(|one| one.left_out).sum::<u64>(), 2);
 }
 
 #[test]
-fn a_guid_is_one_however_it_is_written() {
+fn guid_spellings_are_equal() {
     for written in
         [GUID, "{0e7c79bf-5710-4530-8000-00000000000a}", "0E7C79BF571045308000 00000000000A".replace(' ', "").as_str()]
     {
-        let row = with(head(), Field::Id, written);
-        assert_eq!(row.id(Field::Id).as_deref(), Some("0e7c79bf-5710-4530-8000-00000000000a"));
+        let row = with_field(head(), LegacyField::Id, written);
+        assert_eq!(row.id(LegacyField::Id).as_deref(), Some("0e7c79bf-5710-4530-8000-00000000000a"));
     }
 }
 
 #[test]
-fn what_has_one_time_has_an_order() {
-    let one_time = |row| with(row, Field::CreatedAt, &at(1));
-    let said = |schema, rows: Vec<Row>| lines(&one(schema, rows.into_iter().map(one_time)).0);
+fn rows_at_same_time_are_ordered() {
+    let one_time = |row| with_field(row, LegacyField::CreatedAt, &at(1));
+    let said = |schema, rows: Vec<LegacyRow>| conversation_lines(&gather_one(schema, rows.into_iter().map(one_time)).0);
     let rows = || {
         vec![
             message("r", "assistant", "Text", 1),
@@ -368,31 +392,31 @@ fn what_has_one_time_has_an_order() {
         ]
     };
     assert_eq!(
-        said(Schema::Messages, rows())[1],
+        said(LegacySchema::Messages, rows())[1],
         r#"*1<0 assistant: thinking "Thought" | call t search {"q":1} | answer t search "1" | "Text""#
     );
-    let actions = rows().into_iter().filter(|row| row.kind != Kind::Thought).collect();
+    let actions = rows().into_iter().filter(|row| row.kind != LegacyRowKind::Thought).collect();
     assert_eq!(
-        said(Schema::Actions, actions)[1],
+        said(LegacySchema::Actions, actions)[1],
         r#"*1<0 assistant: "Text" | call t search {"q":1} | answer t search "1""#
     );
     let counted = vec![
         message("q", "user", "Question", 1),
-        with(call("t", Some("1"), 1), Field::Order, "1"),
-        with(thought("k", "Thought", 1), Field::Order, "2"),
-        with(message("r", "assistant", "Text", 1), Field::Order, "0"),
+        with_field(call("t", Some("1"), 1), LegacyField::Order, "1"),
+        with_field(thought("k", "Thought", 1), LegacyField::Order, "2"),
+        with_field(message("r", "assistant", "Text", 1), LegacyField::Order, "0"),
     ];
     assert_eq!(
-        said(Schema::Messages, counted)[1],
+        said(LegacySchema::Messages, counted)[1],
         r#"*1<0 assistant: "Text" | call t search {"q":1} | answer t search "1" | thinking "Thought""#
     );
 }
 
 #[test]
-fn two_questions_at_one_time_keep_the_order_that_the_source_gives() {
-    let said = |rows: Vec<Row>| {
-        let rows = rows.into_iter().map(|row| with(row, Field::CreatedAt, &at(1)));
-        lines(&one(Schema::Messages, rows).0)
+fn questions_at_same_time_keep_source_order() {
+    let said = |rows: Vec<LegacyRow>| {
+        let rows = rows.into_iter().map(|row| with_field(row, LegacyField::CreatedAt, &at(1)));
+        conversation_lines(&gather_one(LegacySchema::Messages, rows).0)
     };
     let rows = |ids: [&str; 4]| {
         let [q1, a1, q2, a2] = ids;
@@ -408,14 +432,17 @@ fn two_questions_at_one_time_keep_the_order_that_the_source_gives() {
     // The ids are numbers, and count.
     assert_eq!(said(rows(["8", "9", "10", "11"])), expected);
     // There is a column that counts.
-    let counted = |rows: Vec<Row>| -> Vec<Row> {
-        let count = |row: &Row| match row.values[Field::Text as usize].as_deref() {
+    let counted = |rows: Vec<LegacyRow>| -> Vec<LegacyRow> {
+        let count = |row: &LegacyRow| match row.values[LegacyField::Text as usize].as_deref() {
             Some(b"First?") => "1",
             Some(b"One.") => "2",
             Some(b"Second?") => "3",
             _ => "10",
         };
-        rows.into_iter().map(|row| (count(&row), row)).map(|(order, row)| with(row, Field::Order, order)).collect()
+        rows.into_iter()
+            .map(|row| (count(&row), row))
+            .map(|(order, row)| with_field(row, LegacyField::Order, order))
+            .collect()
     };
     assert_eq!(said(counted(rows(["d", "c", "b", "a"]))), expected);
     assert_eq!(said(counted(rows(["11", "10", "9", "8"]))), expected, "the column is asked before the ids");
@@ -425,21 +452,24 @@ fn two_questions_at_one_time_keep_the_order_that_the_source_gives() {
     assert_eq!(said(with_thought)[3], r#"*3<2 assistant: thinking "Hm" | "Two.""#);
     let mut with_thought = counted(rows(["d", "c", "b", "a"]));
     for row in &mut with_thought {
-        let order = row.values[Field::Order as usize].as_mut().unwrap();
+        let order = row.values[LegacyField::Order as usize].as_mut().unwrap();
         order.push(b'0');
     }
-    with_thought.push(with(thought("k", "Hm", 1), Field::Order, "15"));
+    with_thought.push(with_field(thought("k", "Hm", 1), LegacyField::Order, "15"));
     assert_eq!(said(with_thought)[1], r#"1<0 assistant: thinking "Hm" | "One.""#);
     // The reply to what was asked before, and the next question.
     let late = vec![message("2", "assistant", "One.", 1), message("3", "user", "Second?", 1)];
     let first = message("1", "user", "First?", 0);
     let rows = std::iter::once(first).chain(late);
-    assert_eq!(lines(&one(Schema::Messages, rows).0), [expected[0], expected[1], r#"*2<1 user: "Second?""#]);
+    assert_eq!(
+        conversation_lines(&gather_one(LegacySchema::Messages, rows).0),
+        [expected[0], expected[1], r#"*2<1 user: "Second?""#]
+    );
 }
 
 #[test]
-fn a_reply_without_words_is_where_its_calls_hang() {
-    let of = |row, message: &str| with(row, Field::Message, message);
+fn empty_reply_holds_its_calls() {
+    let of = |row, message: &str| with_field(row, LegacyField::Message, message);
     let rows = [
         message("q1", "user", "Mend it", 1),
         message("r1", "assistant", "", 2),
@@ -447,9 +477,9 @@ fn a_reply_without_words_is_where_its_calls_hang() {
         message("r2", "assistant", "", 4),
         of(call("a1", Some("1"), 5), "r1"),
     ];
-    let (conversation, told) = one(Schema::Actions, rows);
+    let (conversation, told) = gather_one(LegacySchema::Actions, rows);
     assert_eq!(
-        lines(&conversation),
+        conversation_lines(&conversation),
         [
             r#"0< user: "Mend it""#,
             r#"1<0 assistant: call a1 search {"q":1} | answer a1 search "1""#,
@@ -460,13 +490,13 @@ fn a_reply_without_words_is_where_its_calls_hang() {
 }
 
 /// Any row of the conversations `0`, `1` and of none, with values that fit and values that do not.
-fn any_row() -> impl Strategy<Value = Row> {
+fn any_row() -> impl Strategy<Value = LegacyRow> {
     let kind = prop_oneof![
-        1 => Just(Kind::Conversation),
-        2 => Just(Kind::Turn),
-        6 => Just(Kind::Message),
-        3 => Just(Kind::Call),
-        3 => Just(Kind::Thought),
+        1 => Just(LegacyRowKind::Conversation),
+        2 => Just(LegacyRowKind::Turn),
+        6 => Just(LegacyRowKind::Message),
+        3 => Just(LegacyRowKind::Call),
+        3 => Just(LegacyRowKind::Thought),
     ];
     let id = prop_oneof!["[ab1-9]", Just(String::new())];
     let other = prop::option::of("[ab1-9]");
@@ -476,38 +506,38 @@ fn any_row() -> impl Strategy<Value = Row> {
     let result = prop::option::of(prop::sample::select(vec!["{\"a\":1}", "words", "null", ""]));
     (kind, prop::sample::select(vec!["", "0", "1"]), id, (other.clone(), other), role, time, flag, result).prop_map(
         |(kind, conversation, id, (turn, message), role, time, flag, result)| {
-            let mut row = Row { conversation: conversation.to_owned(), ..row(kind, &[]) };
-            let mut set = |field: Field, text: Option<&str>| {
+            let mut row = LegacyRow { conversation: conversation.to_owned(), ..row(kind, &[]) };
+            let mut set = |field: LegacyField, text: Option<&str>| {
                 row.values[field as usize] = text.map(|text| text.as_bytes().to_vec());
             };
-            set(Field::Id, Some(if kind == Kind::Conversation { conversation } else { &id }));
-            set(Field::Turn, turn.as_deref());
-            set(Field::Message, message.as_deref());
-            set(Field::Role, role);
-            set(Field::Flag, flag);
-            set(Field::Result, result);
-            set(Field::CreatedAt, time.as_deref());
+            set(LegacyField::Id, Some(if kind == LegacyRowKind::Conversation { conversation } else { &id }));
+            set(LegacyField::Turn, turn.as_deref());
+            set(LegacyField::Message, message.as_deref());
+            set(LegacyField::Role, role);
+            set(LegacyField::Flag, flag);
+            set(LegacyField::Result, result);
+            set(LegacyField::CreatedAt, time.as_deref());
             row
         },
     )
 }
 
 /// How often each text stands in a conversation, of questions, replies, failures, reasoning and calls.
-fn said_in(conversation: &Conversation) -> HashMap<String, usize> {
+fn text_counts(conversation: &Conversation) -> HashMap<String, usize> {
     let mut said = HashMap::new();
     let mut add = |text: &str| *said.entry(text.to_owned()).or_default() += 1;
     if !conversation.system_prompt.is_empty() {
         add(&conversation.system_prompt);
     }
-    for Message { ending, pieces, .. } in &conversation.messages {
-        if let crate::conversation::Ending::Failed(why) = ending {
+    for ImportedMessage { ending, pieces, .. } in &conversation.messages {
+        if let crate::conversation::MessageEnding::Failed(why) = ending {
             add(why);
         }
         for piece in pieces {
             match &piece.body {
-                Body::Text(text) | Body::Thinking { text, .. } => add(text),
-                Body::Call { name, .. } if name.starts_with("row ") => add(name),
-                Body::Answer { result, .. } => {
+                PieceBody::Text(text) | PieceBody::Thinking { text, .. } => add(text),
+                PieceBody::ToolCall { name, .. } if name.starts_with("row ") => add(name),
+                PieceBody::ToolResult { result, .. } => {
                     if let Some(text) = result.as_str().filter(|text| text.starts_with("row ")) {
                         add(text);
                     }
@@ -523,33 +553,33 @@ proptest! {
     /// Each row's words are its number: they are in the result once, or the row is counted among those that were left
     /// out, of which there are as many as were told.
     #[test]
-    fn every_row_is_in_the_result_once_or_told(
+    fn every_row_is_imported_once_or_reported(
         rows in prop::collection::vec(any_row(), 0..40),
-        schema in prop::sample::select(vec![Schema::Messages, Schema::Actions]),
+        schema in prop::sample::select(vec![LegacySchema::Messages, LegacySchema::Actions]),
     ) {
         let mut rows = rows;
         for (number, row) in rows.iter_mut().enumerate() {
-            let field = if row.kind == Kind::Call { Field::Name } else { Field::Text };
-            if matches!(row.kind, Kind::Message | Kind::Call | Kind::Thought) {
+            let field = if row.kind == LegacyRowKind::Call { LegacyField::Name } else { LegacyField::Text };
+            if matches!(row.kind, LegacyRowKind::Message | LegacyRowKind::Call | LegacyRowKind::Thought) {
                 row.values[field as usize] = Some(format!("row {number}").into_bytes());
             }
         }
         let total = rows.len() as u64;
-        let speaking = rows.iter().filter(|row| !matches!(row.kind, Kind::Conversation | Kind::Turn)).count() as u64;
-        let all = gathered(schema, rows);
+        let speaking = rows.iter().filter(|row| !matches!(row.kind, LegacyRowKind::Conversation | LegacyRowKind::Turn)).count() as u64;
+        let all = gather_rows(schema, rows);
         let (mut said, mut read, mut silent) = (HashMap::new(), 0, 0);
         for one in all {
             read += one.counts.iter().map(|count| count.read).sum::<u64>();
-            let left_out = |kind: Kind| one.counts[kind.number()].left_out;
-            silent += left_out(Kind::Message) + left_out(Kind::Call) + left_out(Kind::Thought);
-            let told = one.findings.iter().filter(|finding| finding.what == crate::report::What::LeftOut).count();
+            let left_out = |kind: LegacyRowKind| one.counts[kind.number()].left_out;
+            silent += left_out(LegacyRowKind::Message) + left_out(LegacyRowKind::Call) + left_out(LegacyRowKind::Thought);
+            let told = one.findings.iter().filter(|finding| finding.kind == crate::report::IssueKind::LeftOut).count();
             prop_assert_eq!(told == 0, one.counts.iter().all(|count| count.left_out == 0));
             if let Some(conversation) = one.conversation {
                 assert_sound(&conversation);
                 for message in &conversation.messages {
                     prop_assert_eq!(message.is_thinking_mode.is_some(), message.role != Role::System);
                 }
-                said.extend(said_in(&conversation));
+                said.extend(text_counts(&conversation));
             }
         }
         prop_assert_eq!(read, total);

@@ -3,34 +3,36 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::conversation::{Body, Ending};
-use crate::reading::{Format, detect};
-use crate::trial::{Kept, archive, assert_sound, changed, changes, input, kept, lines};
+use crate::conversation::{MessageEnding, PieceBody};
+use crate::formats::{ImportFormat, detect};
+use crate::test_support::{
+    CollectingSink, any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
+};
 
 const BRANCHES: &str = include_str!("../samples/librechat/branches.json");
 const RECURSIVE: &str = include_str!("../samples/librechat/recursive.json");
 
 /// What is read of a file that is known for what it is.
-fn read(text: &str) -> Kept {
-    assert_eq!(detect(&mut input(text).unwrap()).unwrap(), Some(Format::Librechat));
-    let (kept, end) = kept(Format::Librechat, text);
+fn read(text: &str) -> CollectingSink {
+    assert_eq!(detect(&mut open_input(text).unwrap()).unwrap(), Some(ImportFormat::Librechat));
+    let (kept, end) = read_all(ImportFormat::Librechat, text);
     end.unwrap();
     kept.conversations.iter().for_each(assert_sound);
     kept
 }
 
 /// A file with this one message.
-fn with(mut message: Value) -> Kept {
+fn read_message(mut message: Value) -> CollectingSink {
     message["messageId"] = json!("m");
     read(&json!({"conversationId": "c", "messages": [message]}).to_string())
 }
 
 #[test]
-fn a_flat_export_is_read_with_its_branches() {
+fn flat_export_is_read_with_branches() {
     let kept = read(BRANCHES);
     let [one] = kept.conversations.as_slice() else { panic!("it is one conversation") };
     assert_eq!(
-        lines(one),
+        conversation_lines(one),
         [
             r##"0< user: picture map.png image/png absent /images/user/map.png "" | file notes.txt text/plain text Bring oars. | file charts.pdf application/pdf absent f-3 | "> the harbour\n> opens early" | "When is high tide in Brest?""##,
             r##"1<0 assistant [claude-sonnet-4-5]: thinking "I should look it up." | "Let me look." | call toolu_1 web_search {"query":"high tide Brest"} | answer toolu_1 web_search "17:42" | call toolu_2 clock {"zone":"Europe/Paris"} | thinking "Found it." | "High tide is at 17:42, the port closes at six." | sources Tide table<https://tides.example/brest>@0-21, Port news<https://news.example/port>@0-45 | picture tide.webp image/webp absent /images/user/tide.webp "" | file table.csv text/csv absent /files/table.csv"##,
@@ -46,7 +48,7 @@ fn a_flat_export_is_read_with_its_branches() {
         ("Tides and “ports”", "Answer like a harbour master.")
     );
     assert_eq!(
-        kept.told(),
+        kept.issue_lines(),
         [
             "put right: sample.json › c0000000-0000-4000-8000-000000000001 › u1: quotes beside a message were put before its text",
             "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: what a tool showed beside its answer is not kept (memory)",
@@ -67,10 +69,10 @@ fn a_flat_export_is_read_with_its_branches() {
 }
 
 #[test]
-fn a_nested_export_is_read_like_a_flat_one() {
+fn nested_export_is_read_like_flat_one() {
     let kept = read(RECURSIVE);
     assert_eq!(
-        lines(&kept.conversations[0]),
+        conversation_lines(&kept.conversations[0]),
         [
             r##"0< user: "Hello""##,
             r##"1<0 assistant: thinking "A greeting." | "Hello yourself.""##,
@@ -78,24 +80,24 @@ fn a_nested_export_is_read_like_a_flat_one() {
             r##"*3<0 assistant: "Good day.""##,
         ]
     );
-    assert!(kept.findings.is_empty(), "{:?}", kept.told());
+    assert!(kept.findings.is_empty(), "{:?}", kept.issue_lines());
 }
 
 #[test]
-fn an_archive_of_files_is_read_without_what_stands_beside_them() {
+fn archive_of_files_is_read_without_other_entries() {
     let entries: [(&str, &[u8]); 4] = [
         ("a/Tides.json", BRANCHES.as_bytes()),
         ("__MACOSX/a/._Tides.json", b"\0\x05\x16\x07"),
         ("b.json", RECURSIVE.as_bytes()),
         ("picture.png", b"x"),
     ];
-    let bytes = archive(&entries);
-    assert_eq!(detect(&mut input(bytes.clone()).unwrap()).unwrap(), Some(Format::Librechat));
-    let (kept, end) = kept(Format::Librechat, bytes);
+    let bytes = zip_archive(&entries);
+    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::Librechat));
+    let (kept, end) = read_all(ImportFormat::Librechat, bytes);
     end.unwrap();
     let titles: Vec<&str> = kept.conversations.iter().map(|one| one.title.as_str()).collect();
     assert_eq!(titles, ["Tides and “ports”", "Nested"]);
-    assert!(kept.told().iter().all(|told| told.starts_with("lost") || told.starts_with("put right")));
+    assert!(kept.issue_lines().iter().all(|told| told.starts_with("lost") || told.starts_with("put right")));
 }
 
 /// A chain of messages, each within the one before it.
@@ -111,37 +113,37 @@ fn nested(length: usize) -> String {
 }
 
 #[test]
-fn nesting_that_no_parser_follows_is_a_conversation_like_any_other() {
+fn deep_nesting_is_read_like_any_conversation() {
     let long = 4_000;
     let kept = read(&nested(long));
     let messages = &kept.conversations[0].messages;
     assert_eq!(messages.len(), long);
     for (at, message) in messages.iter().enumerate() {
         assert_eq!(message.parent, at.checked_sub(1));
-        assert!(matches!(&message.pieces[0].body, Body::Text(text) if *text == format!("t{at}")));
+        assert!(matches!(&message.pieces[0].body, PieceBody::Text(text) if *text == format!("t{at}")));
     }
     let told =
         "put right: sample.json › c › m8: another message has the same id: this one was given a new one (400 times)";
-    assert_eq!(kept.told(), [told]);
+    assert_eq!(kept.issue_lines(), [told]);
 }
 
 #[test]
-fn a_nested_message_that_cannot_be_read_leaves_its_place_to_its_children() {
+fn unreadable_nested_message_is_replaced_by_its_children() {
     let text = nested(300).replacen(r#""messageId":"m150","#, r#""messageId""m150","#, 1);
     let kept = read(&text);
     let messages = &kept.conversations[0].messages;
     assert_eq!(messages.len(), 299);
     assert!(messages.iter().enumerate().all(|(at, message)| message.parent == at.checked_sub(1)));
-    let told = kept.told().join("\n");
+    let told = kept.issue_lines().join("\n");
     assert!(told.contains("a message that is not JSON") && told.contains("it is not a message"), "{told}");
 }
 
 #[test]
-fn a_nested_file_that_is_cut_is_left_out_as_a_whole() {
+fn truncated_nested_file_is_left_out_whole() {
     let whole = nested(300);
-    let (kept, _) = kept(Format::Librechat, &whole.as_bytes()[..whole.len() - 100]);
+    let (kept, _) = read_all(ImportFormat::Librechat, &whole.as_bytes()[..whole.len() - 100]);
     assert!(kept.conversations.is_empty());
-    assert_eq!(kept.findings.len(), 1, "{:?}", kept.told());
+    assert_eq!(kept.findings.len(), 1, "{:?}", kept.issue_lines());
 }
 
 #[test]
@@ -157,29 +159,29 @@ fn texts_of_every_version_are_read() {
         (json!({"text": "", "content": null}), ""),
     ];
     for (message, expected) in table {
-        assert_eq!(lines(&with(message).conversations[0]), [format!("*0< assistant: {expected}")]);
+        assert_eq!(conversation_lines(&read_message(message).conversations[0]), [format!("*0< assistant: {expected}")]);
     }
 }
 
 #[test]
-fn how_a_message_ended_is_kept() {
+fn message_ending_is_kept() {
     let table = [
-        (json!({"error": true, "text": "no"}), Ending::Failed("no".into())),
-        (json!({"error": true}), Ending::Failed("The source says that it failed.".into())),
-        (json!({"error": true, "content": [{"type": "error", "error": "why"}]}), Ending::Failed("why".into())),
-        (json!({"unfinished": true, "text": "half"}), Ending::Cancelled),
-        (json!({"unfinished": "yes", "text": "whole"}), Ending::Complete),
+        (json!({"error": true, "text": "no"}), MessageEnding::Failed("no".into())),
+        (json!({"error": true}), MessageEnding::Failed("The source says that it failed.".into())),
+        (json!({"error": true, "content": [{"type": "error", "error": "why"}]}), MessageEnding::Failed("why".into())),
+        (json!({"unfinished": true, "text": "half"}), MessageEnding::Cancelled),
+        (json!({"unfinished": "yes", "text": "whole"}), MessageEnding::Complete),
     ];
     for (message, expected) in table {
-        assert_eq!(with(message).conversations[0].messages[0].ending, expected);
+        assert_eq!(read_message(message).conversations[0].messages[0].ending, expected);
     }
 }
 
 proptest! {
     #[test]
-    fn whatever_is_broken_the_rest_is_read(changes in changes(), is_nested in any::<bool>()) {
+    fn mutated_sample_yields_sound_conversations(changes in any_mutations(), is_nested in any::<bool>()) {
         let sample = serde_json::from_str(if is_nested { RECURSIVE } else { BRANCHES }).unwrap();
-        let (kept, _) = kept(Format::Librechat, changed(sample, &changes).to_string());
+        let (kept, _) = read_all(ImportFormat::Librechat, mutate(sample, &changes).to_string());
         kept.conversations.iter().for_each(assert_sound);
     }
 }

@@ -6,29 +6,31 @@ use serde_json::{Value, json};
 
 use super::Session;
 use crate::bounds;
-use crate::parts::Seen;
-use crate::reading::{Format, detect};
-use crate::report::Place;
-use crate::trial::{Kept, archive, assert_sound, changed, changes, input, kept, lines};
+use crate::formats::{ImportFormat, detect};
+use crate::parts::SeenConversations;
+use crate::report::IssueLocation;
+use crate::test_support::{
+    CollectingSink, any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
+};
 
 const SESSION: &str = include_str!("../samples/llama_cpp/session.jsonl");
 const LIST: &str = include_str!("../samples/llama_cpp/list.json");
 
 /// What is read of a file that is known for what it is.
-fn read(bytes: impl Into<Vec<u8>> + Clone) -> Kept {
-    assert_eq!(detect(&mut input(bytes.clone()).unwrap()).unwrap(), Some(Format::LlamaCpp));
-    let (kept, end) = kept(Format::LlamaCpp, bytes);
+fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
+    assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::LlamaCpp));
+    let (kept, end) = read_all(ImportFormat::LlamaCpp, bytes);
     end.unwrap();
     kept.conversations.iter().for_each(assert_sound);
     kept
 }
 
 #[test]
-fn lines_are_read_as_the_conversations_that_they_are_of() {
+fn lines_are_grouped_into_conversations() {
     let kept = read(SESSION);
     let [files, short] = kept.conversations.as_slice() else { panic!("there are two") };
     assert_eq!(
-        lines(files),
+        conversation_lines(files),
         [
             r##"0< user: picture screen.png image/png 2 bytes "screen.png" | file notes.md text/markdown 7 bytes | file a.pdf application/pdf text Page one | file v.mp3 audio/mpeg 2 bytes | file readme text/plain text Read me. | "List the files.""##,
             r##"1<0 assistant [qwen3-8b]: thinking "The user wants files." | "I will look." | call call_1 list_files {"path":"."}"##,
@@ -38,7 +40,7 @@ fn lines_are_read_as_the_conversations_that_they_are_of() {
             r##"5< user: "List the folders.""##,
         ]
     );
-    assert_eq!(lines(short), ["*0< user: \"Hi\""]);
+    assert_eq!(conversation_lines(short), ["*0< user: \"Hi\""]);
     assert_eq!((files.title.as_str(), files.system_prompt.as_str()), ("Files", "Be brief."));
     assert_eq!((files.is_pinned, short.is_pinned), (true, false));
     let reply = &files.messages[1];
@@ -47,7 +49,7 @@ fn lines_are_read_as_the_conversations_that_they_are_of() {
     assert_eq!(reply.ended_at, reply.created_at.map(|begun| begun + TimeDelta::milliseconds(1_000)));
     assert_eq!(reply.provider.as_deref(), Some("llama.cpp"));
     assert_eq!(
-        kept.told(),
+        kept.issue_lines(),
         [
             "lost: sample.json › s-1 › n2: an attachment of a kind that is not known was left out (HOLOGRAM)",
             "lost: sample.json › s-1 › n2: a file did not come along, only the text that was taken out of it (2 times)",
@@ -58,7 +60,7 @@ fn lines_are_read_as_the_conversations_that_they_are_of() {
 #[test]
 fn older_forms_are_read() {
     let kept = read(LIST);
-    let read_as: Vec<Vec<String>> = kept.conversations.iter().map(lines).collect();
+    let read_as: Vec<Vec<String>> = kept.conversations.iter().map(conversation_lines).collect();
     assert_eq!(
         read_as,
         [
@@ -70,24 +72,24 @@ fn older_forms_are_read() {
             vec![r##"0< user: "Hi""##, r##"*1<0 assistant: thinking "A greeting." | "Hello.""##,],
         ]
     );
-    assert!(kept.findings.is_empty(), "{:?}", kept.told());
+    assert!(kept.findings.is_empty(), "{:?}", kept.issue_lines());
     let one: Vec<Value> = serde_json::from_str(LIST).unwrap();
     assert_eq!(read(one[0].to_string()).conversations.len(), 1);
 }
 
 #[test]
-fn an_archive_of_lines_is_read() {
+fn archive_of_lines_is_read() {
     let entries: [(&str, &[u8]); 3] =
         [("a.jsonl", SESSION.as_bytes()), ("notes.txt", b"ignored"), ("b.jsonl", SESSION.as_bytes())];
-    let kept = read(archive(&entries));
+    let kept = read(zip_archive(&entries));
     let ids: Vec<&str> = kept.conversations.iter().map(|one| one.source_id.as_str()).collect();
     // The second file says the same again.
     assert_eq!(ids, ["s-1", "s-2"]);
-    assert_eq!(kept.told().iter().filter(|told| told.contains("was there before")).count(), 2);
+    assert_eq!(kept.issue_lines().iter().filter(|told| told.contains("was there before")).count(), 2);
 }
 
 #[test]
-fn lines_that_are_wrong_do_not_take_others_along() {
+fn wrong_lines_do_not_affect_others() {
     let session = |id: &str| json!({"type": "session", "harness": "llama.app", "id": id, "name": id}).to_string();
     let line = |id: &str| json!({"type": "message", "message": {"id": id, "role": "user", "content": id}}).to_string();
     let text = [
@@ -101,20 +103,20 @@ fn lines_that_are_wrong_do_not_take_others_along() {
         line("3"),
     ];
     let read_of_it = read(text.join("\n"));
-    let read_as: Vec<Vec<String>> = read_of_it.conversations.iter().map(lines).collect();
+    let read_as: Vec<Vec<String>> = read_of_it.conversations.iter().map(conversation_lines).collect();
     assert_eq!(read_as, [vec!["0< user: \"1\"", "*1< user: \"2\""], vec!["*0< user: \"3\""]]);
     assert_eq!(read_of_it.conversations[1].source_id, "a#2");
-    let told = read_of_it.told().join("\n");
+    let told = read_of_it.issue_lines().join("\n");
     for part in ["it is not JSON", "it is not a message", "it has no messages", "the same id"] {
         assert!(told.contains(part), "{part} in {told}");
     }
-    let (early, _) = kept(Format::LlamaCpp, format!("{}\n{}", line("1"), session("a")));
-    assert!(early.told()[0].contains("before any conversation"), "{:?}", early.told());
+    let (early, _) = read_all(ImportFormat::LlamaCpp, format!("{}\n{}", line("1"), session("a")));
+    assert!(early.issue_lines()[0].contains("before any conversation"), "{:?}", early.issue_lines());
 }
 
 #[test]
-fn a_conversation_without_end_is_bounded() {
-    let session = || Session::new(json!({"id": "a"}), Place::default());
+fn endless_conversation_is_bounded() {
+    let session = || Session::new(json!({"id": "a"}), IssueLocation::default());
     let record = || json!({"type": "message", "message": {"role": "user", "content": "x"}});
     let mut long = session();
     for _ in 0..bounds::MESSAGES + 3 {
@@ -128,20 +130,20 @@ fn a_conversation_without_end_is_bounded() {
         large.add(json!({"type": "message", "message": {"role": "user", "extra": [{"content": huge.as_str()}]}}));
     }
     assert_eq!((large.whole["messages"].as_array().map(Vec::len), large.left_out), (Some(2), 2));
-    let mut kept = Kept::default();
-    large.close(&mut Seen::default(), &mut kept).unwrap();
-    assert_eq!(kept.told()[0], "left out: : the conversation is too large: 2 messages were left out");
+    let mut kept = CollectingSink::default();
+    large.close(&mut SeenConversations::default(), &mut kept).unwrap();
+    assert_eq!(kept.issue_lines()[0], "left out: : the conversation is too large: 2 messages were left out");
 }
 
 proptest! {
     #[test]
-    fn whatever_is_broken_the_rest_is_read(changes in changes()) {
-        let (list, _) = kept(Format::LlamaCpp, changed(serde_json::from_str(LIST).unwrap(), &changes).to_string());
+    fn mutated_sample_yields_sound_conversations(changes in any_mutations()) {
+        let (list, _) = read_all(ImportFormat::LlamaCpp, mutate(serde_json::from_str(LIST).unwrap(), &changes).to_string());
         list.conversations.iter().for_each(assert_sound);
         let session: Value = SESSION.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).collect();
-        let session = changed(session, &changes);
+        let session = mutate(session, &changes);
         let text: Vec<String> = session.as_array().into_iter().flatten().map(Value::to_string).collect();
-        let (session, _) = kept(Format::LlamaCpp, text.join("\n"));
+        let (session, _) = read_all(ImportFormat::LlamaCpp, text.join("\n"));
         session.conversations.iter().for_each(assert_sound);
     }
 }

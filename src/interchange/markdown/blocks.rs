@@ -4,54 +4,60 @@ use std::io::{self, Write};
 
 use chrono::{DateTime, Utc};
 
-use super::{pieces, words};
-use crate::domain::attachment::Card;
-use crate::domain::export::Part;
+use super::{escaping, messages};
+use crate::domain::attachment::AttachmentCard;
+use crate::domain::export::ExportDetail;
 use crate::domain::{Block, Content};
 
 /// How a path is written.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
-    pub reasoning: Part,
-    pub tools: Part,
+pub struct MarkdownOptions<'a> {
+    pub reasoning: ExportDetail,
+    pub tools: ExportDetail,
     /// The file of an image, from its sha256 and its MIME type, as it is linked.
     pub image: &'a dyn Fn(&str, &str) -> String,
 }
 
 /// A block that is drawn by itself: text, an error, an image, a document.
-pub fn visible(out: &mut impl Write, block: &Block, options: &Options<'_>) -> io::Result<()> {
-    let card = || Card::of(block).unwrap_or_default();
+pub fn write_block(out: &mut impl Write, block: &Block, options: &MarkdownOptions<'_>) -> io::Result<()> {
+    let card = || AttachmentCard::from_block(block).unwrap_or_default();
     match &block.content {
-        Content::Text { text, is_error: true } => failed(out, text),
-        Content::Text { text, .. } if !text.trim().is_empty() => pieces::verbatim(out, text),
-        Content::Image { blob, mime, alt } => image(out, blob, mime, alt, options),
+        Content::Text { text, is_error: true } => write_failure(out, text),
+        Content::Text { text, .. } if !text.trim().is_empty() => escaping::write_verbatim(out, text),
+        Content::Image { blob, mime, alt } => write_image(out, blob, mime, alt, options),
         Content::Reference { version_timestamp, .. } => document(out, &card(), *version_timestamp),
         Content::PartialReference { version_timestamp, .. } => {
             let card = card();
             document(out, &card, *version_timestamp)?;
-            card.quote.as_deref().map_or(Ok(()), |quote| pieces::quoted(out, quote))
+            card.quote.as_deref().map_or(Ok(()), |quote| escaping::write_quote(out, quote))
         }
         _ => Ok(()),
     }
 }
 
-pub fn image(out: &mut impl Write, blob: &str, mime: &str, alt: &str, options: &Options<'_>) -> io::Result<()> {
-    let alt = pieces::inline(alt);
-    let alt = if alt.is_empty() { words::IMAGE } else { &alt };
-    writeln!(out, "![{alt}]({})\n", pieces::target(&(options.image)(blob, mime)))
+pub fn write_image(
+    out: &mut impl Write,
+    blob: &str,
+    mime: &str,
+    alt: &str,
+    options: &MarkdownOptions<'_>,
+) -> io::Result<()> {
+    let alt = escaping::escape_inline(alt);
+    let alt = if alt.is_empty() { messages::IMAGE } else { &alt };
+    writeln!(out, "![{alt}]({})\n", escaping::link_target(&(options.image)(blob, mime)))
 }
 
-fn document(out: &mut impl Write, card: &Card, version: Option<DateTime<Utc>>) -> io::Result<()> {
-    write!(out, "**{}:** {}", words::DOCUMENT, pieces::inline(&card.title))?;
+fn document(out: &mut impl Write, card: &AttachmentCard, version: Option<DateTime<Utc>>) -> io::Result<()> {
+    write!(out, "**{}:** {}", messages::DOCUMENT, escaping::escape_inline(&card.title))?;
     if let Some((first, last)) = card.lines {
-        write!(out, ", {}", words::lines(first, last))?;
+        write!(out, ", {}", messages::lines(first, last))?;
     }
     if let Some(version) = version {
-        write!(out, " ({})", words::version(&pieces::iso(version)))?;
+        write!(out, " ({})", messages::version(&escaping::iso_time(version)))?;
     }
     writeln!(out, "\n")
 }
 
-pub fn failed(out: &mut impl Write, why: &str) -> io::Result<()> {
-    writeln!(out, "> **{}:** {}\n", words::ERROR, pieces::inline(why))
+pub fn write_failure(out: &mut impl Write, why: &str) -> io::Result<()> {
+    writeln!(out, "> **{}:** {}\n", messages::ERROR, escaping::escape_inline(why))
 }

@@ -4,76 +4,76 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::blocks::{Options, image, visible};
-use super::{pieces, words};
+use super::blocks::{MarkdownOptions, write_block, write_image};
+use super::{escaping, messages};
 use crate::domain::block::Content;
-use crate::domain::export::Part;
-use crate::domain::segment::{Item, ReasoningBlock, Segment, thinking_text, tool_failed};
+use crate::domain::export::ExportDetail;
+use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed, thinking_text};
 use crate::domain::turn::TurnStatus;
-use crate::domain::{Block, told};
+use crate::domain::{Block, tool_output};
 
 /// What items are drawn of.
-pub struct Drawn<'a> {
+pub struct ReplyContext<'a> {
     /// Of the whole run: the places in items are of these.
     pub blocks: &'a [Block],
     pub status: TurnStatus,
-    pub options: &'a Options<'a>,
+    pub options: &'a MarkdownOptions<'a>,
 }
 
 /// Where an item begins.
-pub fn place(item: &Item) -> usize {
+pub fn item_start(item: &RenderedItem) -> usize {
     let of = |segment: &Segment| match segment {
         Segment::Think { blocks, .. } => blocks.first().copied(),
         Segment::Tool { call, .. } => Some(*call),
         Segment::Text { block, .. } => Some(*block),
     };
     match item {
-        Item::Reasoning(block) => block.members.first().and_then(of),
-        Item::Reply(segment) => of(segment),
+        RenderedItem::Reasoning(block) => block.members.first().and_then(of),
+        RenderedItem::Reply(segment) => of(segment),
     }
     .unwrap_or_default()
 }
 
 /// One item.
-pub fn item(out: &mut impl Write, item: &Item, drawn: &Drawn<'_>) -> io::Result<()> {
+pub fn write_item(out: &mut impl Write, item: &RenderedItem, drawn: &ReplyContext<'_>) -> io::Result<()> {
     match item {
-        Item::Reasoning(block) => reasoning(out, block, drawn),
-        Item::Reply(segment) => member(out, segment, drawn),
+        RenderedItem::Reasoning(block) => reasoning(out, block, drawn),
+        RenderedItem::Reply(segment) => member(out, segment, drawn),
     }
 }
 
-fn reasoning(out: &mut impl Write, block: &ReasoningBlock, drawn: &Drawn<'_>) -> io::Result<()> {
+fn reasoning(out: &mut impl Write, block: &ReasoningBlock, drawn: &ReplyContext<'_>) -> io::Result<()> {
     let cut_off = block.was_cut_off.then_some(match drawn.status {
-        TurnStatus::Cancelled => words::CutOff::Stopped,
-        _ => words::CutOff::Broken,
+        TurnStatus::Cancelled => messages::ReasoningCutOff::Stopped,
+        _ => messages::ReasoningCutOff::Broken,
     });
     let (calls, failed) = (block.tool_calls, block.failed_tool_calls);
-    let label = words::thought(block.duration_ms, calls, failed, !block.has_text, cut_off);
+    let label = messages::reasoning_summary(block.duration_ms, calls, failed, !block.has_text, cut_off);
     match drawn.options.reasoning {
         // The tools in it are asked for by themselves.
-        Part::LeftOut => {}
-        Part::Full => writeln!(out, "**{}**\n", pieces::inline(&label))?,
-        Part::Folded => fold(out, &label)?,
+        ExportDetail::LeftOut => {}
+        ExportDetail::Full => writeln!(out, "**{}**\n", escaping::escape_inline(&label))?,
+        ExportDetail::Folded => fold(out, &label)?,
     }
-    if !block.has_text && drawn.options.reasoning != Part::LeftOut {
-        writeln!(out, "*{}*\n", words::HIDDEN_REASONING)?;
+    if !block.has_text && drawn.options.reasoning != ExportDetail::LeftOut {
+        writeln!(out, "*{}*\n", messages::HIDDEN_REASONING)?;
     }
     for segment in &block.members {
         member(out, segment, drawn)?;
     }
-    if drawn.options.reasoning == Part::Folded { unfold(out) } else { Ok(()) }
+    if drawn.options.reasoning == ExportDetail::Folded { unfold(out) } else { Ok(()) }
 }
 
-fn member(out: &mut impl Write, segment: &Segment, drawn: &Drawn<'_>) -> io::Result<()> {
+fn member(out: &mut impl Write, segment: &Segment, drawn: &ReplyContext<'_>) -> io::Result<()> {
     match segment {
         Segment::Think { blocks, .. } => {
             let text = thinking_text(drawn.blocks, blocks);
             match drawn.options.reasoning {
                 _ if text.trim().is_empty() => Ok(()),
-                Part::LeftOut => Ok(()),
-                Part::Folded => pieces::verbatim(out, &text),
+                ExportDetail::LeftOut => Ok(()),
+                ExportDetail::Folded => escaping::write_verbatim(out, &text),
                 // So that it is seen where the reasoning ends.
-                Part::Full => pieces::quoted(out, &text),
+                ExportDetail::Full => escaping::write_quote(out, &text),
             }
         }
         Segment::Tool { call, result, .. } => match drawn.blocks.get(*call) {
@@ -81,64 +81,68 @@ fn member(out: &mut impl Write, segment: &Segment, drawn: &Drawn<'_>) -> io::Res
             None => Ok(()),
         },
         Segment::Text { block, .. } => match drawn.blocks.get(*block) {
-            Some(block) => visible(out, block, drawn.options),
+            Some(block) => write_block(out, block, drawn.options),
             None => Ok(()),
         },
     }
 }
 
-fn tool(out: &mut impl Write, call: &Block, answer: Option<&Block>, options: &Options<'_>) -> io::Result<()> {
+fn tool(out: &mut impl Write, call: &Block, answer: Option<&Block>, options: &MarkdownOptions<'_>) -> io::Result<()> {
     let Content::ToolUse { tool_name, arguments, arguments_raw, status, duration_ms, .. } = &call.content else {
         return Ok(());
     };
-    let mut label = format!("{} · {}", words::tool(tool_name), words::tool_state(*status, tool_failed(call, answer)));
+    let mut label = format!(
+        "{} · {}",
+        messages::tool_label(tool_name),
+        messages::tool_state(*status, is_tool_failed(call, answer))
+    );
     if let Some(ms) = duration_ms.filter(|ms| *ms >= 1_000) {
-        label = format!("{label} · {}", words::seconds(ms.saturating_add(500) / 1_000));
+        label = format!("{label} · {}", messages::seconds(ms.saturating_add(500) / 1_000));
     }
     match options.tools {
-        Part::LeftOut => return Ok(()),
-        Part::Full => writeln!(out, "**{}**\n", pieces::inline(&label))?,
-        Part::Folded => fold(out, &label)?,
+        ExportDetail::LeftOut => return Ok(()),
+        ExportDetail::Full => writeln!(out, "**{}**\n", escaping::escape_inline(&label))?,
+        ExportDetail::Folded => fold(out, &label)?,
     }
     let raw = arguments_raw.as_deref().filter(|raw| !raw.trim().is_empty());
     match (arguments, raw) {
-        (Value::Null, None) => writeln!(out, "{}\n", words::NO_ARGUMENTS)?,
+        (Value::Null, None) => writeln!(out, "{}\n", messages::NO_ARGUMENTS)?,
         (Value::Null, Some(raw)) => {
-            writeln!(out, "{}\n", words::ARGUMENTS)?;
-            pieces::code(out, "", raw)?;
+            writeln!(out, "{}\n", messages::ARGUMENTS)?;
+            escaping::write_code(out, "", raw)?;
         }
         (arguments, _) => {
-            writeln!(out, "{}\n", words::ARGUMENTS)?;
+            writeln!(out, "{}\n", messages::ARGUMENTS)?;
             json(out, arguments)?;
         }
     }
-    result(out, answer, options)?;
-    if options.tools == Part::Folded { unfold(out) } else { Ok(()) }
+    write_result(out, answer, options)?;
+    if options.tools == ExportDetail::Folded { unfold(out) } else { Ok(()) }
 }
 
 /// What a call brought.
-pub fn result(out: &mut impl Write, answer: Option<&Block>, options: &Options<'_>) -> io::Result<()> {
+pub fn write_result(out: &mut impl Write, answer: Option<&Block>, options: &MarkdownOptions<'_>) -> io::Result<()> {
     let Some(Content::ToolResult { result, success, is_error, metadata, .. }) = answer.map(|block| &block.content)
     else {
-        return writeln!(out, "{}\n", words::NO_RESULT);
+        return writeln!(out, "{}\n", messages::NO_RESULT);
     };
-    writeln!(out, "{}\n", if *is_error || !success { words::TOOL_ERROR } else { words::RESULT })?;
+    writeln!(out, "{}\n", if *is_error || !success { messages::TOOL_ERROR } else { messages::RESULT })?;
     match result {
-        Value::String(text) => pieces::code(out, "", text)?,
+        Value::String(text) => escaping::write_code(out, "", text)?,
         other => json(out, other)?,
     }
-    for shown in told::images(metadata) {
-        image(out, &shown.blob, &shown.mime, &shown.alt, options)?;
+    for shown in tool_output::result_images(metadata) {
+        write_image(out, &shown.blob, &shown.mime, &shown.alt, options)?;
     }
     Ok(())
 }
 
 fn json(out: &mut impl Write, value: &Value) -> io::Result<()> {
-    pieces::code(out, "json", &serde_json::to_string_pretty(value)?)
+    escaping::write_code(out, "json", &serde_json::to_string_pretty(value)?)
 }
 
 fn fold(out: &mut impl Write, label: &str) -> io::Result<()> {
-    writeln!(out, "<details>\n<summary>{}</summary>\n", pieces::html(label))
+    writeln!(out, "<details>\n<summary>{}</summary>\n", escaping::escape_html(label))
 }
 
 fn unfold(out: &mut impl Write) -> io::Result<()> {

@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::block::{BlockState, ToolStatus};
-use crate::domain::{FailureKind, sample};
+use crate::domain::{FailureKind, fixtures};
 
 fn file(blob: &str, mime: &str) -> String {
     format!("files/{blob}.{}", mime.rsplit('/').next().unwrap_or("bin"))
 }
 
-fn options(reasoning: Part, tools: Part) -> Options<'static> {
-    Options { reasoning, tools, image: &file }
+fn options(reasoning: ExportDetail, tools: ExportDetail) -> MarkdownOptions<'static> {
+    MarkdownOptions { reasoning, tools, image: &file }
 }
 
-fn shown(turn: &Turn) -> Shown<'_> {
-    Shown { turn, is_thinking_mode: true, other_versions: 0 }
+fn shown(turn: &Turn) -> ExportedTurn<'_> {
+    ExportedTurn { turn, is_thinking_mode: true, other_versions: 0 }
 }
 
-fn written(title: &str, path: &[Shown<'_>], options: &Options<'_>) -> String {
+fn write_path(title: &str, path: &[ExportedTurn<'_>], options: &MarkdownOptions<'_>) -> String {
     let mut out = Vec::new();
     let chat = ChatHeading { title, ..ChatHeading::default() };
     write(&mut out, &chat, path, options).unwrap();
@@ -30,10 +30,11 @@ fn written(title: &str, path: &[Shown<'_>], options: &Options<'_>) -> String {
 }
 
 #[test]
-fn a_path_reads_like_the_screen() {
-    let (user, reply) = (sample::user_turn(1, "Weather in *Oslo*?\n"), sample::rich_reply(2));
-    let path = [Shown { other_versions: 2, ..shown(&user) }, Shown { other_versions: 1, ..shown(&reply) }];
-    let text = written("About `the` weather\n# now", &path, &options(Part::Folded, Part::Full));
+fn path_is_written_as_on_screen() {
+    let (user, reply) = (fixtures::user_turn(1, "Weather in *Oslo*?\n"), fixtures::rich_reply(2));
+    let path =
+        [ExportedTurn { other_versions: 2, ..shown(&user) }, ExportedTurn { other_versions: 1, ..shown(&reply) }];
+    let text = write_path("About `the` weather\n# now", &path, &options(ExportDetail::Folded, ExportDetail::Full));
     assert_eq!(
         text,
         "# About \\`the\\` weather \\# now\n\
@@ -83,19 +84,19 @@ fn a_path_reads_like_the_screen() {
 }
 
 #[test]
-fn reasoning_and_tools_are_left_out_or_shown_by_choice() {
-    let reply = sample::rich_reply(2);
+fn reasoning_and_tools_follow_options() {
+    let reply = fixtures::rich_reply(2);
     let thought = "The user wants the weather.";
     let table = [
         // Reasoning, tools; the thought as text and as a quote; folds, arguments.
-        (Part::Folded, Part::Folded, true, false, 3, 2),
-        (Part::Full, Part::Full, true, true, 0, 2),
-        (Part::LeftOut, Part::Full, false, false, 0, 2),
-        (Part::LeftOut, Part::LeftOut, false, false, 0, 0),
-        (Part::Folded, Part::LeftOut, true, false, 1, 0),
+        (ExportDetail::Folded, ExportDetail::Folded, true, false, 3, 2),
+        (ExportDetail::Full, ExportDetail::Full, true, true, 0, 2),
+        (ExportDetail::LeftOut, ExportDetail::Full, false, false, 0, 2),
+        (ExportDetail::LeftOut, ExportDetail::LeftOut, false, false, 0, 0),
+        (ExportDetail::Folded, ExportDetail::LeftOut, true, false, 1, 0),
     ];
     for (reasoning, tools, has_thought, is_quoted, folds, calls) in table {
-        let text = written("t", &[shown(&reply)], &options(reasoning, tools));
+        let text = write_path("t", &[shown(&reply)], &options(reasoning, tools));
         let counted = |what: &str| text.matches(what).count();
         assert_eq!(counted(thought) == 1, has_thought, "{text}");
         assert_eq!(counted(&format!("> {thought}")) == 1, is_quoted, "{text}");
@@ -104,39 +105,44 @@ fn reasoning_and_tools_are_left_out_or_shown_by_choice() {
         assert!(text.contains("It is **-3 °C** in Oslo."), "{text}");
     }
     // Without thinking mode there is no reasoning, as on the screen.
-    let plain = Shown { is_thinking_mode: false, ..shown(&reply) };
-    let text = written("t", &[plain], &options(Part::Full, Part::Full));
+    let plain = ExportedTurn { is_thinking_mode: false, ..shown(&reply) };
+    let text = write_path("t", &[plain], &options(ExportDetail::Full, ExportDetail::Full));
     assert!(!text.contains(thought) && text.matches("Arguments").count() == 2, "{text}");
 }
 
 #[test]
-fn replies_in_a_row_share_their_reasoning_as_on_the_screen() {
-    let one = sample::reply(2, [Content::text("a"), Content::thinking("first")]);
-    let two = sample::reply(3, [Content::thinking("second"), Content::text("b")]);
-    let text = written("t", &[shown(&one), shown(&two)], &options(Part::Full, Part::Full));
+fn consecutive_replies_share_reasoning_block() {
+    let one = fixtures::reply(2, [Content::text("a"), Content::thinking("first")]);
+    let two = fixtures::reply(3, [Content::thinking("second"), Content::text("b")]);
+    let text = write_path("t", &[shown(&one), shown(&two)], &options(ExportDetail::Full, ExportDetail::Full));
     let expected = "**Thought**\n\n> first\n>\n> second\n\n## Assistant";
     assert!(text.contains(expected) && text.matches("Thought").count() == 1, "{text}");
 }
 
 #[test]
-fn endings_are_said() {
+fn reply_endings_are_written() {
     let stopped = {
-        let mut turn = sample::reply(2, [Content::thinking("hm")]);
+        let mut turn = fixtures::reply(2, [Content::thinking("hm")]);
         turn.status = TurnStatus::Cancelled;
         turn.blocks[0].state = BlockState::Aborted;
         turn
     };
-    let mut bare = sample::failed_reply(2, FailureKind::ProviderQuota);
+    let mut bare = fixtures::failed_reply(2, FailureKind::ProviderQuota);
     bare.blocks.truncate(1);
     let table = [
         (stopped, "· hidden", false, "<summary>Thought · stopped</summary>"),
-        (sample::reply(2, []), "Error", false, "*The reply is empty.*"),
-        (sample::running_reply(2), "Error", false, "*This reply was still being written.*"),
-        (sample::failed_reply(2, FailureKind::ProviderQuota), "The tallest", true, "> **Error:** Your account at Demo"),
+        (fixtures::reply(2, []), "Error", false, "*The reply is empty.*"),
+        (fixtures::running_reply(2), "Error", false, "*This reply was still being written.*"),
+        (
+            fixtures::failed_reply(2, FailureKind::ProviderQuota),
+            "The tallest",
+            true,
+            "> **Error:** Your account at Demo",
+        ),
         (bare, "The tallest", true, "> **Error:** Your account at Demo"),
     ];
     for (turn, other, has_other, says) in table {
-        let text = written("t", &[shown(&turn)], &options(Part::Folded, Part::Folded));
+        let text = write_path("t", &[shown(&turn)], &options(ExportDetail::Folded, ExportDetail::Folded));
         assert!(text.contains(says) && text.contains(other) == has_other, "{text}");
         assert!(text.matches("**Error:**").count() <= 1, "{text}");
     }
@@ -144,21 +150,21 @@ fn endings_are_said() {
 
 #[test]
 fn attachments_and_sources_are_named() {
-    let mut user = sample::user_turn(1, "See:");
-    let mut quote = sample::block(
+    let mut user = fixtures::user_turn(1, "See:");
+    let mut quote = fixtures::block(
         1,
         1,
         Content::PartialReference {
             ref_id: "d".into(),
             ref_type: "document".into(),
-            version_timestamp: Some(sample::time(0) + TimeDelta::milliseconds(5)),
+            version_timestamp: Some(fixtures::time(0) + TimeDelta::milliseconds(5)),
             selection_start: 0,
             selection_end: 7,
         },
     );
     quote.block_metadata = json!({"card": {"title": "a_b.md", "lines": [3, 4], "quote": "one\r```\ntwo", "tokens": 2}});
     user.blocks.push(quote);
-    user.blocks.push(sample::block(
+    user.blocks.push(fixtures::block(
         1,
         2,
         Content::Image { blob: "ab".into(), mime: "image/png".into(), alt: "A]".into() },
@@ -167,8 +173,8 @@ fn attachments_and_sources_are_named() {
         {"url": "https://a.example/x(1)", "title": "A [page]", "quote": "so *it* is"}, {"url": "javascript:x"}
     ]});
     let Value::Object(sources) = sources else { unreachable!("it is an object") };
-    let reply = sample::reply(2, [Content::text("Yes."), Content::Other(sources)]);
-    let text = written("", &[shown(&user), shown(&reply)], &options(Part::Folded, Part::Folded));
+    let reply = fixtures::reply(2, [Content::text("Yes."), Content::Other(sources)]);
+    let text = write_path("", &[shown(&user), shown(&reply)], &options(ExportDetail::Folded, ExportDetail::Folded));
     for part in [
         "# Untitled chat\n",
         "**Document:** a\\_b.md, lines 3-4 (version 2026-01-01T00:00:00Z)\n\n> one\n> ```\n> two\n\n",
@@ -180,16 +186,16 @@ fn attachments_and_sources_are_named() {
 }
 
 #[test]
-fn what_stands_above_is_written_once() {
+fn heading_is_written_once() {
     let mut out = Vec::new();
     let chat = ChatHeading {
         title: "T",
-        created_at: Some(sample::time(5)),
+        created_at: Some(fixtures::time(5)),
         system_prompt: "Be short.\n```\nopen",
         imported_from: None,
         damaged: &[],
     };
-    write(&mut out, &chat, &[], &options(Part::Folded, Part::Folded)).unwrap();
+    write(&mut out, &chat, &[], &options(ExportDetail::Folded, ExportDetail::Folded)).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert_eq!(text, "# T\n\nCreated 2026-01-01T00:00:05Z\n\n## System prompt\n\nBe short.\n```\nopen\n```\n\n");
 }
@@ -239,16 +245,16 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 /// The text as the parser hands it out: how it ends a line, and its NUL, are the parser's own.
-fn normal(text: &str) -> String {
+fn normalized(text: &str) -> String {
     text.replace('\0', "\u{fffd}").trim_end_matches('\n').to_owned()
 }
 
 proptest! {
     #[test]
-    fn code_holds_what_was_put_in_and_no_text_swallows_the_rest(
+    fn code_block_holds_exact_text_and_no_text_swallows_rest(
         texts in prop::collection::vec(hostile(), 5),
-        reasoning in prop::sample::select(vec![Part::Folded, Part::Full, Part::LeftOut]),
-        tools in prop::sample::select(vec![Part::Folded, Part::Full]),
+        reasoning in prop::sample::select(vec![ExportDetail::Folded, ExportDetail::Full, ExportDetail::LeftOut]),
+        tools in prop::sample::select(vec![ExportDetail::Folded, ExportDetail::Full]),
     ) {
         let mark = "⟦put in⟧";
         let argument = format!("{mark}{}", texts[0].replace('\r', "\n"));
@@ -257,15 +263,15 @@ proptest! {
             tool_use_id: "1".into(), tool_name: texts[2].clone(), arguments: Value::Null,
             arguments_raw: Some(argument.clone()), status: ToolStatus::Done, duration_ms: None,
         };
-        let user = sample::user_turn(1, &texts[3]);
-        let reply = sample::reply(2, [
+        let user = fixtures::user_turn(1, &texts[3]);
+        let reply = fixtures::reply(2, [
             Content::thinking(texts[4].clone()),
             call,
-            sample::tool_result("1", "x", Value::String(result.clone())),
+            fixtures::tool_result("1", "x", Value::String(result.clone())),
             Content::text(texts[2].clone()),
         ]);
-        let last = sample::user_turn(3, "the end");
-        let text = written(&texts[0], &[shown(&user), shown(&reply), shown(&last)], &options(reasoning, tools));
+        let last = fixtures::user_turn(3, "the end");
+        let text = write_path(&texts[0], &[shown(&user), shown(&reply), shown(&last)], &options(reasoning, tools));
         let (mut code, mut headings, mut title, mut depth): (Vec<String>, Vec<String>, String, usize) = Default::default();
         let mut within: Option<Tag<'_>> = None;
         for event in Parser::new(&text) {
@@ -298,11 +304,11 @@ proptest! {
                 _ => {}
             }
         }
-        let put_in: Vec<String> = code.iter().filter(|code| code.contains(mark)).map(|code| normal(code)).collect();
-        prop_assert_eq!(put_in, [normal(&argument), normal(&result)], "{}", &text);
+        let put_in: Vec<String> = code.iter().filter(|code| code.contains(mark)).map(|code| normalized(code)).collect();
+        prop_assert_eq!(put_in, [normalized(&argument), normalized(&result)], "{}", &text);
         let turns: Vec<&String> = headings.iter().filter(|heading| heading.contains(" · 2026-01-01")).collect();
         prop_assert_eq!(turns.len(), 3, "{}", &text);
-        prop_assert!(title.starts_with(if pieces::one_line(&texts[0]).is_empty() { words::UNTITLED.to_owned() } else { pieces::one_line(&texts[0]) }.as_str()), "{:?} {}", title, &text);
+        prop_assert!(title.starts_with(if escaping::one_line(&texts[0]).is_empty() { messages::UNTITLED.to_owned() } else { escaping::one_line(&texts[0]) }.as_str()), "{:?} {}", title, &text);
         // What people wrote stands there as they wrote it.
         prop_assert!(texts[3].trim().is_empty() || text.contains(&texts[3]));
         prop_assert!(texts[2].trim().is_empty() || text.contains(&texts[2]));

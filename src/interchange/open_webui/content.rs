@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::details::{Details, Stretch, stretches, unwrapped};
+use super::details::{DetailsElement, TextSegment, json_or_text, split_details};
 use super::output;
-use crate::conversation::{Body, Bytes, File, Piece, Source};
+use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
 use crate::fields;
 use crate::media;
-use crate::notes::Notes;
-use crate::report::What;
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
 
 /// How much of a document stands beside a source.
 const SNIPPET_CHARS: usize = 2_000;
@@ -24,9 +24,9 @@ pub(crate) fn pieces(
     id: &str,
     role: Role,
     created_at: Option<DateTime<Utc>>,
-    notes: &mut Notes,
-) -> Vec<Piece> {
-    let mut reader = Reader { id, notes };
+    notes: &mut ConversationNotes,
+) -> Vec<MessagePiece> {
+    let mut reader = ContentReader { id, notes };
     let files = reader.files(message);
     let items = fields::list(message, "output");
     let mut words = if role == Role::Assistant && !items.is_empty() { reader.items(items) } else { Vec::new() };
@@ -36,27 +36,27 @@ pub(crate) fn pieces(
     }
     let bodies = if role == Role::Assistant {
         let found = sources(message);
-        let found = (!found.is_empty()).then_some(Body::Sources(found));
+        let found = (!found.is_empty()).then_some(PieceBody::Sources(found));
         words.into_iter().chain(files).chain(found).collect::<Vec<_>>()
     } else {
         files.into_iter().chain(words).collect()
     };
-    let author = |body: &Body| match (role, body) {
-        (_, Body::Answer { .. }) => Author::Tool,
+    let author = |body: &PieceBody| match (role, body) {
+        (_, PieceBody::ToolResult { .. }) => Author::Tool,
         (Role::User, _) => Author::User,
         (Role::System, _) => Author::System,
         (Role::Assistant, _) => Author::Assistant,
     };
-    bodies.into_iter().map(|body| Piece { author: author(&body), created_at, body }).collect()
+    bodies.into_iter().map(|body| MessagePiece { author: author(&body), created_at, body }).collect()
 }
 
-struct Reader<'a, 'n> {
+struct ContentReader<'a, 'n> {
     id: &'a str,
-    notes: &'n mut Notes,
+    notes: &'n mut ConversationNotes,
 }
 
-impl Reader<'_, '_> {
-    fn items(&mut self, items: &[Value]) -> Vec<Body> {
+impl ContentReader<'_, '_> {
+    fn items(&mut self, items: &[Value]) -> Vec<PieceBody> {
         let mut unknown = Vec::new();
         let mut pictures = Vec::new();
         let mut bodies = output::bodies(items, &mut |kind| unknown.push(kind.to_owned()), &mut |file| {
@@ -66,14 +66,14 @@ impl Reader<'_, '_> {
         });
         for kind in unknown {
             let kind: String = kind.chars().take(60).collect();
-            self.notes.add(What::Lost, self.id, format!("an item of type “{kind}” is not kept"));
+            self.notes.add(IssueKind::Lost, self.id, format!("an item of type “{kind}” is not kept"));
         }
         for _ in pictures.into_iter().filter(|is_absent| *is_absent) {
             self.tell_absent();
         }
         // Ids of calls are counted in their message where the source has none: they must differ in the conversation.
         for body in &mut bodies {
-            if let Body::Call { id, .. } | Body::Answer { id, .. } = body
+            if let PieceBody::ToolCall { id, .. } | PieceBody::ToolResult { id, .. } = body
                 && id.starts_with("call-")
             {
                 *id = format!("{}-{id}", self.id);
@@ -82,16 +82,16 @@ impl Reader<'_, '_> {
         bodies
     }
 
-    fn content(&mut self, message: &Value, role: Role) -> Vec<Body> {
+    fn content(&mut self, message: &Value, role: Role) -> Vec<PieceBody> {
         match message.get("content") {
-            Some(Value::String(text)) if role == Role::Assistant => self.cut(text),
-            Some(Value::String(text)) if !text.trim().is_empty() => vec![Body::Text(text.clone())],
+            Some(Value::String(text)) if role == Role::Assistant => self.split_text(text),
+            Some(Value::String(text)) if !text.trim().is_empty() => vec![PieceBody::Text(text.clone())],
             Some(Value::Array(parts)) => parts.iter().filter_map(|part| self.part(part)).collect(),
             _ => Vec::new(),
         }
     }
 
-    fn part(&mut self, part: &Value) -> Option<Body> {
+    fn part(&mut self, part: &Value) -> Option<PieceBody> {
         let url = part.get("image_url").and_then(|image| image.as_str().or_else(|| fields::text(image, "url")));
         if let Some(url) = url {
             let body = picture(url, "");
@@ -100,48 +100,48 @@ impl Reader<'_, '_> {
             }
             return Some(body);
         }
-        part.as_str().or_else(|| fields::text(part, "text")).map(|text| Body::Text(text.to_owned()))
+        part.as_str().or_else(|| fields::text(part, "text")).map(|text| PieceBody::Text(text.to_owned()))
     }
 
     /// A text with the `<details>` of older messages in it.
-    fn cut(&mut self, text: &str) -> Vec<Body> {
+    fn split_text(&mut self, text: &str) -> Vec<PieceBody> {
         let mut bodies = Vec::new();
-        for (at, stretch) in stretches(text).into_iter().enumerate() {
+        for (at, stretch) in split_details(text).into_iter().enumerate() {
             match stretch {
-                Stretch::Text(text) => bodies.push(Body::Text(text.to_owned())),
-                Stretch::Details(details) => self.details(at, &details, &mut bodies),
+                TextSegment::Text(text) => bodies.push(PieceBody::Text(text.to_owned())),
+                TextSegment::Details(details) => self.details(at, &details, &mut bodies),
             }
         }
         bodies
     }
 
-    fn details(&mut self, at: usize, details: &Details<'_>, bodies: &mut Vec<Body>) {
+    fn details(&mut self, at: usize, details: &DetailsElement<'_>, bodies: &mut Vec<PieceBody>) {
         let id = details.attribute("id").map_or_else(|| format!("{}-{at}", self.id), |id| id.into_owned());
         match details.kind {
             "reasoning" => {
                 let seconds = details.attribute("duration").and_then(|text| text.trim().parse::<f64>().ok());
                 let duration = seconds.filter(|seconds| *seconds > 0.0 && *seconds < 3.2e9);
                 let duration_ms = duration.map(|seconds| (seconds * 1000.0).round() as u64);
-                bodies.push(Body::Thinking { text: details.reasoning(), title: None, duration_ms });
+                bodies.push(PieceBody::Thinking { text: details.reasoning(), title: None, duration_ms });
             }
             "code_interpreter" => {
                 let body = details.body();
                 let code = body.strip_prefix("```").and_then(|rest| rest.split_once('\n'));
                 let code = code.map_or(body.as_str(), |(_, code)| code.trim_end().trim_end_matches("```").trim_end());
-                bodies.extend(output::code_run(id, Some(code.to_owned()), details.json("output"), true));
+                bodies.extend(output::code_run_bodies(id, Some(code.to_owned()), details.json("output"), true));
             }
-            _ if details.attribute("content").is_some() => self.several(details, bodies),
+            _ if details.attribute("content").is_some() => self.calls_of_round(details, bodies),
             _ => {
                 let name = details.attribute("name").unwrap_or("tool".into()).into_owned();
                 let raw = details.attribute("arguments").map(|raw| raw.into_owned());
-                let arguments = raw.as_deref().map(unwrapped).filter(|value| !value.is_string()).unwrap_or_default();
-                let call = Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: raw };
+                let arguments = raw.as_deref().map(json_or_text).filter(|value| !value.is_string()).unwrap_or_default();
+                let call = PieceBody::ToolCall { id: id.clone(), name: name.clone(), arguments, arguments_raw: raw };
                 bodies.push(call);
                 let body = details.body();
-                let result = details.json("result").or_else(|| (!body.is_empty()).then(|| unwrapped(&body)));
+                let result = details.json("result").or_else(|| (!body.is_empty()).then(|| json_or_text(&body)));
                 if result.is_some() || details.attribute("done").as_deref() == Some("true") {
                     let result = result.unwrap_or_default();
-                    bodies.push(Body::Answer { id, name, result, success: true, metadata: Value::Null });
+                    bodies.push(PieceBody::ToolResult { id, name, result, success: true, metadata: Value::Null });
                 }
                 self.pictures(details.json("files"), bodies);
             }
@@ -149,7 +149,7 @@ impl Reader<'_, '_> {
     }
 
     /// The oldest form: all calls of a round in one, as JSON.
-    fn several(&mut self, details: &Details<'_>, bodies: &mut Vec<Body>) {
+    fn calls_of_round(&mut self, details: &DetailsElement<'_>, bodies: &mut Vec<PieceBody>) {
         let (calls, results) =
             (details.json("content").unwrap_or_default(), details.json("results").unwrap_or_default());
         let results = results.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -164,17 +164,17 @@ impl Reader<'_, '_> {
             let function = call.get("function").unwrap_or(call);
             let name = fields::text(function, "name").unwrap_or("tool").to_owned();
             let raw = fields::text(function, "arguments").map(str::to_owned);
-            let arguments = raw.as_deref().map(unwrapped).filter(|value| !value.is_string()).unwrap_or_default();
-            bodies.push(Body::Call { id: id.clone(), name: name.clone(), arguments, arguments_raw: raw });
+            let arguments = raw.as_deref().map(json_or_text).filter(|value| !value.is_string()).unwrap_or_default();
+            bodies.push(PieceBody::ToolCall { id: id.clone(), name: name.clone(), arguments, arguments_raw: raw });
             if let Some(result) = of_call.get(&id) {
                 let content = result.get("content").cloned().unwrap_or_default();
-                bodies.push(Body::Answer { id, name, result: content, success: true, metadata: Value::Null });
+                bodies.push(PieceBody::ToolResult { id, name, result: content, success: true, metadata: Value::Null });
                 self.pictures(result.get("files").cloned(), bodies);
             }
         }
     }
 
-    fn pictures(&mut self, files: Option<Value>, bodies: &mut Vec<Body>) {
+    fn pictures(&mut self, files: Option<Value>, bodies: &mut Vec<PieceBody>) {
         for file in files.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
             if let Some(body) = file.as_str().map(|url| picture(url, "")).or_else(|| file_body(file)) {
                 if is_absent(&body) {
@@ -185,8 +185,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn files(&mut self, message: &Value) -> Vec<Body> {
-        let mut bodies: Vec<Body> = fields::list(message, "files").iter().filter_map(file_body).collect();
+    fn files(&mut self, message: &Value) -> Vec<PieceBody> {
+        let mut bodies: Vec<PieceBody> = fields::list(message, "files").iter().filter_map(file_body).collect();
         // Before there were files, there were pictures alone.
         let pictures = fields::list(message, "images").iter().filter_map(Value::as_str);
         bodies.extend(pictures.map(|url| picture(url, "")));
@@ -197,30 +197,30 @@ impl Reader<'_, '_> {
     }
 
     fn tell_absent(&mut self) {
-        self.notes.add(What::Lost, self.id, "a file did not come along in the export");
+        self.notes.add(IssueKind::Lost, self.id, "a file did not come along in the export");
     }
 }
 
-fn is_absent(body: &Body) -> bool {
-    matches!(body, Body::Picture { file, .. } | Body::Attachment { file } if matches!(file.bytes, Bytes::Absent(_)))
+fn is_absent(body: &PieceBody) -> bool {
+    matches!(body, PieceBody::Picture { file, .. } | PieceBody::Attachment { file } if matches!(file.bytes, FileBytes::Absent(_)))
 }
 
 /// A picture at an address: within it, or at the program that the export comes from.
-fn picture(url: &str, name: &str) -> Body {
+fn picture(url: &str, name: &str) -> PieceBody {
     let name = if name.is_empty() { "picture" } else { name }.to_owned();
-    let file = match media::data_url(url) {
-        Some((mime, bytes)) => File { name, mime, bytes: Bytes::Inline(bytes.into()) },
+    let file = match media::parse_data_url(url) {
+        Some((mime, bytes)) => MessageFile { name, mime, bytes: FileBytes::Inline(bytes.into()) },
         None => {
             // A broken data URL is as long as its picture.
             let at: String = url.chars().take(500).collect();
-            File { mime: media::mime_of(&name).to_owned(), name, bytes: Bytes::Absent(at) }
+            MessageFile { mime: media::mime_of(&name).to_owned(), name, bytes: FileBytes::Absent(at) }
         }
     };
-    Body::Picture { file, alt: String::new() }
+    PieceBody::Picture { file, alt: String::new() }
 }
 
 /// A file as a message lists it; `None` for what is none.
-fn file_body(given: &Value) -> Option<Body> {
+fn file_body(given: &Value) -> Option<PieceBody> {
     let within = given.get("file").unwrap_or(given);
     let meta = within.get("meta").unwrap_or(&Value::Null);
     let name = fields::first_text(given, &["name"])
@@ -238,19 +238,19 @@ fn file_body(given: &Value) -> Option<Body> {
         return None;
     }
     let text = within.get("data").and_then(|of| fields::text(of, "content")).or_else(|| fields::text(given, "content"));
-    let bytes = match (text, media::data_url(url)) {
-        (_, Some((_, bytes))) => Bytes::Inline(bytes.into()),
-        (Some(text), None) => Bytes::TextOnly(text.to_owned()),
-        (None, None) => Bytes::Absent(url.chars().take(500).collect()),
+    let bytes = match (text, media::parse_data_url(url)) {
+        (_, Some((_, bytes))) => FileBytes::Inline(bytes.into()),
+        (Some(text), None) => FileBytes::TextOnly(text.to_owned()),
+        (None, None) => FileBytes::Absent(url.chars().take(500).collect()),
     };
     let mime = mime.unwrap_or_else(|| media::mime_of(name)).to_owned();
     let name = if name.is_empty() { "file" } else { name }.to_owned();
-    Some(Body::Attachment { file: File { name, mime, bytes } })
+    Some(PieceBody::Attachment { file: MessageFile { name, mime, bytes } })
 }
 
 /// What an answer rests on: every document of every source, each address or name once.
-fn sources(message: &Value) -> Vec<Source> {
-    let mut found: Vec<Source> = Vec::new();
+fn sources(message: &Value) -> Vec<ImportedSource> {
+    let mut found: Vec<ImportedSource> = Vec::new();
     // Of what has no address, its title.
     let mut known: HashSet<(&str, &str)> = HashSet::new();
     for name in ["sources", "citations"] {
@@ -277,7 +277,7 @@ fn sources(message: &Value) -> Vec<Source> {
                 }
                 let words = documents.get(at).and_then(Value::as_str).unwrap_or_default();
                 let snippet = words.chars().take(SNIPPET_CHARS).collect();
-                found.push(Source { title: title.to_owned(), url: url.to_owned(), snippet, stretch: None });
+                found.push(ImportedSource { title: title.to_owned(), url: url.to_owned(), snippet, cited_range: None });
             }
         }
     }

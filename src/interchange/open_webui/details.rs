@@ -7,14 +7,14 @@ use serde_json::Value;
 
 /// A stretch of a message's text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Stretch<'a> {
+pub(crate) enum TextSegment<'a> {
     Text(&'a str),
-    Details(Details<'a>),
+    Details(DetailsElement<'a>),
 }
 
 /// One `<details>` of the program's own.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Details<'a> {
+pub(crate) struct DetailsElement<'a> {
     /// `reasoning`, `tool_calls` or `code_interpreter`.
     pub(crate) kind: &'a str,
     attributes: Vec<(&'a str, &'a str)>,
@@ -22,7 +22,7 @@ pub(crate) struct Details<'a> {
     body: &'a str,
 }
 
-impl Details<'_> {
+impl DetailsElement<'_> {
     /// An attribute, with its entities decoded.
     pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'_, str>> {
         let (_, value) = self.attributes.iter().find(|(known, _)| *known == name)?;
@@ -31,7 +31,7 @@ impl Details<'_> {
 
     /// An attribute that is JSON, also one that was written as a string of JSON.
     pub(crate) fn json(&self, name: &str) -> Option<Value> {
-        Some(unwrapped(&self.attribute(name)?))
+        Some(json_or_text(&self.attribute(name)?))
     }
 
     /// The body as text.
@@ -56,7 +56,7 @@ impl Details<'_> {
 }
 
 /// JSON, or the text itself where it is none; a string that is JSON again is that.
-pub(crate) fn unwrapped(text: &str) -> Value {
+pub(crate) fn json_or_text(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
@@ -75,7 +75,7 @@ const KINDS: [&str; 3] = ["reasoning", "tool_calls", "code_interpreter"];
 
 /// Cuts a text at the program's own `<details>`. Others are the model's and stay text, and so do those that do not
 /// begin a line. One that is not closed reaches to the end.
-pub(crate) fn stretches(text: &str) -> Vec<Stretch<'_>> {
+pub(crate) fn split_details(text: &str) -> Vec<TextSegment<'_>> {
     let mut stretches = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(found) = text[at..].find(OPEN) {
@@ -86,7 +86,7 @@ pub(crate) fn stretches(text: &str) -> Vec<Stretch<'_>> {
         }
         let Some((details, end)) = details(text, start) else { continue };
         push_text(&mut stretches, &text[from..start]);
-        stretches.push(Stretch::Details(details));
+        stretches.push(TextSegment::Details(details));
         (from, at) = (end, end);
     }
     push_text(&mut stretches, &text[from..]);
@@ -100,14 +100,14 @@ fn begins_line(before: &str) -> bool {
     words.is_empty() || before[words.len()..].contains('\n')
 }
 
-fn push_text<'a>(stretches: &mut Vec<Stretch<'a>>, text: &'a str) {
+fn push_text<'a>(stretches: &mut Vec<TextSegment<'a>>, text: &'a str) {
     let text = text.trim();
     if !text.is_empty() {
-        stretches.push(Stretch::Text(text));
+        stretches.push(TextSegment::Text(text));
     }
 }
 
-fn details(text: &str, start: usize) -> Option<(Details<'_>, usize)> {
+fn details(text: &str, start: usize) -> Option<(DetailsElement<'_>, usize)> {
     let (attributes, head) = attributes(&text[start + OPEN.len()..])?;
     let (_, kind) = *attributes.iter().find(|(name, _)| *name == "type")?;
     if !KINDS.contains(&kind) {
@@ -123,7 +123,7 @@ fn details(text: &str, start: usize) -> Option<(Details<'_>, usize)> {
     {
         body = behind;
     }
-    Some((Details { kind, attributes, body }, end))
+    Some((DetailsElement { kind, attributes, body }, end))
 }
 
 /// The attributes, and how long they are with the bracket behind them.
@@ -175,33 +175,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_at_the_programs_own_details() {
+    fn text_is_split_at_own_details() {
         let text = "Hello\n<details type=\"reasoning\" done=\"true\" duration=\"3\">\n<summary>Thought for 3 seconds</summary>\n&gt; It&#x27;s\n&gt; &lt;b&gt;\n</details>\nThen\n<details><summary>The model's</summary>x</details>\n<details type=\"tool_calls\" done=\"true\" id=\"c1\" name=\"look\" arguments=\"&quot;{\\&quot;q\\&quot;:1}&quot;\" result=\"&quot;found&quot;\">\n<summary>Tool Executed</summary>\n</details>\nEnd";
-        let read = stretches(text);
+        let read = split_details(text);
         let kinds: Vec<String> = read
             .iter()
             .map(|stretch| match stretch {
-                Stretch::Text(text) => (*text).to_owned(),
-                Stretch::Details(details) => details.kind.to_owned(),
+                TextSegment::Text(text) => (*text).to_owned(),
+                TextSegment::Details(details) => details.kind.to_owned(),
             })
             .collect();
         assert_eq!(
             kinds,
             ["Hello", "reasoning", "Then\n<details><summary>The model's</summary>x</details>", "tool_calls", "End"]
         );
-        let Stretch::Details(reasoning) = &read[1] else { panic!("{read:?}") };
+        let TextSegment::Details(reasoning) = &read[1] else { panic!("{read:?}") };
         assert_eq!(
             (reasoning.reasoning().as_str(), reasoning.attribute("duration").as_deref()),
             ("It's\n<b>", Some("3"))
         );
-        let Stretch::Details(call) = &read[3] else { panic!("{read:?}") };
+        let TextSegment::Details(call) = &read[3] else { panic!("{read:?}") };
         assert_eq!(call.json("arguments"), Some(json!({"q": 1})));
         assert_eq!(call.json("result"), Some(json!("found")));
         assert_eq!(call.attribute("files"), None);
     }
 
     #[test]
-    fn broken_details_are_text_or_reach_to_the_end() {
+    fn broken_details_stay_text_or_reach_end() {
         let table = [
             ("a <details type=\"reasoning\">b</details>", 1, 0),
             ("<details type=\"reasoning\">cut", 0, 1),
@@ -220,10 +220,10 @@ mod tests {
             ("a\nb <details type=\"reasoning\">b</details>", 1, 0),
         ];
         for (text, texts, details) in table {
-            let read = stretches(text);
-            let count = |is: fn(&Stretch<'_>) -> bool| read.iter().filter(|stretch| is(stretch)).count();
+            let read = split_details(text);
+            let count = |is: fn(&TextSegment<'_>) -> bool| read.iter().filter(|stretch| is(stretch)).count();
             assert_eq!(
-                (count(|s| matches!(s, Stretch::Text(_))), count(|s| matches!(s, Stretch::Details(_)))),
+                (count(|s| matches!(s, TextSegment::Text(_))), count(|s| matches!(s, TextSegment::Details(_)))),
                 (texts, details),
                 "{text}"
             );
@@ -231,16 +231,16 @@ mod tests {
     }
 
     #[test]
-    fn many_that_begin_no_line_are_passed_over_at_once() {
+    fn details_within_lines_are_skipped_in_linear_time() {
         // Looked through to the end from each of them it would take hours.
         let text = "x<details type=\"reasoning\">".repeat(400_000);
-        assert_eq!(stretches(&text), [Stretch::Text(&text)]);
+        assert_eq!(split_details(&text), [TextSegment::Text(&text)]);
     }
 
     proptest::proptest! {
         #[test]
-        fn no_text_makes_it_panic(text in "(<details|</details>| type=\"reasoning\"|>|<summary>|</summary>|é|\n| |\"|=|&gt;){0,20}") {
-            stretches(&text);
+        fn arbitrary_text_never_panics(text in "(<details|</details>| type=\"reasoning\"|>|<summary>|</summary>|é|\n| |\"|=|&gt;){0,20}") {
+            split_details(&text);
         }
     }
 }

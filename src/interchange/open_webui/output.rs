@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::details::unwrapped;
-use crate::conversation::Body;
+use super::details::json_or_text;
+use crate::conversation::PieceBody;
 use crate::fields;
 
 /// What the items hold, in their order. An answer stands where it stands; one without a call gets one.
 pub(crate) fn bodies(
     items: &[Value],
     tell: &mut dyn FnMut(&str),
-    picture: &mut dyn FnMut(&Value) -> Option<Body>,
-) -> Vec<Body> {
+    picture: &mut dyn FnMut(&Value) -> Option<PieceBody>,
+) -> Vec<PieceBody> {
     let mut bodies = Vec::new();
     // The names of the calls so far; of several with the same id that of the first.
     let mut calls: HashMap<String, String> = HashMap::new();
@@ -24,7 +24,7 @@ pub(crate) fn bodies(
             "message" => {
                 let text = texts(item.get("content")).join("");
                 if !text.trim().is_empty() {
-                    bodies.push(Body::Text(text.trim().to_owned()));
+                    bodies.push(PieceBody::Text(text.trim().to_owned()));
                 }
             }
             "reasoning" => bodies.extend(reasoning(item)),
@@ -32,30 +32,36 @@ pub(crate) fn bodies(
                 let name = fields::text(item, "name").unwrap_or("tool").to_owned();
                 calls.entry(id("call_id")).or_insert_with(|| name.clone());
                 let (arguments, raw) = match item.get("arguments") {
-                    Some(Value::String(raw)) => (unwrapped(raw), (!raw.is_empty()).then(|| raw.clone())),
+                    Some(Value::String(raw)) => (json_or_text(raw), (!raw.is_empty()).then(|| raw.clone())),
                     other => (other.cloned().unwrap_or_default(), None),
                 };
                 let arguments = if arguments.is_string() { Value::Null } else { arguments };
-                bodies.push(Body::Call { id: id("call_id"), name, arguments, arguments_raw: raw });
+                bodies.push(PieceBody::ToolCall { id: id("call_id"), name, arguments, arguments_raw: raw });
             }
             "function_call_output" => {
                 let call = id("call_id");
                 let name = calls.get(&call).cloned().unwrap_or_else(|| {
                     let (id, name) = (call.clone(), "tool".to_owned());
-                    bodies.push(Body::Call { id, name, arguments: Value::Null, arguments_raw: None });
+                    bodies.push(PieceBody::ToolCall { id, name, arguments: Value::Null, arguments_raw: None });
                     "tool".to_owned()
                 });
                 let result = match item.get("output") {
-                    Some(Value::String(text)) => unwrapped(text),
-                    Some(Value::Array(_)) => unwrapped(&texts(item.get("output")).join("")),
+                    Some(Value::String(text)) => json_or_text(text),
+                    Some(Value::Array(_)) => json_or_text(&texts(item.get("output")).join("")),
                     other => other.cloned().unwrap_or_default(),
                 };
-                bodies.push(Body::Answer { id: call, name, result, success: !has_failed(item), metadata: Value::Null });
+                bodies.push(PieceBody::ToolResult {
+                    id: call,
+                    name,
+                    result,
+                    success: !has_failed(item),
+                    metadata: Value::Null,
+                });
                 bodies.extend(fields::list(item, "files").iter().filter_map(&mut *picture));
             }
             "open_webui:code_interpreter" | "code_interpreter" => {
                 let code = fields::text(item, "code").map(str::to_owned);
-                bodies.extend(code_run(id("call_id"), code, item.get("output").cloned(), !has_failed(item)));
+                bodies.extend(code_run_bodies(id("call_id"), code, item.get("output").cloned(), !has_failed(item)));
             }
             kind if kind.ends_with("_call") => {
                 // A tool that the provider ran itself: what it was asked is all that is kept of it.
@@ -64,8 +70,8 @@ pub(crate) fn bodies(
                 if let Value::Object(members) = &mut arguments {
                     members.retain(|name, _| !matches!(name.as_str(), "type" | "id" | "status"));
                 }
-                bodies.push(Body::Call { id: id("id"), name: name.clone(), arguments, arguments_raw: None });
-                bodies.push(Body::Answer {
+                bodies.push(PieceBody::ToolCall { id: id("id"), name: name.clone(), arguments, arguments_raw: None });
+                bodies.push(PieceBody::ToolResult {
                     id: id("id"),
                     name,
                     result: Value::Null,
@@ -78,7 +84,7 @@ pub(crate) fn bodies(
                 if text.trim().is_empty() {
                     tell(kind);
                 } else {
-                    bodies.push(Body::Text(text));
+                    bodies.push(PieceBody::Text(text));
                 }
             }
         }
@@ -87,24 +93,32 @@ pub(crate) fn bodies(
 }
 
 /// A run of the code interpreter: its code as the call, what came out as the answer.
-pub(crate) fn code_run(id: String, code: Option<String>, output: Option<Value>, success: bool) -> [Body; 2] {
+pub(crate) fn code_run_bodies(
+    id: String,
+    code: Option<String>,
+    output: Option<Value>,
+    success: bool,
+) -> [PieceBody; 2] {
     let name = "code_interpreter".to_owned();
-    let call = Body::Call { id: id.clone(), name: name.clone(), arguments: Value::Null, arguments_raw: code };
-    [call, Body::Answer { id, name, result: output.unwrap_or_else(|| json!("")), success, metadata: Value::Null }]
+    let call = PieceBody::ToolCall { id: id.clone(), name: name.clone(), arguments: Value::Null, arguments_raw: code };
+    [
+        call,
+        PieceBody::ToolResult { id, name, result: output.unwrap_or_else(|| json!("")), success, metadata: Value::Null },
+    ]
 }
 
 fn has_failed(item: &Value) -> bool {
     matches!(fields::text(item, "status"), Some("failed" | "error"))
 }
 
-fn reasoning(item: &Value) -> Option<Body> {
+fn reasoning(item: &Value) -> Option<PieceBody> {
     let mut text = texts(item.get("summary")).join("");
     if text.trim().is_empty() {
         text = texts(item.get("content")).join("");
     }
     let duration_ms = fields::seconds_as_ms(item, "duration").filter(|duration| *duration > 0);
     let text = text.trim().to_owned();
-    (!text.is_empty() || duration_ms.is_some()).then_some(Body::Thinking { text, title: None, duration_ms })
+    (!text.is_empty() || duration_ms.is_some()).then_some(PieceBody::Thinking { text, title: None, duration_ms })
 }
 
 /// The texts of content parts, or the content itself where it is a text.

@@ -6,7 +6,7 @@ use crate::domain::usage::Usage;
 use crate::fields::count;
 
 /// The counts of a message.
-pub(crate) fn of(message: &Value) -> Usage {
+pub(crate) fn from_message(message: &Value) -> Usage {
     let info = message.get("info");
     let within = info.and_then(|info| info.get("usage"));
     let Some(usage) = [message.get("usage"), within, info].into_iter().flatten().find(|usage| usage.is_object()) else {
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_brought_into_one_meaning() {
+    fn usage_forms_are_normalized() {
         let usage = |input, output, cache_read, cache_write, reasoning| Usage {
             input_tokens: input,
             output_tokens: output,
@@ -71,7 +71,7 @@ mod tests {
             ),
         ];
         for (message, expected) in table {
-            assert_eq!(of(&message), expected, "{message}");
+            assert_eq!(from_message(&message), expected, "{message}");
         }
     }
 }

@@ -4,27 +4,28 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::turn::Role;
-use crate::made::message;
-use crate::report::Place;
+use crate::message_builder::empty_message;
+use crate::report::IssueLocation;
 
 /// `id<parent>children`; an id in brackets is scaffolding.
-fn node(told: &str) -> Node {
+fn node(told: &str) -> SourceNode {
     let (rest, children) = told.split_once('>').unwrap_or((told, ""));
     let (id, parent) = rest.split_once('<').unwrap_or((rest, ""));
     let is_shown = !id.starts_with('(');
     let id = id.trim_matches(['(', ')']);
-    Node {
+    SourceNode {
         id: id.to_owned(),
         parent: (!parent.is_empty()).then(|| parent.to_owned()),
         children: children.split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect(),
-        message: is_shown.then(|| message(id, Role::User)),
+        message: is_shown.then(|| empty_message(id, Role::User)),
     }
 }
 
-fn grown(told: &str, current: Option<&str>) -> (String, Option<usize>, usize) {
-    let mut notes = Notes::new(Place::default());
-    let (messages, current) = grow(told.split_whitespace().map(node).collect(), current, &mut notes);
-    let above = |message: &Message| message.parent.map_or("", |parent| messages[parent].source_id.as_str()).to_owned();
+fn ordered(told: &str, current: Option<&str>) -> (String, Option<usize>, usize) {
+    let mut notes = ConversationNotes::new(IssueLocation::default());
+    let (messages, current) = order_messages(told.split_whitespace().map(node).collect(), current, &mut notes);
+    let above =
+        |message: &ImportedMessage| message.parent.map_or("", |parent| messages[parent].source_id.as_str()).to_owned();
     let lines: Vec<String> =
         messages.iter().map(|message| format!("{}<{}", message.source_id, above(message))).collect();
     (lines.join(" "), current, notes.count())
@@ -53,17 +54,17 @@ fn trees_are_kept_whole() {
         ("a>a,b,b b<a>a", None, "a< b<a", Some(1), 0),
     ];
     for (told, current, expected, shown, findings) in table {
-        let (messages, last, found) = grown(told, current);
+        let (messages, last, found) = ordered(told, current);
         assert_eq!((messages.as_str(), last, found), (expected, shown, findings), "{told}");
     }
 }
 
 #[test]
-fn a_long_and_deep_tree_takes_no_recursion_and_a_too_long_one_is_cut() {
-    let mut nodes: Vec<Node> = vec![node("0")];
+fn deep_tree_needs_no_recursion_and_too_long_one_is_cut() {
+    let mut nodes: Vec<SourceNode> = vec![node("0")];
     nodes.extend((1..=bounds::MESSAGES).map(|at| node(&format!("{at}<{}", at - 1))));
-    let mut notes = Notes::new(Place::default());
-    let (messages, current) = grow(nodes, None, &mut notes);
+    let mut notes = ConversationNotes::new(IssueLocation::default());
+    let (messages, current) = order_messages(nodes, None, &mut notes);
     assert_eq!((messages.len(), current, notes.count()), (bounds::MESSAGES, Some(bounds::MESSAGES - 1), 1));
 }
 
@@ -73,17 +74,17 @@ proptest! {
         told in prop::collection::vec((0u8..12, prop::option::of(0u8..14), prop::collection::vec(0u8..14, 0..4), any::<bool>()), 0..20),
         current in prop::option::of(0u8..14),
     ) {
-        let nodes: Vec<Node> = told
+        let nodes: Vec<SourceNode> = told
             .iter()
-            .map(|(id, parent, children, is_shown)| Node {
+            .map(|(id, parent, children, is_shown)| SourceNode {
                 id: id.to_string(),
                 parent: parent.map(|id| id.to_string()),
                 children: children.iter().map(u8::to_string).collect(),
-                message: is_shown.then(|| message(&id.to_string(), Role::User)),
+                message: is_shown.then(|| empty_message(&id.to_string(), Role::User)),
             })
             .collect();
         let shown = nodes.iter().filter(|node| node.message.is_some()).count();
-        let (messages, last) = grow(nodes, current.map(|id| id.to_string()).as_deref(), &mut Notes::new(Place::default()));
+        let (messages, last) = order_messages(nodes, current.map(|id| id.to_string()).as_deref(), &mut ConversationNotes::new(IssueLocation::default()));
         prop_assert_eq!(messages.len(), shown);
         prop_assert!(messages.iter().enumerate().all(|(at, message)| message.parent.is_none_or(|parent| parent < at)));
         prop_assert!(last.is_none_or(|last| last < messages.len()));

@@ -4,8 +4,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::config::ConfigError;
-use crate::config::listen::Listen;
-use crate::config::security::{Auth, Security, is_loopback_host};
+use crate::config::listen::ListenAddress;
+use crate::config::security::{AuthMode, SecuritySettings, is_loopback_host};
 
 /// Whether only this machine can reach the address, in every spelling (`::ffff:127.0.0.1` too).
 pub fn is_loopback(address: IpAddr) -> bool {
@@ -14,10 +14,10 @@ pub fn is_loopback(address: IpAddr) -> bool {
 
 /// Refuses what others could reach when nothing asks them who they are. It is given addresses, never names: the resolved
 /// ones before binding, and the sockets' own after.
-pub fn check(listen: &Listen, addresses: &[SocketAddr], security: &Security) -> Result<(), ConfigError> {
+pub fn check(listen: &ListenAddress, addresses: &[SocketAddr], security: &SecuritySettings) -> Result<(), ConfigError> {
     match security.auth.value {
-        Auth::Proxy => check_proxy(security),
-        Auth::None => {
+        AuthMode::Proxy => check_proxy(security),
+        AuthMode::None => {
             check_public_url(listen, security)?;
             check_names(security)?;
             check_addresses(listen, addresses)
@@ -27,7 +27,7 @@ pub fn check(listen: &Listen, addresses: &[SocketAddr], security: &Security) -> 
 
 /// A proxy is known by where its connections come from and by what it says; one of the two is not enough: every program
 /// on its machine has its address, and a secret may leak.
-fn check_proxy(security: &Security) -> Result<(), ConfigError> {
+fn check_proxy(security: &SecuritySettings) -> Result<(), ConfigError> {
     let source = security.auth.source;
     let missing = match (security.trusted_proxies.value.is_empty(), security.proxy_secret.is_none()) {
         (false, false) => return Ok(()),
@@ -43,7 +43,7 @@ fn check_proxy(security: &Security) -> Result<(), ConfigError> {
     )))
 }
 
-fn check_public_url(listen: &Listen, security: &Security) -> Result<(), ConfigError> {
+fn check_public_url(listen: &ListenAddress, security: &SecuritySettings) -> Result<(), ConfigError> {
     let Some(url) = security.public_url.as_ref().filter(|url| !url.is_loopback()) else {
         return Ok(());
     };
@@ -60,7 +60,7 @@ fn check_public_url(listen: &Listen, security: &Security) -> Result<(), ConfigEr
 }
 
 /// Another name is one under which a proxy passes on requests of other machines, and a trusted proxy is one that does.
-fn check_names(security: &Security) -> Result<(), ConfigError> {
+fn check_names(security: &SecuritySettings) -> Result<(), ConfigError> {
     let hosts = &security.allowed_hosts;
     let (what, source) = match hosts.value.iter().find(|host| !is_loopback_host(host)) {
         Some(host) => (format!("answer to {host}"), hosts.source),
@@ -76,11 +76,11 @@ fn check_names(security: &Security) -> Result<(), ConfigError> {
     )))
 }
 
-fn check_addresses(listen: &Listen, addresses: &[SocketAddr]) -> Result<(), ConfigError> {
+fn check_addresses(listen: &ListenAddress, addresses: &[SocketAddr]) -> Result<(), ConfigError> {
     let Some(open) = addresses.iter().find(|address| !is_loopback(address.ip())) else {
         return Ok(());
     };
-    let asked = listen.text();
+    let asked = listen.host_and_port();
     let resolved =
         if listen.host.value.parse::<IpAddr>().is_ok() { String::new() } else { format!(", which is {open}") };
     let port = listen.port.value;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use secrecy::ExposeSecret;
 
-use crate::config::environment::{Environment, secret_file};
+use crate::config::environment::{Environment, read_secret_file};
 use crate::config::file::ConfigFile;
-use crate::config::setting::{Setting, Source};
-use crate::config::{ConfigError, Flags};
+use crate::config::setting::{SettingSource, SourcedSetting};
+use crate::config::{CliFlags, ConfigError};
 
 /// A database URL. It may hold a password, so it shows itself without one.
 #[derive(Clone, PartialEq, Eq)]
@@ -66,22 +66,22 @@ impl fmt::Debug for DatabaseUrl {
 }
 
 /// The database's URL; by default a SQLite file in the data directory.
-pub fn read(
-    flags: &Flags,
+pub fn read_database_url(
+    flags: &CliFlags,
     environment: &Environment,
     file: &ConfigFile,
     data_dir: &Path,
-) -> Result<Setting<DatabaseUrl>, ConfigError> {
+) -> Result<SourcedSetting<DatabaseUrl>, ConfigError> {
     let from_environment = environment.secret("DATABASE_URL")?.map(|url| url.expose_secret().to_owned());
     let from_file = match &file.database_url_file {
-        Some(path) => Some(secret_file("database_url_file", path)?.expose_secret().to_owned()),
+        Some(path) => Some(read_secret_file("database_url_file", path)?.expose_secret().to_owned()),
         None => file.database_url.clone(),
     };
-    Setting::first(
+    SourcedSetting::first_set(
         [
-            (Source::Flag("--database"), flags.database.clone()),
-            (Source::Environment("DATABASE_URL"), from_environment),
-            (Source::File("database_url"), from_file),
+            (SettingSource::Flag("--database"), flags.database.clone()),
+            (SettingSource::Environment("DATABASE_URL"), from_environment),
+            (SettingSource::File("database_url"), from_file),
         ],
         || format!("sqlite://{}", data_dir.join("turnleaf.db").display()),
     )

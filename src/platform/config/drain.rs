@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::config::ConfigError;
 use crate::config::environment::Environment;
 use crate::config::file::ConfigFile;
-use crate::config::setting::{Setting, Source};
+use crate::config::setting::{SettingSource, SourcedSetting};
 use turnleaf_domain::limits;
 
 const FINISH_SECONDS: RangeInclusive<u64> = 1..=3_600;
@@ -15,31 +15,33 @@ const ANNOUNCE_SECONDS: RangeInclusive<u64> = 0..=300;
 
 /// The two phases of a shutdown.
 #[derive(Debug, Clone)]
-pub struct Drain {
+pub struct DrainSettings {
     /// `/readyz` answers 503 and everything else works: a balancer notices and sends no more requests here.
-    pub announce: Setting<Duration>,
+    pub announce: SourcedSetting<Duration>,
     /// No connection is accepted any more, and replies that run may finish.
-    pub finish: Setting<Duration>,
+    pub finish: SourcedSetting<Duration>,
 }
 
 /// Reads both. `is_public` says that something in front may watch `/readyz`; alone on a loopback address nothing does,
 /// and the end need not wait for it.
-pub fn read(environment: &Environment, file: &ConfigFile, is_public: bool) -> Result<Drain, ConfigError> {
+pub fn read(environment: &Environment, file: &ConfigFile, is_public: bool) -> Result<DrainSettings, ConfigError> {
     let seconds = |variable: &'static str, key, from_file, default: Duration, allowed: RangeInclusive<u64>| {
         let from_environment = environment.text(variable).map(|text| {
             let wrong = || ConfigError::new(format!("{variable} is not a whole number of seconds: {text}"));
             text.parse::<u64>().map_err(|_| wrong())
         });
-        let candidates =
-            [(Source::Environment(variable), from_environment.transpose()?), (Source::File(key), from_file)];
-        Setting::first(candidates, || default.as_secs()).try_map(|value, source| {
+        let candidates = [
+            (SettingSource::Environment(variable), from_environment.transpose()?),
+            (SettingSource::File(key), from_file),
+        ];
+        SourcedSetting::first_set(candidates, || default.as_secs()).try_map(|value, source| {
             let (least, most) = (allowed.start(), allowed.end());
             let wrong = || ConfigError::new(format!("{source} must be from {least} to {most} seconds: {value}"));
             allowed.contains(&value).then(|| Duration::from_secs(value)).ok_or_else(wrong)
         })
     };
     let announced = if is_public { limits::DRAIN_ANNOUNCE } else { Duration::ZERO };
-    Ok(Drain {
+    Ok(DrainSettings {
         announce: seconds(
             "TURNLEAF_DRAIN_ANNOUNCE_SECONDS",
             "drain_announce_seconds",

@@ -13,7 +13,7 @@ pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
     /// The process's own. Variables that are not UTF-8 are left out: none of ours can be.
-    pub fn of_process() -> Self {
+    pub fn from_process() -> Self {
         let variables = std::env::vars_os();
         Self(
             variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect(),
@@ -26,7 +26,7 @@ impl Environment {
     }
 
     /// The same, owned, for [`crate::config::setting::Setting::first`].
-    pub fn owned(&self, name: &str) -> Option<String> {
+    pub fn text_owned(&self, name: &str) -> Option<String> {
         self.text(name).map(str::to_owned)
     }
 
@@ -39,7 +39,7 @@ impl Environment {
                 Err(ConfigError::new(format!("both {name} and {file_variable} are set: set only one")))
             }
             (Some(value), None) => Ok(Some(SecretString::from(value))),
-            (None, Some(path)) => secret_file(&file_variable, path).map(Some),
+            (None, Some(path)) => read_secret_file(&file_variable, path).map(Some),
             (None, None) => Ok(None),
         }
     }
@@ -52,7 +52,7 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
 }
 
 /// The secret in the file at `path`, which the setting `named_by` names.
-pub fn secret_file(named_by: &str, path: &str) -> Result<SecretString, ConfigError> {
+pub fn read_secret_file(named_by: &str, path: &str) -> Result<SecretString, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| ConfigError::new(format!("cannot read {path}, named by {named_by}: {error}")))?;
     let text = text.trim();
@@ -63,7 +63,7 @@ pub fn secret_file(named_by: &str, path: &str) -> Result<SecretString, ConfigErr
 }
 
 /// Reads a switch: `true`/`false`, `1`/`0`, `yes`/`no`, `on`/`off`.
-pub fn switch(name: &str, text: &str) -> Result<bool, ConfigError> {
+pub fn parse_switch(name: &str, text: &str) -> Result<bool, ConfigError> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
@@ -72,6 +72,6 @@ pub fn switch(name: &str, text: &str) -> Result<bool, ConfigError> {
 }
 
 /// Reads a list separated by commas or white space.
-pub fn list(text: &str) -> Vec<String> {
+pub fn parse_list(text: &str) -> Vec<String> {
     text.split([',', ' ', '\t', '\n']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }

@@ -8,7 +8,7 @@ use etcetera::BaseStrategy;
 use serde::Deserialize;
 
 use crate::config::environment::Environment;
-use crate::config::{ConfigError, Flags};
+use crate::config::{CliFlags, ConfigError};
 
 /// The whole file. No `Debug`: it may hold secrets.
 #[derive(Default, Deserialize)]
@@ -134,7 +134,7 @@ pub struct ProviderEntry {
     #[serde(default)]
     pub models: Vec<String>,
     pub default_model: Option<String>,
-    /// `Endpoint::keeps_responses`.
+    /// `ProviderEndpoint::keeps_responses`.
     #[serde(default)]
     pub keeps_responses: bool,
     /// `Patience`.
@@ -144,7 +144,7 @@ pub struct ProviderEntry {
 
 /// Which file to read: the flag's, the environment's, else the one at the usual place if it exists. A file that is
 /// named must exist.
-pub fn locate(flags: &Flags, environment: &Environment) -> Result<Option<PathBuf>, ConfigError> {
+pub fn locate(flags: &CliFlags, environment: &Environment) -> Result<Option<PathBuf>, ConfigError> {
     let named = flags.config.clone().or_else(|| environment.text("TURNLEAF_CONFIG").map(PathBuf::from));
     if named.is_some() {
         return Ok(named);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// The flags of the command line. Everything absent is left to the environment, the file and the defaults.
 #[derive(Debug, Clone, Default)]
-pub struct Flags {
+pub struct CliFlags {
     /// `--listen HOST:PORT`
     pub listen: Option<String>,
     /// `--database URL`

@@ -4,51 +4,51 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 use crate::config::environment::Environment;
 use crate::config::file::ConfigFile;
-use crate::config::setting::{Setting, Source};
-use crate::config::{ConfigError, Flags};
+use crate::config::setting::{SettingSource, SourcedSetting};
+use crate::config::{CliFlags, ConfigError};
 
 const DEFAULT_HOST: &str = "127.0.0.1";
 const DEFAULT_PORT: u16 = 3000;
 
 /// The host (an address without brackets, or a name) and the port (0 for any free one).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listen {
-    pub host: Setting<String>,
-    pub port: Setting<u16>,
+pub struct ListenAddress {
+    pub host: SourcedSetting<String>,
+    pub port: SourcedSetting<u16>,
 }
 
-impl Listen {
+impl ListenAddress {
     /// Reads the flag `--listen`, then `HOST` and `PORT`, then `LEPTOS_SITE_ADDR`, then the file.
-    pub fn read(flags: &Flags, environment: &Environment, file: &ConfigFile) -> Result<Self, ConfigError> {
-        let whole = |source: Source, text: Option<&str>| -> Result<(Option<String>, Option<u16>), ConfigError> {
+    pub fn read(flags: &CliFlags, environment: &Environment, file: &ConfigFile) -> Result<Self, ConfigError> {
+        let whole = |source: SettingSource, text: Option<&str>| -> Result<(Option<String>, Option<u16>), ConfigError> {
             let Some(text) = text else { return Ok((None, None)) };
-            let (host, port) =
-                split(text).ok_or_else(|| ConfigError::new(format!("{source} is not HOST:PORT: {text}")))?;
+            let (host, port) = split_host_and_port(text)
+                .ok_or_else(|| ConfigError::new(format!("{source} is not HOST:PORT: {text}")))?;
             Ok((Some(host), port))
         };
-        let flag = whole(Source::Flag("--listen"), flags.listen.as_deref())?;
-        let site = whole(Source::Environment("LEPTOS_SITE_ADDR"), environment.text("LEPTOS_SITE_ADDR"))?;
-        let from_file = whole(Source::File("listen"), file.listen.as_deref())?;
+        let flag = whole(SettingSource::Flag("--listen"), flags.listen.as_deref())?;
+        let site = whole(SettingSource::Environment("LEPTOS_SITE_ADDR"), environment.text("LEPTOS_SITE_ADDR"))?;
+        let from_file = whole(SettingSource::File("listen"), file.listen.as_deref())?;
         let port = environment.text("PORT").map(|text| {
             text.parse().map_err(|_| ConfigError::new(format!("PORT is not a port between 0 and 65535: {text}")))
         });
         let host = environment.text("HOST").map(|text| unbracket(text).to_owned());
         Ok(Self {
-            host: Setting::first(
+            host: SourcedSetting::first_set(
                 [
-                    (Source::Flag("--listen"), flag.0),
-                    (Source::Environment("HOST"), host),
-                    (Source::Environment("LEPTOS_SITE_ADDR"), site.0),
-                    (Source::File("listen"), from_file.0),
+                    (SettingSource::Flag("--listen"), flag.0),
+                    (SettingSource::Environment("HOST"), host),
+                    (SettingSource::Environment("LEPTOS_SITE_ADDR"), site.0),
+                    (SettingSource::File("listen"), from_file.0),
                 ],
                 || DEFAULT_HOST.to_owned(),
             ),
-            port: Setting::first(
+            port: SourcedSetting::first_set(
                 [
-                    (Source::Flag("--listen"), flag.1),
-                    (Source::Environment("PORT"), port.transpose()?),
-                    (Source::Environment("LEPTOS_SITE_ADDR"), site.1),
-                    (Source::File("listen"), from_file.1),
+                    (SettingSource::Flag("--listen"), flag.1),
+                    (SettingSource::Environment("PORT"), port.transpose()?),
+                    (SettingSource::Environment("LEPTOS_SITE_ADDR"), site.1),
+                    (SettingSource::File("listen"), from_file.1),
                 ],
                 || DEFAULT_PORT,
             ),
@@ -56,7 +56,7 @@ impl Listen {
     }
 
     /// `host:port` as one text, with brackets where the host is an IPv6 address.
-    pub fn text(&self) -> String {
+    pub fn host_and_port(&self) -> String {
         let (host, port) = (&self.host.value, self.port.value);
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
@@ -67,7 +67,7 @@ impl Listen {
         if let Ok(address) = self.host.value.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(address, port)]);
         }
-        let text = self.text();
+        let text = self.host_and_port();
         let found = (self.host.value.as_str(), port).to_socket_addrs();
         let mut addresses: Vec<SocketAddr> = found
             .map_err(|error| ConfigError::new(format!("cannot listen on {text} ({}): {error}", self.host.source)))?
@@ -82,7 +82,7 @@ impl Listen {
 }
 
 /// Splits `HOST:PORT`; the port may be missing. IPv6 addresses stand in brackets when a port follows.
-fn split(text: &str) -> Option<(String, Option<u16>)> {
+fn split_host_and_port(text: &str) -> Option<(String, Option<u16>)> {
     if text.parse::<IpAddr>().is_ok() {
         return Some((text.to_owned(), None));
     }

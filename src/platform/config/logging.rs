@@ -3,11 +3,11 @@
 use crate::config::ConfigError;
 use crate::config::environment::Environment;
 use crate::config::file::ConfigFile;
-use crate::config::setting::{Setting, Source};
+use crate::config::setting::{SettingSource, SourcedSetting};
 
 /// How a line of the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum LogFormat {
     /// For people.
     Text,
     /// One JSON object a line, for machines.
@@ -15,30 +15,32 @@ pub enum Format {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Logging {
+pub struct LoggingSettings {
     /// In the syntax of `RUST_LOG`.
-    pub filter: Setting<String>,
-    pub format: Setting<Format>,
+    pub filter: SourcedSetting<String>,
+    pub format: SourcedSetting<LogFormat>,
     /// Whether colours may be used on a terminal.
     pub colour: bool,
 }
 
-impl Logging {
+impl LoggingSettings {
     pub fn read(environment: &Environment, file: &ConfigFile) -> Result<Self, ConfigError> {
         Ok(Self {
-            filter: Setting::first(
+            filter: SourcedSetting::first_set(
                 [
-                    (Source::Environment("RUST_LOG"), environment.owned("RUST_LOG")),
-                    (Source::File("log"), file.log.clone()),
+                    (SettingSource::Environment("RUST_LOG"), environment.text_owned("RUST_LOG")),
+                    (SettingSource::File("log"), file.log.clone()),
                 ],
                 || "warn,turnleaf=info".to_owned(),
             ),
-            format: Setting::first([(Source::File("log_format"), file.log_format.clone())], || "text".to_owned())
-                .try_map(|text, source| match text.as_str() {
-                    "text" => Ok(Format::Text),
-                    "json" => Ok(Format::Json),
-                    _ => Err(ConfigError::new(format!("{source} is neither text nor json: {text}"))),
-                })?,
+            format: SourcedSetting::first_set([(SettingSource::File("log_format"), file.log_format.clone())], || {
+                "text".to_owned()
+            })
+            .try_map(|text, source| match text.as_str() {
+                "text" => Ok(LogFormat::Text),
+                "json" => Ok(LogFormat::Json),
+                _ => Err(ConfigError::new(format!("{source} is neither text nor json: {text}"))),
+            })?,
             colour: environment.text("NO_COLOR").is_none(),
         })
     }

@@ -1,12 +1,12 @@
 //! The providers that are known by name.
 
-use crate::endpoint::Api;
+use crate::endpoint::ProviderApi;
 
 /// A provider that is known by name: what its key and its address are called, and where it is.
-pub struct Preset {
+pub struct ProviderPreset {
     pub id: &'static str,
     pub name: &'static str,
-    pub api: Api,
+    pub api: ProviderApi,
     pub dialect: &'static str,
     /// Variables that may hold the key; the first that is set counts.
     pub keys: &'static [&'static str],
@@ -15,83 +15,83 @@ pub struct Preset {
     pub base_url: &'static str,
 }
 
-pub const PRESETS: &[Preset] = &[
-    Preset {
+pub const PRESETS: &[ProviderPreset] = &[
+    ProviderPreset {
         id: "openai",
         name: "OpenAI",
-        api: Api::OpenaiChat,
+        api: ProviderApi::OpenaiChat,
         dialect: "openai",
         keys: &["OPENAI_API_KEY"],
         address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         base_url: "https://api.openai.com/v1",
     },
-    Preset {
+    ProviderPreset {
         id: "openai_responses",
         name: "OpenAI (Responses)",
-        api: Api::OpenaiResponses,
+        api: ProviderApi::OpenaiResponses,
         dialect: "",
         keys: &["OPENAI_API_KEY"],
         address: &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         base_url: "https://api.openai.com/v1",
     },
-    Preset {
+    ProviderPreset {
         id: "gemini",
         name: "Gemini",
-        api: Api::Gemini,
+        api: ProviderApi::Gemini,
         dialect: "",
         keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
         address: &["GEMINI_BASE_URL"],
         base_url: "https://generativelanguage.googleapis.com/v1beta",
     },
-    Preset {
+    ProviderPreset {
         id: "anthropic",
         name: "Anthropic",
-        api: Api::Anthropic,
+        api: ProviderApi::Anthropic,
         dialect: "",
         keys: &["ANTHROPIC_API_KEY"],
         address: &["ANTHROPIC_BASE_URL"],
         base_url: "https://api.anthropic.com/v1",
     },
-    Preset {
+    ProviderPreset {
         id: "openrouter",
         name: "OpenRouter",
-        api: Api::OpenaiChat,
+        api: ProviderApi::OpenaiChat,
         dialect: "openrouter",
         keys: &["OPENROUTER_API_KEY"],
         address: &[],
         base_url: "https://openrouter.ai/api/v1",
     },
-    Preset {
+    ProviderPreset {
         id: "deepseek",
         name: "DeepSeek",
-        api: Api::OpenaiChat,
+        api: ProviderApi::OpenaiChat,
         dialect: "deepseek",
         keys: &["DEEPSEEK_API_KEY"],
         address: &[],
         base_url: "https://api.deepseek.com/v1",
     },
-    Preset {
+    ProviderPreset {
         id: "groq",
         name: "Groq",
-        api: Api::OpenaiChat,
+        api: ProviderApi::OpenaiChat,
         dialect: "groq",
         keys: &["GROQ_API_KEY"],
         address: &[],
         base_url: "https://api.groq.com/openai/v1",
     },
-    Preset {
+    ProviderPreset {
         id: "mistral",
         name: "Mistral",
-        api: Api::OpenaiChat,
+        api: ProviderApi::OpenaiChat,
         dialect: "mistral",
         keys: &["MISTRAL_API_KEY"],
         address: &[],
         base_url: "https://api.mistral.ai/v1",
     },
-    Preset {
+    ProviderPreset {
         id: "xai",
         name: "xAI",
-        api: Api::OpenaiChat,
+        api: ProviderApi::OpenaiChat,
         dialect: "xai",
         keys: &["XAI_API_KEY"],
         address: &[],

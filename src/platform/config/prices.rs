@@ -3,7 +3,7 @@
 
 use crate::config::ConfigError;
 use crate::config::file::PriceEntry;
-use crate::price::Price;
+use crate::price::ModelPrice;
 
 /// Dollars a million tokens that nobody asks: a slip of the decimal point.
 const LARGEST: f64 = 1e6;
@@ -12,8 +12,8 @@ const LARGEST: f64 = 1e6;
 ///
 /// # Errors
 /// For a price that is none, and for a second one of the same model.
-pub fn read(entries: Vec<PriceEntry>) -> Result<Vec<Price>, ConfigError> {
-    let mut prices: Vec<Price> = Vec::with_capacity(entries.len());
+pub fn read(entries: Vec<PriceEntry>) -> Result<Vec<ModelPrice>, ConfigError> {
+    let mut prices: Vec<ModelPrice> = Vec::with_capacity(entries.len());
     for entry in entries {
         let of = format!("the price of `{}` at the provider `{}`", entry.model, entry.provider);
         if entry.provider.is_empty() || entry.model.is_empty() {
@@ -35,7 +35,7 @@ pub fn read(entries: Vec<PriceEntry>) -> Result<Vec<Price>, ConfigError> {
         if prices.iter().any(|known| known.provider == entry.provider && known.model == entry.model) {
             return Err(ConfigError::new(format!("{of} is given twice")));
         }
-        prices.push(Price {
+        prices.push(ModelPrice {
             provider: entry.provider,
             model: entry.model,
             input: entry.input,

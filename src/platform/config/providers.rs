@@ -6,26 +6,26 @@ use secrecy::SecretString;
 
 use crate::base_url;
 use crate::config::ConfigError;
-use crate::config::environment::{Environment, secret_file};
+use crate::config::environment::{Environment, read_secret_file};
 use crate::config::file::{ConfigFile, ProviderEntry};
-use crate::config::presets::{PRESETS, Preset};
-use crate::config::setting::{Setting, Source};
-use crate::endpoint::{Api, Endpoint, Patience, is_id};
+use crate::config::presets::{PRESETS, ProviderPreset};
+use crate::config::setting::{SettingSource, SourcedSetting};
+use crate::endpoint::{ProviderApi, ProviderEndpoint, RetryPolicy, is_provider_id};
 
 /// The configured connections.
 #[derive(Debug, Clone)]
-pub struct Providers {
+pub struct ConfiguredProviders {
     /// In the order of preference: the environment's first, then the file's.
-    pub endpoints: Vec<Endpoint>,
+    pub endpoints: Vec<ProviderEndpoint>,
     /// Ids of the endpoints whose address and key the environment sets; Settings shows them so and cannot edit them.
     pub from_environment: BTreeSet<String>,
     /// Whether servers on this machine are looked for.
-    pub find_local_servers: Setting<bool>,
+    pub find_local_servers: SourcedSetting<bool>,
 }
 
-impl Providers {
+impl ConfiguredProviders {
     pub fn read(environment: &Environment, file: ConfigFile) -> Result<Self, ConfigError> {
-        let mut endpoints: Vec<Endpoint> = Vec::new();
+        let mut endpoints: Vec<ProviderEndpoint> = Vec::new();
         for preset in PRESETS {
             endpoints.extend(from_environment(preset, environment)?);
         }
@@ -49,18 +49,21 @@ impl Providers {
                     endpoint.models = configured.models;
                     endpoint.default_model = configured.default_model;
                     endpoint.keeps_responses = configured.keeps_responses;
-                    endpoint.patience = configured.patience;
+                    endpoint.retry_policy = configured.retry_policy;
                 }
                 None => endpoints.push(configured),
             }
         }
         let find_local_servers =
-            Setting::first([(Source::File("find_local_servers"), file.find_local_servers)], || true);
+            SourcedSetting::first_set([(SettingSource::File("find_local_servers"), file.find_local_servers)], || true);
         Ok(Self { endpoints, from_environment: set_by_environment, find_local_servers })
     }
 }
 
-fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
+fn from_environment(
+    preset: &ProviderPreset,
+    environment: &Environment,
+) -> Result<Option<ProviderEndpoint>, ConfigError> {
     let (mut api_key, mut key_name) = (None, "");
     for name in preset.keys {
         if api_key.is_none() {
@@ -72,19 +75,22 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         return Ok(None);
     }
     let base_url = match address {
-        Some((name, url)) => preset.api.with_version(base_url(name, url)?),
+        Some((name, url)) => preset.api.with_version_path(base_url(name, url)?),
         None => preset.base_url.to_owned(),
     };
     let is_home = base_url == preset.base_url;
     // Most servers that these variables point to speak chat completions alone. Where they are OpenAI, both are there.
-    if preset.api == Api::OpenaiResponses && (!is_home || api_key.is_none()) {
+    if preset.api == ProviderApi::OpenaiResponses && (!is_home || api_key.is_none()) {
         return Ok(None);
     }
     // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so; which dialect it speaks is
     // told from its address.
-    let (name, dialect) =
-        if is_home { (preset.name.to_owned(), preset.dialect) } else { (base_url::host_of(&base_url).to_owned(), "") };
-    Ok(Some(Endpoint {
+    let (name, dialect) = if is_home {
+        (preset.name.to_owned(), preset.dialect)
+    } else {
+        (base_url::host_and_port(&base_url).to_owned(), "")
+    };
+    Ok(Some(ProviderEndpoint {
         id: preset.id.to_owned(),
         name,
         api: preset.api,
@@ -93,12 +99,12 @@ fn from_environment(preset: &Preset, environment: &Environment) -> Result<Option
         api_key,
         local_network: true,
         set_by: Some(address.map_or(key_name, |(name, _)| name).to_owned()),
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     }))
 }
 
 /// `OLLAMA_HOST` is written in many ways: `host`, `host:port`, a URL, or the address that the server listens on.
-fn ollama(environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
+fn ollama(environment: &Environment) -> Result<Option<ProviderEndpoint>, ConfigError> {
     let Some(text) = environment.text("OLLAMA_HOST") else { return Ok(None) };
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
     let rest = rest.trim_end_matches('/');
@@ -119,38 +125,39 @@ fn ollama(environment: &Environment) -> Result<Option<Endpoint>, ConfigError> {
         None => host.replacen("[::]", "[::1]", 1),
     };
     let path = if path.is_empty() { "v1".to_owned() } else { path.to_owned() };
-    Ok(Some(Endpoint {
+    Ok(Some(ProviderEndpoint {
         id: "ollama".into(),
         name: "Ollama".into(),
-        api: Api::OpenaiChat,
+        api: ProviderApi::OpenaiChat,
         dialect: "ollama".into(),
         base_url: base_url("OLLAMA_HOST", &format!("{scheme}://{host}{port}/{path}"))?,
         local_network: true,
         set_by: Some("OLLAMA_HOST".into()),
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     }))
 }
 
-fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint, ConfigError> {
+fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<ProviderEndpoint, ConfigError> {
     let id = entry.id;
-    if !is_id(&id) {
+    if !is_provider_id(&id) {
         return Err(ConfigError::new(format!(
             "a provider's id is 1 to 64 of a-z, 0-9, - and _, and not `demo`: `{id}`"
         )));
     }
     let api = match &entry.api {
-        Some(name) => Some(Api::named(name).ok_or_else(|| unknown_api(&id, name))?),
+        Some(name) => Some(ProviderApi::from_name(name).ok_or_else(|| unknown_api(&id, name))?),
         None => None,
     };
     // A preset of another API says nothing about this endpoint.
-    let is_of = |preset: &Preset| api.is_none_or(|api| api == preset.api || (is_openai(api) && is_openai(preset.api)));
+    let is_of =
+        |preset: &ProviderPreset| api.is_none_or(|api| api == preset.api || (is_openai(api) && is_openai(preset.api)));
     let preset = PRESETS.iter().find(|preset| preset.id == id && is_of(preset));
     let url = entry.base_url.as_deref().or(preset.map(|preset| preset.base_url));
     let url = url.ok_or_else(|| ConfigError::new(format!("the provider `{id}` has no base_url")))?;
     let api_key = match (entry.api_key, entry.api_key_file, entry.api_key_env) {
         (None, None, None) => None,
         (Some(key), None, None) => Some(SecretString::from(key)),
-        (None, Some(path), None) => Some(secret_file("api_key_file", &path)?),
+        (None, Some(path), None) => Some(read_secret_file("api_key_file", &path)?),
         (None, None, Some(name)) => environment.secret(&name)?,
         _ => {
             return Err(ConfigError::new(format!(
@@ -159,17 +166,17 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         }
     };
     let api = api.or(preset.map(|preset| preset.api)).unwrap_or_default();
-    if entry.keeps_responses && api != Api::OpenaiResponses {
+    if entry.keeps_responses && api != ProviderApi::OpenaiResponses {
         return Err(ConfigError::new(format!(
             "keeps_responses of the provider `{id}` is for api = \"openai_responses\" alone, and its api is \"{}\"",
             api.as_str()
         )));
     }
-    let patience = Patience::new(entry.retries, entry.silence_seconds)
+    let patience = RetryPolicy::new(entry.retries, entry.silence_seconds)
         .map_err(|wrong| ConfigError::new(format!("{} of the provider `{id}` {}", wrong.field, wrong.reason)))?;
-    let url = api.with_version(base_url(&format!("base_url of the provider `{id}`"), url)?);
+    let url = api.with_version_path(base_url(&format!("base_url of the provider `{id}`"), url)?);
     let fallback = preset.filter(|preset| preset.base_url == url);
-    Ok(Endpoint {
+    Ok(ProviderEndpoint {
         base_url: url,
         api,
         dialect: entry.dialect.unwrap_or_else(|| fallback.map_or("", |preset| preset.dialect).to_owned()),
@@ -179,20 +186,20 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Endpoint
         default_model: entry.default_model,
         local_network: true,
         keeps_responses: entry.keeps_responses,
-        patience,
+        retry_policy: patience,
         set_by: Some("the configuration file".into()),
         id,
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     })
 }
 
 /// OpenAI's two APIs hang on one address.
-fn is_openai(api: Api) -> bool {
-    matches!(api, Api::OpenaiChat | Api::OpenaiResponses)
+fn is_openai(api: ProviderApi) -> bool {
+    matches!(api, ProviderApi::OpenaiChat | ProviderApi::OpenaiResponses)
 }
 
 fn unknown_api(id: &str, name: &str) -> ConfigError {
-    let known: Vec<&str> = Api::ALL.iter().map(|api| api.as_str()).collect();
+    let known: Vec<&str> = ProviderApi::ALL.iter().map(|api| api.as_str()).collect();
     ConfigError::new(format!("api of the provider `{id}` is `{name}`, which is not one of {}", known.join(", ")))
 }
 

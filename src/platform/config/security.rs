@@ -9,23 +9,23 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
 use crate::config::ConfigError;
-use crate::config::environment::{Environment, list, secret_file};
+use crate::config::environment::{Environment, parse_list, read_secret_file};
 use crate::config::file::ConfigFile;
-use crate::config::setting::{Setting, Source};
+use crate::config::setting::{SettingSource, SourcedSetting};
 
 /// The shortest secret that a proxy may share with the server.
 const PROXY_SECRET_CHARS: usize = 16;
 
 /// How people sign in. Accounts do not exist yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Auth {
+pub enum AuthMode {
     /// Nobody does: only this machine may reach the server.
     None,
     /// A reverse proxy authenticates people; the server answers to that proxy alone.
     Proxy,
 }
 
-impl Auth {
+impl AuthMode {
     /// As it is written in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -37,14 +37,14 @@ impl Auth {
 
 /// The settings that keep strangers out.
 #[derive(Debug, Clone)]
-pub struct Security {
-    pub auth: Setting<Auth>,
+pub struct SecuritySettings {
+    pub auth: SourcedSetting<AuthMode>,
     /// The address people use, when it is not the one listened on.
     pub public_url: Option<PublicUrl>,
     /// Further names, lower case, each with or without a port, under which requests are answered.
-    pub allowed_hosts: Setting<Vec<String>>,
+    pub allowed_hosts: SourcedSetting<Vec<String>>,
     /// Whose word about the client's address is believed.
-    pub trusted_proxies: Setting<Vec<AddressRange>>,
+    pub trusted_proxies: SourcedSetting<Vec<AddressRange>>,
     /// A trusted proxy proves itself with it in each request.
     pub proxy_secret: Option<SecretString>,
     /// Seals stored secrets.
@@ -186,9 +186,9 @@ impl FromStr for AddressRange {
     }
 }
 
-impl Security {
+impl SecuritySettings {
     /// Whether both seal with the same key.
-    pub fn has_key_of(&self, other: &Self) -> bool {
+    pub fn has_same_key(&self, other: &Self) -> bool {
         let key = |of: &Self| of.secret_key.as_ref().map(|key| key.expose_secret().to_owned());
         key(self) == key(other)
     }
@@ -202,12 +202,12 @@ impl Security {
         let public_url = environment.text("TURNLEAF_PUBLIC_URL").or(file.public_url.as_deref());
         let secret_key = match (environment.secret("TURNLEAF_SECRET_KEY")?, &file.secret_key_file) {
             (Some(key), _) => Some(key),
-            (None, Some(path)) => Some(secret_file("secret_key_file", path)?),
+            (None, Some(path)) => Some(read_secret_file("secret_key_file", path)?),
             (None, None) => file.secret_key.clone().map(SecretString::from),
         };
         let proxy_secret = match (environment.secret("TURNLEAF_PROXY_SECRET")?, &file.proxy_secret_file) {
             (Some(secret), _) => Some(secret),
-            (None, Some(path)) => Some(secret_file("proxy_secret_file", path)?),
+            (None, Some(path)) => Some(read_secret_file("proxy_secret_file", path)?),
             (None, None) => file.proxy_secret.clone().map(SecretString::from),
         };
         if proxy_secret.as_ref().is_some_and(|secret| !is_proxy_secret(secret.expose_secret())) {
@@ -217,33 +217,33 @@ impl Security {
             )));
         }
         Ok(Self {
-            auth: Setting::first(
+            auth: SourcedSetting::first_set(
                 [
-                    (Source::Environment("TURNLEAF_AUTH"), environment.owned("TURNLEAF_AUTH")),
-                    (Source::File("auth"), file.auth.clone()),
+                    (SettingSource::Environment("TURNLEAF_AUTH"), environment.text_owned("TURNLEAF_AUTH")),
+                    (SettingSource::File("auth"), file.auth.clone()),
                 ],
                 || "none".to_owned(),
             )
             .try_map(|text, source| read_auth(&text, source))?,
             public_url: public_url.map(str::parse).transpose()?,
-            allowed_hosts: Setting::first(
+            allowed_hosts: SourcedSetting::first_set(
                 [
                     (
-                        Source::Environment("TURNLEAF_ALLOWED_HOSTS"),
-                        environment.text("TURNLEAF_ALLOWED_HOSTS").map(list),
+                        SettingSource::Environment("TURNLEAF_ALLOWED_HOSTS"),
+                        environment.text("TURNLEAF_ALLOWED_HOSTS").map(parse_list),
                     ),
-                    (Source::File("allowed_hosts"), file.allowed_hosts.clone()),
+                    (SettingSource::File("allowed_hosts"), file.allowed_hosts.clone()),
                 ],
                 Vec::new,
             )
             .try_map(|hosts, source| hosts.iter().map(|host| read_host(host, source)).collect())?,
-            trusted_proxies: Setting::first(
+            trusted_proxies: SourcedSetting::first_set(
                 [
                     (
-                        Source::Environment("TURNLEAF_TRUSTED_PROXIES"),
-                        environment.text("TURNLEAF_TRUSTED_PROXIES").map(list),
+                        SettingSource::Environment("TURNLEAF_TRUSTED_PROXIES"),
+                        environment.text("TURNLEAF_TRUSTED_PROXIES").map(parse_list),
                     ),
-                    (Source::File("trusted_proxies"), file.trusted_proxies.clone()),
+                    (SettingSource::File("trusted_proxies"), file.trusted_proxies.clone()),
                 ],
                 Vec::new,
             )
@@ -258,10 +258,10 @@ fn is_proxy_secret(text: &str) -> bool {
     text.len() >= PROXY_SECRET_CHARS && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-fn read_auth(text: &str, source: Source) -> Result<Auth, ConfigError> {
+fn read_auth(text: &str, source: SettingSource) -> Result<AuthMode, ConfigError> {
     match text {
-        "none" => Ok(Auth::None),
-        "proxy" => Ok(Auth::Proxy),
+        "none" => Ok(AuthMode::None),
+        "proxy" => Ok(AuthMode::Proxy),
         "password" | "oidc" => Err(ConfigError::new(format!(
             "{source} asks for `{text}`, but this version has no accounts yet: `none` serves this machine only, \
              and with `proxy` a reverse proxy asks for passwords"
@@ -270,7 +270,7 @@ fn read_auth(text: &str, source: Source) -> Result<Auth, ConfigError> {
     }
 }
 
-fn read_host(text: &str, source: Source) -> Result<String, ConfigError> {
+fn read_host(text: &str, source: SettingSource) -> Result<String, ConfigError> {
     let host: Authority =
         text.parse().map_err(|_| ConfigError::new(format!("{source} has something that is no host name: {text}")))?;
     if host.as_str().contains(['@', '*']) {

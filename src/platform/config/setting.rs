@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Who set a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum SettingSource {
     /// A flag of the command line, by its name.
     Flag(&'static str),
     /// A variable of the environment, by its name.
@@ -15,7 +15,7 @@ pub enum Source {
     Default,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SettingSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(name) | Self::Environment(name) => f.write_str(name),
@@ -27,27 +27,27 @@ impl fmt::Display for Source {
 
 /// A value with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting<T> {
+pub struct SourcedSetting<T> {
     pub value: T,
-    pub source: Source,
+    pub source: SettingSource,
 }
 
-impl<T> Setting<T> {
-    pub fn new(value: T, source: Source) -> Self {
+impl<T> SourcedSetting<T> {
+    pub fn new(value: T, source: SettingSource) -> Self {
         Self { value, source }
     }
 
     /// The first of the candidates that is set, in the order of precedence, or the default.
-    pub fn first<const N: usize>(candidates: [(Source, Option<T>); N], default: impl FnOnce() -> T) -> Self {
+    pub fn first_set<const N: usize>(candidates: [(SettingSource, Option<T>); N], default: impl FnOnce() -> T) -> Self {
         candidates
             .into_iter()
             .find_map(|(source, value)| value.map(|value| Self { value, source }))
-            .unwrap_or_else(|| Self { value: default(), source: Source::Default })
+            .unwrap_or_else(|| Self { value: default(), source: SettingSource::Default })
     }
 
     /// The same setting, read as another type.
-    pub fn try_map<U, E>(self, read: impl FnOnce(T, Source) -> Result<U, E>) -> Result<Setting<U>, E> {
+    pub fn try_map<U, E>(self, read: impl FnOnce(T, SettingSource) -> Result<U, E>) -> Result<SourcedSetting<U>, E> {
         let source = self.source;
-        read(self.value, source).map(|value| Setting { value, source })
+        read(self.value, source).map(|value| SourcedSetting { value, source })
     }
 }

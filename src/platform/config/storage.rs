@@ -5,28 +5,28 @@ use std::path::PathBuf;
 
 use etcetera::BaseStrategy;
 
-use crate::config::environment::{Environment, switch};
+use crate::config::environment::{Environment, parse_switch};
 use crate::config::file::{ConfigFile, SizeEntry};
-use crate::config::setting::{Setting, Source};
-use crate::config::{ConfigError, Flags};
+use crate::config::setting::{SettingSource, SourcedSetting};
+use crate::config::{CliFlags, ConfigError};
+use turnleaf_domain::byte_size::{ByteSize, ParseByteSizeError};
 use turnleaf_domain::limits;
-use turnleaf_domain::size::{NotASize, Size};
 
 /// The data directory: ours by name, else the state directory of a system service, else the user's data directory.
 pub fn data_dir(
-    flags: &Flags,
+    flags: &CliFlags,
     environment: &Environment,
     file: Option<PathBuf>,
-) -> Result<Setting<PathBuf>, ConfigError> {
+) -> Result<SourcedSetting<PathBuf>, ConfigError> {
     let variable = |name| environment.text(name).map(PathBuf::from);
     let candidates = [
-        (Source::Flag("--data-dir"), flags.data_dir.clone()),
-        (Source::Environment("TURNLEAF_DATA_DIR"), variable("TURNLEAF_DATA_DIR")),
-        (Source::File("data_dir"), file),
-        (Source::Environment("STATE_DIRECTORY"), variable("STATE_DIRECTORY")),
-        (Source::Default, usual(environment)),
+        (SettingSource::Flag("--data-dir"), flags.data_dir.clone()),
+        (SettingSource::Environment("TURNLEAF_DATA_DIR"), variable("TURNLEAF_DATA_DIR")),
+        (SettingSource::File("data_dir"), file),
+        (SettingSource::Environment("STATE_DIRECTORY"), variable("STATE_DIRECTORY")),
+        (SettingSource::Default, default_data_dir(environment)),
     ];
-    let setting = Setting::first(candidates, PathBuf::new);
+    let setting = SourcedSetting::first_set(candidates, PathBuf::new);
     if setting.value.as_os_str().is_empty() {
         return Err(ConfigError::new(
             "there is no home directory to keep data in: set --data-dir or TURNLEAF_DATA_DIR",
@@ -35,41 +35,42 @@ pub fn data_dir(
     Ok(setting)
 }
 
-fn usual(environment: &Environment) -> Option<PathBuf> {
+fn default_data_dir(environment: &Environment) -> Option<PathBuf> {
     let asked = environment.text("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let parent = asked.or_else(|| etcetera::choose_base_strategy().ok().map(|strategy| strategy.data_dir()));
     parent.map(|parent| parent.join("turnleaf"))
 }
 
 /// Whether raw replies are kept; they are unless told otherwise.
-pub fn store_raw(environment: &Environment, file: &ConfigFile) -> Result<Setting<bool>, ConfigError> {
+pub fn store_raw(environment: &Environment, file: &ConfigFile) -> Result<SourcedSetting<bool>, ConfigError> {
     let name = "TURNLEAF_STORE_RAW";
-    let from_environment = environment.text(name).map(|text| switch(name, text)).transpose()?;
-    Ok(Setting::first(
-        [(Source::Environment(name), from_environment), (Source::File("store_raw"), file.store_raw)],
+    let from_environment = environment.text(name).map(|text| parse_switch(name, text)).transpose()?;
+    Ok(SourcedSetting::first_set(
+        [(SettingSource::Environment(name), from_environment), (SettingSource::File("store_raw"), file.store_raw)],
         || true,
     ))
 }
 
 /// The free space that the file system of the data directory keeps: below it nothing new begins. 0 switches it off.
-pub fn min_free_disk(environment: &Environment, file: &ConfigFile) -> Result<Setting<Size>, ConfigError> {
-    let of_file = (Source::File("min_free_disk"), file.min_free_disk.as_ref());
-    size("TURNLEAF_MIN_FREE_DISK", environment, of_file, limits::MIN_FREE_DISK)
+pub fn min_free_disk(environment: &Environment, file: &ConfigFile) -> Result<SourcedSetting<ByteSize>, ConfigError> {
+    let of_file = (SettingSource::File("min_free_disk"), file.min_free_disk.as_ref());
+    read_size("TURNLEAF_MIN_FREE_DISK", environment, of_file, limits::MIN_FREE_DISK)
 }
 
 /// What each person may keep in all. 0, the default, is no quota.
-pub fn quota(environment: &Environment, file: &ConfigFile) -> Result<Setting<Size>, ConfigError> {
-    size("TURNLEAF_QUOTA", environment, (Source::File("quota"), file.quota.as_ref()), 0)
+pub fn quota(environment: &Environment, file: &ConfigFile) -> Result<SourcedSetting<ByteSize>, ConfigError> {
+    read_size("TURNLEAF_QUOTA", environment, (SettingSource::File("quota"), file.quota.as_ref()), 0)
 }
 
-fn size(
+fn read_size(
     variable: &'static str,
     environment: &Environment,
-    (key, entry): (Source, Option<&SizeEntry>),
+    (key, entry): (SettingSource, Option<&SizeEntry>),
     default: u64,
-) -> Result<Setting<Size>, ConfigError> {
-    let candidates = [(Source::Environment(variable), environment.owned(variable)), (key, entry.map(SizeEntry::text))];
-    Setting::first(candidates, || default.to_string()).try_map(|text, source| {
-        text.parse().map_err(|error: NotASize| ConfigError::new(format!("{source} {error}: {text}")))
+) -> Result<SourcedSetting<ByteSize>, ConfigError> {
+    let candidates =
+        [(SettingSource::Environment(variable), environment.text_owned(variable)), (key, entry.map(SizeEntry::text))];
+    SourcedSetting::first_set(candidates, || default.to_string()).try_map(|text, source| {
+        text.parse().map_err(|error: ParseByteSizeError| ConfigError::new(format!("{source} {error}: {text}")))
     })
 }

@@ -11,21 +11,21 @@ use url::Url;
 
 use crate::base_url;
 use crate::config::ConfigError;
-use crate::config::environment::{Environment, secret_file};
+use crate::config::environment::{Environment, read_secret_file};
 use crate::config::file::{SecretEntry, ToolServerEntry, ToolTrustEntry};
 use crate::endpoint::is_tool_server_id;
-use turnleaf_domain::{Invalid, limits};
+use turnleaf_domain::{InvalidField, limits};
 
 /// The longest limit that a server may be given: a day.
 const LONGEST: u64 = 24 * 60 * 60;
 
 /// A server of tools that the file sets.
 #[derive(Debug, Clone)]
-pub struct ToolServer {
+pub struct ToolServerConfig {
     /// What its tools are named after.
     pub id: String,
     pub name: String,
-    pub reach: Reach,
+    pub reach: ToolServerTransport,
     /// How long a call may be silent, and how long it may take in all; `limits` where nothing is said.
     pub idle: Option<Duration>,
     pub total: Option<Duration>,
@@ -50,7 +50,7 @@ impl From<&str> for ToolTrust {
 
 /// How a configured server is reached.
 #[derive(Debug, Clone)]
-pub enum Reach {
+pub enum ToolServerTransport {
     /// A program with its arguments; there is no shell.
     Program {
         argv: Vec<String>,
@@ -63,7 +63,7 @@ pub enum Reach {
     },
 }
 
-impl Reach {
+impl ToolServerTransport {
     fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -92,7 +92,7 @@ fn is_same_secret((name, value): (&String, &SecretString), (its_name, its_value)
     name == its_name && value.expose_secret() == its_value.expose_secret()
 }
 
-impl ToolServer {
+impl ToolServerConfig {
     /// Whether a tool of it runs without asking.
     pub fn trusts(&self, tool: &str) -> bool {
         self.trusted_tools.iter().any(|trusted| trusted.name == tool || trusted.name == "*")
@@ -104,21 +104,21 @@ impl ToolServer {
     }
 
     /// Whether both are the same program or address, with the same name and the same limits: then what runs can go on.
-    pub fn is_reached_as(&self, other: &Self) -> bool {
+    pub fn has_same_connection(&self, other: &Self) -> bool {
         (&self.id, &self.name, self.idle, self.total) == (&other.id, &other.name, other.idle, other.total)
             && self.reach.is_same_as(&other.reach)
     }
 }
 
 /// Reads the tables.
-pub fn read(entries: Vec<ToolServerEntry>, environment: &Environment) -> Result<Vec<ToolServer>, ConfigError> {
+pub fn read(entries: Vec<ToolServerEntry>, environment: &Environment) -> Result<Vec<ToolServerConfig>, ConfigError> {
     if entries.len() > limits::TOOL_SERVERS {
         return Err(ConfigError::new(format!("there are more than {} tool_servers", limits::TOOL_SERVERS)));
     }
     let mut ids = BTreeSet::new();
     let mut servers = Vec::with_capacity(entries.len());
     for entry in entries {
-        let server = one(entry, environment)?;
+        let server = read_entry(entry, environment)?;
         if !ids.insert(server.id.clone()) {
             return Err(ConfigError::new(format!("two tool servers have the id `{}`", server.id)));
         }
@@ -127,7 +127,7 @@ pub fn read(entries: Vec<ToolServerEntry>, environment: &Environment) -> Result<
     Ok(servers)
 }
 
-fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, ConfigError> {
+fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServerConfig, ConfigError> {
     let id = entry.id;
     if !is_tool_server_id(&id) {
         return Err(ConfigError::new(format!(
@@ -143,7 +143,7 @@ fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, 
             let argv = checked_command(argv, &wrong)?;
             let folder = entry.folder.map(|folder| checked_folder(&folder, &wrong)).transpose()?;
             let env = checked_env(entry.env, environment, &id, &wrong)?;
-            Reach::Program { argv, env, folder }
+            ToolServerTransport::Program { argv, env, folder }
         }
         (None, Some(_)) if !entry.env.is_empty() || entry.folder.is_some() => {
             return Err(wrong("env and folder", "are for a server with a command"));
@@ -151,13 +151,13 @@ fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, 
         (None, Some(url)) => {
             let url = base_url::check(&url).and_then(|url| base_url::parse(&url));
             let url = url.map_err(|what| wrong("url", what))?;
-            Reach::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
+            ToolServerTransport::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
         }
         (Some(_), Some(_)) => return Err(wrong("command and url", "are both set: set one")),
         (None, None) => return Err(wrong("command or url", "is missing")),
     };
     let seconds = |field: &str, seconds: Option<u64>| match seconds {
-        Some(seconds) => match Invalid::check_between(field, seconds, 1..=LONGEST) {
+        Some(seconds) => match InvalidField::check_range(field, seconds, 1..=LONGEST) {
             Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
             Err(invalid) => Err(wrong(field, &invalid.reason)),
         },
@@ -167,10 +167,10 @@ fn one(entry: ToolServerEntry, environment: &Environment) -> Result<ToolServer, 
     let name = entry.name.unwrap_or_else(|| id.clone());
     let is_plain = !name.trim().is_empty() && !name.chars().any(char::is_control);
     if !is_plain || name.chars().count() > limits::TITLE_CHARS {
-        return Err(wrong("name", &Invalid::no_name("name", limits::TITLE_CHARS).reason));
+        return Err(wrong("name", &InvalidField::invalid_name("name", limits::TITLE_CHARS).reason));
     }
     let trusted_tools = trusted_tools(entry.trusted_tools, &wrong)?;
-    Ok(ToolServer { name, reach, idle, total, trusted_tools, id })
+    Ok(ToolServerConfig { name, reach, idle, total, trusted_tools, id })
 }
 
 /// The words that begin a program.
@@ -179,7 +179,7 @@ fn checked_command(argv: Vec<String>, wrong: &impl Fn(&str, &str) -> ConfigError
         return Err(wrong("command", "must be a list that begins with a program"));
     }
     if argv.iter().any(|part| part.contains('\0')) {
-        return Err(wrong("command", Invalid::HAS_NUL));
+        return Err(wrong("command", InvalidField::HAS_NUL));
     }
     Ok(argv)
 }
@@ -211,7 +211,7 @@ fn checked_headers(
 ) -> Result<Vec<(String, SecretString)>, ConfigError> {
     let mut headers = Vec::new();
     for (name, value) in entries {
-        if !base_url::is_header_name(&name) {
+        if !base_url::is_settable_header(&name) {
             return Err(wrong("headers", &format!("have `{name}`, which is no name of a header")));
         }
         let value = secret(value, environment, || format!("headers.{name} of the tool server `{id}`"))?;
@@ -270,7 +270,7 @@ fn secret(
 ) -> Result<SecretString, ConfigError> {
     let value = match entry {
         SecretEntry::Text(text) => SecretString::from(text),
-        SecretEntry::File { file } => secret_file(&named_by(), &file)?,
+        SecretEntry::File { file } => read_secret_file(&named_by(), &file)?,
         SecretEntry::Env { env } => environment
             .secret(&env)?
             .ok_or_else(|| ConfigError::new(format!("{} names the variable {env}, which is not set", named_by())))?,

@@ -6,15 +6,15 @@ use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::anthropic::models::Generation;
+use crate::anthropic::models::ClaudeGeneration;
 use crate::anthropic::{MessagesDecoder, models, repair, request};
-use crate::clean::CleanDecoder;
-use crate::http_client::{Auth, HttpClient, Target};
-use crate::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use crate::http_client::{ApiKeyHeader, HttpClient, ProviderTarget};
+use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
+use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::repair::Repair;
+use turnleaf_domain::repair::RequestRepair;
 use turnleaf_domain::tool::OfferedTool;
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 /// The version of the API. A later one refuses what this one takes (providers.md 3.1).
 const VERSION: &str = "2023-06-01";
@@ -29,16 +29,16 @@ const PAGES: usize = 5;
 #[derive(Debug, Clone)]
 pub struct MessagesEndpoint {
     id: String,
-    target: Target,
+    target: ProviderTarget,
     client: HttpClient,
 }
 
 impl MessagesEndpoint {
-    pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
-        let target = Target {
-            auth: Auth::Header("x-api-key"),
+    pub fn new(endpoint: &ProviderEndpoint, client: HttpClient) -> Self {
+        let target = ProviderTarget {
+            auth: ApiKeyHeader::Header("x-api-key"),
             headers: vec![("anthropic-version", VERSION.to_owned())],
-            ..Target::new(endpoint)
+            ..ProviderTarget::new(endpoint)
         };
         Self { id: endpoint.id.clone(), target, client }
     }
@@ -50,7 +50,7 @@ impl Provider for MessagesEndpoint {
     }
 
     fn api(&self) -> &'static str {
-        Api::Anthropic.as_str()
+        ProviderApi::Anthropic.as_str()
     }
 
     fn name(&self) -> &str {
@@ -65,14 +65,16 @@ impl Provider for MessagesEndpoint {
         Some("claude-sonnet-5-5")
     }
 
-    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<ListedModel>, ProviderError>>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         let asking = async move {
             let mut all = Vec::new();
             let mut path = "/models?limit=1000".to_owned();
             for _ in 0..PAGES {
                 let page = client.get_json(&target, &path).await?;
-                all.extend(page.get("data").and_then(Value::as_array).into_iter().flatten().filter_map(listed));
+                all.extend(
+                    page.get("data").and_then(Value::as_array).into_iter().flatten().filter_map(parse_listed_model),
+                );
                 match next_page(&page) {
                     Some(last) => path = format!("/models?limit=1000&after_id={last}"),
                     None => break,
@@ -87,11 +89,11 @@ impl Provider for MessagesEndpoint {
         models::capabilities(model)
     }
 
-    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
-        models::own_tools(model).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
+    fn provider_tools(&self, model: &str) -> Vec<OfferedTool> {
+        models::provider_tools(model).iter().map(|tool| OfferedTool::provider_tool(tool)).collect()
     }
 
-    fn shows_results(&self, _model: &str) -> bool {
+    fn accepts_tool_result_images(&self, _model: &str) -> bool {
         true
     }
 
@@ -99,19 +101,19 @@ impl Provider for MessagesEndpoint {
         request::body(request)
     }
 
-    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    fn repair(&self, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
         repair::repair(refused, request)
     }
 
-    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>> {
         let (client, mut target) = (self.client.clone(), self.target.clone());
         target.headers.extend(betas(&body).map(|betas| ("anthropic-beta", betas.to_owned())));
         async move { client.post(&target, "/messages", body).await }.boxed()
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        let decoder = Box::new(MessagesDecoder::of(self.name(), self.target.secrets.clone()));
-        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
+        let decoder = Box::new(MessagesDecoder::for_provider(self.name(), self.target.secrets.clone()));
+        RedactingDecoder::wrap(decoder, self.target.reply_secrets.clone())
     }
 }
 
@@ -128,21 +130,21 @@ fn betas(body: &[u8]) -> Option<&'static str> {
         r#type: String,
     }
     let body: Body = serde_json::from_slice(body).ok()?;
-    let generation = Generation::of(&body.model);
+    let generation = ClaudeGeneration::from_model(&body.model);
     let has_budget = body.thinking.is_some_and(|thinking| thinking.r#type == "enabled");
     match generation {
-        Generation { is_bound_to_prefix: true, .. } => Some(BINDING),
-        Generation { interleaves_by_beta: true, .. } if has_budget => Some(INTERLEAVED),
+        ClaudeGeneration { is_bound_to_prefix: true, .. } => Some(BINDING),
+        ClaudeGeneration { interleaves_by_beta: true, .. } if has_budget => Some(INTERLEAVED),
         _ => None,
     }
 }
 
 /// A model of the list, with what the list says about it.
-fn listed(model: &Value) -> Option<Listed> {
+fn parse_listed_model(model: &Value) -> Option<ListedModel> {
     let id = model.get("id")?.as_str()?;
-    Some(Listed {
+    Some(ListedModel {
         name: model.get("display_name").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned),
-        ..Listed::of(id, models::refined(model, models::capabilities(id)))
+        ..ListedModel::new(id, models::refine_capabilities(model, models::capabilities(id)))
     })
 }
 
@@ -158,10 +160,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::provider::Reasoning;
+    use turnleaf_domain::provider::ReasoningSupport;
 
     #[test]
-    fn betas_belong_to_the_model_and_to_how_it_thinks() {
+    fn betas_depend_on_model_and_thinking_mode() {
         for (model, thinking, expected) in [
             ("claude-sonnet-4-5", json!({"type": "enabled", "budget_tokens": 2048}), Some(INTERLEAVED)),
             ("claude-sonnet-4-5", json!(null), None),
@@ -179,20 +181,23 @@ mod tests {
     }
 
     #[test]
-    fn a_list_says_what_a_model_can() {
+    fn model_list_refines_capabilities() {
         let full = json!({"type": "model", "id": "claude-opus-4-7", "display_name": "Claude Opus 4.7",
             "max_input_tokens": 1000000, "max_tokens": 128000, "capabilities": {"thinking": {"supported": true}}});
-        let said = listed(&full).unwrap();
+        let said = parse_listed_model(&full).unwrap();
         assert_eq!((said.id.as_str(), said.name.as_deref()), ("claude-opus-4-7", Some("Claude Opus 4.7")));
         let Capabilities { reasoning, context_tokens, max_tokens, .. } = said.capabilities;
-        assert_eq!((reasoning, context_tokens, max_tokens.most), (Reasoning::Optional, Some(1_000_000), Some(128_000)));
-        let of_name = |id: &str| Listed::of(id, models::capabilities(id));
-        assert_eq!(listed(&json!({"id": "m", "max_tokens": 0})), Some(of_name("m")));
-        assert_eq!(listed(&json!({"name": "m"})), None);
+        assert_eq!(
+            (reasoning, context_tokens, max_tokens.most),
+            (ReasoningSupport::Optional, Some(1_000_000), Some(128_000))
+        );
+        let of_name = |id: &str| ListedModel::new(id, models::capabilities(id));
+        assert_eq!(parse_listed_model(&json!({"id": "m", "max_tokens": 0})), Some(of_name("m")));
+        assert_eq!(parse_listed_model(&json!({"name": "m"})), None);
     }
 
     #[test]
-    fn a_page_is_asked_for_only_under_a_plain_id() {
+    fn next_page_is_requested_only_under_plain_id() {
         for (page, expected) in [
             (json!({"has_more": true, "last_id": "claude-opus-4.7"}), Some("claude-opus-4.7")),
             (json!({"has_more": false, "last_id": "a"}), None),

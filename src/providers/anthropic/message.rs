@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 /// One content block of a response, its deltas applied.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SaidBlock {
+pub struct AnthropicBlock {
     /// The keys in the order in which they came.
     pub value: Map<String, Value>,
     /// Its `input` is an object. A call that the token limit cut has none.
@@ -14,7 +14,7 @@ pub struct SaidBlock {
     pub is_done: bool,
 }
 
-impl SaidBlock {
+impl AnthropicBlock {
     fn kind(&self) -> &str {
         self.text("type")
     }
@@ -35,8 +35,8 @@ impl SaidBlock {
 
 /// Everything one response said.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
-    pub blocks: Vec<SaidBlock>,
+pub struct AnthropicReply {
+    pub blocks: Vec<AnthropicBlock>,
     pub is_paused: bool,
     /// Where its code ran, if any did.
     pub container: Option<String>,
@@ -46,16 +46,16 @@ pub struct Said {
 
 /// What goes back of a response.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sent {
+pub struct AnthropicContent {
     /// The content of the message; empty when nothing of it may be sent.
     pub content: Vec<Value>,
     /// The calls in it, each of which needs its result: which one of the response it is, from 0, and its id.
     pub calls: Vec<(usize, String)>,
 }
 
-impl Said {
+impl AnthropicReply {
     /// How many calls that want an answer it has, sent or not.
-    pub fn calls(&self) -> usize {
+    pub fn call_count(&self) -> usize {
         self.blocks.iter().filter(|block| block.is_call()).count()
     }
 
@@ -65,7 +65,7 @@ impl Said {
     /// Left out are texts without a letter, reasoning without a signature, cut calls, and reasoning at the end, behind
     /// which something would have to follow: the API refuses each of them (providers.md 2.6). Of a response that was cut
     /// off also every block that is not text and has no end, and what the provider called itself without a result.
-    pub fn sent(&self, with_thinking: bool, answered: impl Fn(usize) -> bool) -> Sent {
+    pub fn content_to_send(&self, with_thinking: bool, answered: impl Fn(usize) -> bool) -> AnthropicContent {
         let mut number = 0;
         let mut kept: Vec<(bool, Value)> = Vec::new();
         let mut calls = Vec::new();
@@ -76,7 +76,7 @@ impl Said {
                 "text" => !block.text("text").trim().is_empty(),
                 "thinking" => with_thinking && !block.text("signature").is_empty(),
                 "redacted_thinking" => with_thinking,
-                _ if !self.is_complete => block.is_whole && block.is_done && self.has_its_result(block),
+                _ if !self.is_complete => block.is_whole && block.is_done && self.has_result(block),
                 _ => block.is_whole || call.is_some_and(&answered),
             };
             if is_sent {
@@ -92,30 +92,30 @@ impl Said {
         while !self.is_paused && kept.last().is_some_and(|(is_thinking, _)| *is_thinking) {
             kept.pop();
         }
-        Sent { content: kept.into_iter().map(|(_, value)| value).collect(), calls }
+        AnthropicContent { content: kept.into_iter().map(|(_, value)| value).collect(), calls }
     }
 
     /// The message, when nobody has answered its calls yet.
     pub fn message(&self) -> Option<Value> {
-        Some(self.sent(true, |_| false).content)
+        Some(self.content_to_send(true, |_| false).content)
             .filter(|content| !content.is_empty())
-            .map(|content| assistant(content.into()))
+            .map(|content| assistant_message(content.into()))
     }
 
     /// Whether a call of the provider's own has its result beside it; true for every other block.
-    fn has_its_result(&self, call: &SaidBlock) -> bool {
+    fn has_result(&self, call: &AnthropicBlock) -> bool {
         let is_own = matches!(call.kind(), "server_tool_use" | "mcp_tool_use");
         !is_own || self.blocks.iter().any(|block| block.text("tool_use_id") == call.text("id"))
     }
 }
 
 /// An assistant message with this content.
-pub fn assistant(content: Value) -> Value {
+pub fn assistant_message(content: Value) -> Value {
     json!({"role": "assistant", "content": content})
 }
 
 /// What is sent of a reply that does not go back as the model wrote it: its text, or nothing where it has none.
-pub fn plain(text: &str) -> Option<Value> {
+pub fn text_block(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
@@ -123,17 +123,21 @@ pub fn plain(text: &str) -> Option<Value> {
 mod tests {
     use super::*;
 
-    fn said(blocks: Value) -> Said {
-        let block = |value: &Value| SaidBlock {
+    fn reply_with(blocks: Value) -> AnthropicReply {
+        let block = |value: &Value| AnthropicBlock {
             value: value.as_object().unwrap().clone(),
             is_whole: value.get("input").is_none_or(Value::is_object),
             is_done: true,
         };
-        Said { blocks: blocks.as_array().unwrap().iter().map(block).collect(), is_complete: true, ..Said::default() }
+        AnthropicReply {
+            blocks: blocks.as_array().unwrap().iter().map(block).collect(),
+            is_complete: true,
+            ..AnthropicReply::default()
+        }
     }
 
     #[test]
-    fn blocks_go_back_as_they_came_but_for_those_that_are_refused() {
+    fn blocks_are_sent_back_unchanged_except_refused_ones() {
         let signed = json!({"type": "thinking", "thinking": "", "signature": "s"});
         let hidden = json!({"type": "redacted_thinking", "data": "d"});
         let text = json!({"citations": [], "type": "text", "text": " Hi "});
@@ -155,32 +159,36 @@ mod tests {
             (json!([{"type": "server_tool_use", "id": "c", "name": "f", "input": null}, text]), json!([text])),
             (json!([{"type": "of_tomorrow", "any": [1, null]}]), json!([{"type": "of_tomorrow", "any": [1, null]}])),
         ] {
-            assert_eq!(Value::Array(said(blocks.clone()).sent(true, |_| false).content), expected, "{blocks}");
+            assert_eq!(
+                Value::Array(reply_with(blocks.clone()).content_to_send(true, |_| false).content),
+                expected,
+                "{blocks}"
+            );
         }
     }
 
     #[test]
-    fn a_cut_call_that_was_answered_goes_back_without_arguments() {
+    fn truncated_call_with_result_is_sent_back_without_arguments() {
         let blocks = json!([
             {"type": "tool_use", "id": "a", "name": "f", "input": {}},
             {"type": "tool_use", "id": "b", "name": "f", "input": "half"},
         ]);
-        let sent = said(blocks).sent(true, |at| at == 1);
+        let sent = reply_with(blocks).content_to_send(true, |at| at == 1);
         assert_eq!(sent.calls, [(0, "a".to_owned()), (1, "b".to_owned())]);
         assert_eq!(sent.content[1], json!({"type": "tool_use", "id": "b", "name": "f", "input": {}}));
     }
 
     #[test]
-    fn a_paused_reply_keeps_its_end() {
-        let mut paused = said(json!([{"type": "thinking", "thinking": "", "signature": "s"}]));
+    fn paused_reply_keeps_its_end() {
+        let mut paused = reply_with(json!([{"type": "thinking", "thinking": "", "signature": "s"}]));
         assert_eq!(paused.message(), None);
         paused.is_paused = true;
-        assert_eq!(paused.sent(true, |_| false).content.len(), 1);
+        assert_eq!(paused.content_to_send(true, |_| false).content.len(), 1);
     }
 
     /// The rows of providers.md 2.6: each block with whether its end came, in a response that was cut off.
     #[test]
-    fn of_a_response_that_was_cut_off_goes_back_what_the_api_takes() {
+    fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
         let thought = json!({"type": "thinking", "thinking": "why", "signature": "s"});
         let unsigned = json!({"type": "thinking", "thinking": "wh"});
         let half = json!({"type": "text", "text": "It is"});
@@ -205,25 +213,28 @@ mod tests {
             ("a search without its result", vec![(&half, true), (&thought, true), (&search, true)], vec![&half]),
             ("a search with its result", vec![(&search, true), (&found, true)], vec![&search, &found]),
         ] {
-            let block = |(value, is_done): &(&Value, bool)| SaidBlock {
+            let block = |(value, is_done): &(&Value, bool)| AnthropicBlock {
                 value: value.as_object().unwrap().clone(),
                 is_whole: value.get("input").is_none_or(Value::is_object),
                 is_done: *is_done,
             };
-            let said = Said { blocks: blocks.iter().map(block).collect(), ..Said::default() };
+            let said = AnthropicReply { blocks: blocks.iter().map(block).collect(), ..AnthropicReply::default() };
             // The end of a turn answers every call, cut ones too.
-            let sent = said.sent(true, |_| true);
+            let sent = said.content_to_send(true, |_| true);
             assert_eq!(sent.content.iter().collect::<Vec<_>>(), expected, "{what}");
             assert_eq!(sent.calls.len(), sent.content.iter().filter(|block| block["type"] == "tool_use").count());
         }
     }
 
     #[test]
-    fn reasoning_is_left_out_whole_or_not_at_all() {
+    fn reasoning_is_omitted_completely_or_not_at_all() {
         let blocks = json!([
             {"type": "thinking", "thinking": "why", "signature": "s"}, {"type": "redacted_thinking", "data": "d"},
             {"type": "text", "text": "So."},
         ]);
-        assert_eq!(said(blocks).sent(false, |_| false).content, [json!({"type": "text", "text": "So."})]);
+        assert_eq!(
+            reply_with(blocks).content_to_send(false, |_| false).content,
+            [json!({"type": "text", "text": "So."})]
+        );
     }
 }

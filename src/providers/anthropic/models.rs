@@ -4,14 +4,14 @@
 
 use serde_json::{Value, json};
 
-use turnleaf_domain::capabilities::{ImageBounds, Range, Takes};
-use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
+use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use turnleaf_domain::{Capabilities, Thinking};
 
 /// How thinking is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ThinkingSwitch {
+pub enum AnthropicThinkingSwitch {
     /// Nothing is known by name.
     Unknown,
     /// The model has none.
@@ -37,8 +37,8 @@ enum Sampling {
 
 /// What a generation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Generation {
-    pub thinking: ThinkingSwitch,
+pub struct ClaudeGeneration {
+    pub thinking: AnthropicThinkingSwitch,
     sampling: Sampling,
     most_tokens: Option<u32>,
     /// Thinking between tool calls has to be asked for with a beta header.
@@ -54,7 +54,7 @@ const LEAST_BUDGET: u32 = 1_024;
 /// The API demands a `max_tokens`: this goes to models of which nothing is known, because every one takes it.
 const USUAL_TOKENS: u32 = 8_192;
 /// While a model thinks, only a `top_p` near 1 is taken.
-const TOP_P_THINKING: Range<f64> = Range::new(0.95, 1.0);
+const TOP_P_THINKING: ValueRange<f64> = ValueRange::new(0.95, 1.0);
 
 /// A request may have 32 MB. With more than twenty images their sides are bounded more tightly.
 const IMAGES: ImageBounds = ImageBounds {
@@ -67,13 +67,13 @@ const IMAGES: ImageBounds = ImageBounds {
 };
 
 /// The first two generations do not see.
-fn sees(model: &str) -> bool {
+fn supports_images(model: &str) -> bool {
     generation(&model.to_ascii_lowercase()).is_some_and(|(family, (major, _))| major >= 3 && family != "instant")
 }
 
-impl Generation {
+impl ClaudeGeneration {
     /// The row of a model, also under the names that gateways and clouds give it.
-    pub fn of(model: &str) -> Self {
+    pub fn from_model(model: &str) -> Self {
         let model = model.to_ascii_lowercase();
         let row = |thinking, sampling, most_tokens| Self {
             thinking,
@@ -82,38 +82,41 @@ impl Generation {
             interleaves_by_beta: false,
             can_hide_thinking: matches!(
                 thinking,
-                ThinkingSwitch::AdaptiveOrBudget | ThinkingSwitch::Adaptive | ThinkingSwitch::Always
+                AnthropicThinkingSwitch::AdaptiveOrBudget
+                    | AnthropicThinkingSwitch::Adaptive
+                    | AnthropicThinkingSwitch::Always
             ),
             is_bound_to_prefix: false,
         };
         let Some((family, version)) = generation(&model) else {
-            return Self { most_tokens: None, ..row(ThinkingSwitch::Unknown, Sampling::All, 0) };
+            return Self { most_tokens: None, ..row(AnthropicThinkingSwitch::Unknown, Sampling::All, 0) };
         };
         let is_named_later = matches!(family, "fable" | "mythos");
         match version {
             _ if is_named_later || version >= (5, 5) => Self {
                 is_bound_to_prefix: version >= (5, 1),
-                ..row(ThinkingSwitch::Always, Sampling::Nothing, 128_000)
+                ..row(AnthropicThinkingSwitch::Always, Sampling::Nothing, 128_000)
             },
-            (0..3, _) | (3, 0..5) => row(ThinkingSwitch::Nothing, Sampling::All, 4_096),
-            (3, 5 | 6) => row(ThinkingSwitch::Nothing, Sampling::All, 8_192),
-            (3, _) => row(ThinkingSwitch::Budget, Sampling::All, 64_000),
+            (0..3, _) | (3, 0..5) => row(AnthropicThinkingSwitch::Nothing, Sampling::All, 4_096),
+            (3, 5 | 6) => row(AnthropicThinkingSwitch::Nothing, Sampling::All, 8_192),
+            (3, _) => row(AnthropicThinkingSwitch::Budget, Sampling::All, 64_000),
             (4, 0..6) => {
                 let sampling = if version == (4, 0) { Sampling::All } else { Sampling::OneOfTwo };
                 let most_tokens = if family == "opus" && version.1 < 5 { 32_000 } else { 64_000 };
-                let row = row(ThinkingSwitch::Budget, sampling, most_tokens);
+                let row = row(AnthropicThinkingSwitch::Budget, sampling, most_tokens);
                 Self { interleaves_by_beta: true, can_hide_thinking: true, ..row }
             }
-            (4, 6) => {
-                Self { interleaves_by_beta: true, ..row(ThinkingSwitch::AdaptiveOrBudget, Sampling::OneOfTwo, 128_000) }
-            }
-            _ => row(ThinkingSwitch::Adaptive, Sampling::Nothing, 128_000),
+            (4, 6) => Self {
+                interleaves_by_beta: true,
+                ..row(AnthropicThinkingSwitch::AdaptiveOrBudget, Sampling::OneOfTwo, 128_000)
+            },
+            _ => row(AnthropicThinkingSwitch::Adaptive, Sampling::Nothing, 128_000),
         }
     }
 }
 
 /// Tools that the API runs itself for this model.
-pub fn own_tools(model: &str) -> Vec<&'static str> {
+pub fn provider_tools(model: &str) -> Vec<&'static str> {
     match generation(&model.to_ascii_lowercase()) {
         Some((_, version)) if version >= (4, 6) => vec![WEB_SEARCH, CODE_EXECUTION],
         Some((_, version)) if version >= (3, 5) => vec![WEB_SEARCH],
@@ -122,7 +125,7 @@ pub fn own_tools(model: &str) -> Vec<&'static str> {
 }
 
 /// What a request says of such a tool.
-pub fn own_tool(tool: &str) -> Option<Value> {
+pub fn provider_tool(tool: &str) -> Option<Value> {
     let kind = match tool {
         WEB_SEARCH => "web_search_20250305",
         CODE_EXECUTION => "code_execution_20260120",
@@ -133,56 +136,56 @@ pub fn own_tool(tool: &str) -> Option<Value> {
 
 /// What a model takes, as far as its name tells.
 pub fn capabilities(model: &str) -> Capabilities {
-    let Generation { thinking, sampling, most_tokens, .. } = Generation::of(model);
+    let ClaudeGeneration { thinking, sampling, most_tokens, .. } = ClaudeGeneration::from_model(model);
     let (reasoning, levels): (_, &[Thinking]) = match thinking {
-        ThinkingSwitch::Unknown => (Reasoning::Optional, &[]),
-        ThinkingSwitch::Nothing => (Reasoning::Never, &[]),
-        ThinkingSwitch::Always => (Reasoning::Always, &Thinking::LEVELS[1..]),
-        _ => (Reasoning::Optional, &Thinking::LEVELS),
+        AnthropicThinkingSwitch::Unknown => (ReasoningSupport::Optional, &[]),
+        AnthropicThinkingSwitch::Nothing => (ReasoningSupport::Never, &[]),
+        AnthropicThinkingSwitch::Always => (ReasoningSupport::Always, &Thinking::LEVELS[1..]),
+        _ => (ReasoningSupport::Optional, &Thinking::LEVELS),
     };
-    let takes_budget = matches!(thinking, ThinkingSwitch::Budget | ThinkingSwitch::AdaptiveOrBudget);
-    let takes = |plain: Range<f64>, thinking| Takes { plain: Some(plain), thinking };
+    let takes_budget = matches!(thinking, AnthropicThinkingSwitch::Budget | AnthropicThinkingSwitch::AdaptiveOrBudget);
+    let takes = |plain: ValueRange<f64>, thinking| ParamSupport { plain: Some(plain), thinking };
     let (temperature, top_p, top_k) = match sampling {
-        Sampling::Nothing => (Takes::never(), Takes::never(), Takes::never()),
+        Sampling::Nothing => (ParamSupport::never(), ParamSupport::never(), ParamSupport::never()),
         _ => (
-            takes(Range::new(0.0, 1.0), None),
-            takes(Range::new(0.0, 1.0), Some(TOP_P_THINKING)),
-            Takes::plain(Range::at_least(1)),
+            takes(ValueRange::new(0.0, 1.0), None),
+            takes(ValueRange::new(0.0, 1.0), Some(TOP_P_THINKING)),
+            ParamSupport::only_plain(ValueRange::at_least(1)),
         ),
     };
     let known = Capabilities {
-        thinking_budget: takes_budget.then_some(Range::at_least(LEAST_BUDGET)),
-        levels_are_budgets: thinking == ThinkingSwitch::Budget,
+        thinking_budget: takes_budget.then_some(ValueRange::at_least(LEAST_BUDGET)),
+        levels_are_budgets: thinking == AnthropicThinkingSwitch::Budget,
         temperature,
         top_p,
         temperature_or_top_p: sampling == Sampling::OneOfTwo,
         top_k,
-        max_tokens: Range { least: 1, most: most_tokens },
-        stop_sequences: Takes::always(turnleaf_domain::limits::STOP_SEQUENCES as u32),
+        max_tokens: ValueRange { least: 1, most: most_tokens },
+        stop_sequences: ParamSupport::always(turnleaf_domain::limits::STOP_SEQUENCES as u32),
         blank_stop_sequences: false,
         image_bounds: IMAGES,
-        ..Capabilities::default().thinking(reasoning, levels)
+        ..Capabilities::default().with_thinking(reasoning, levels)
     };
-    if thinking != ThinkingSwitch::Unknown {
-        return Capabilities { images: Some(sees(model)), tools: Some(true), ..known };
+    if thinking != AnthropicThinkingSwitch::Unknown {
+        return Capabilities { images: Some(supports_images(model)), tools: Some(true), ..known };
     }
     // Nobody asks it to think, and whether it does so by itself is not known: it is spoken to as if it did not.
     Capabilities {
-        temperature: Takes::always(Range::new(0.0, 1.0)),
-        top_p: Takes::always(Range::new(0.0, 1.0)),
-        top_k: Takes::always(Range::at_least(1)),
+        temperature: ParamSupport::always(ValueRange::new(0.0, 1.0)),
+        top_p: ParamSupport::always(ValueRange::new(0.0, 1.0)),
+        top_k: ParamSupport::always(ValueRange::at_least(1)),
         ..known
     }
 }
 
 /// What the API's list of models adds: `GET /v1/models` names the forms of thinking, the efforts and the sizes.
-pub fn refined(model: &Value, known: Capabilities) -> Capabilities {
+pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     let count = |field: &str| model.get(field).and_then(Value::as_u64).filter(|count| *count > 0);
     let can = |path: &str| model.pointer(&format!("/capabilities/{path}/supported")).and_then(Value::as_bool);
     let sized = Capabilities {
         context_tokens: count("max_input_tokens").or(known.context_tokens),
         images: can("image_input").or(known.images),
-        ..known.with_most_tokens(count("max_tokens"))
+        ..known.with_max_tokens(count("max_tokens"))
     };
     match can("thinking") {
         None => sized,
@@ -192,35 +195,35 @@ pub fn refined(model: &Value, known: Capabilities) -> Capabilities {
 }
 
 fn thinking_as_listed(known: Capabilities, can: impl Fn(&str) -> Option<bool>) -> Capabilities {
-    let is_known = known.reasoning == Reasoning::Always || !known.thinking_levels.is_empty();
+    let is_known = known.reasoning == ReasoningSupport::Always || !known.thinking_levels.is_empty();
     let (adaptive, enabled) = (can("thinking/types/adaptive"), can("thinking/types/enabled"));
     if adaptive.is_none() && enabled.is_none() {
         return known;
     }
     // Where the list does not say it, a name that is known to think for ever does, and any other can be left alone.
-    let can_be_off = can("thinking/types/disabled").unwrap_or(known.reasoning != Reasoning::Always);
+    let can_be_off = can("thinking/types/disabled").unwrap_or(known.reasoning != ReasoningSupport::Always);
     let takes = |level: Thinking| match level {
         Thinking::Off => can_be_off,
         level => can(&format!("effort/{}", level.as_str())).unwrap_or(true) || adaptive != Some(true),
     };
     let levels: Vec<Thinking> = Thinking::LEVELS.into_iter().filter(|level| takes(*level)).collect();
-    let reasoning = if can_be_off { Reasoning::Optional } else { Reasoning::Always };
+    let reasoning = if can_be_off { ReasoningSupport::Optional } else { ReasoningSupport::Always };
     let takes_budget = enabled.unwrap_or(known.thinking_budget.is_some());
     let known = if is_known {
         known
     } else {
         // A model of a later generation than any that is known; those take no sampling parameters while they think.
         Capabilities {
-            temperature: Takes { thinking: None, ..known.temperature },
-            top_p: Takes { thinking: Some(TOP_P_THINKING), ..known.top_p },
-            top_k: Takes { thinking: None, ..known.top_k },
+            temperature: ParamSupport { thinking: None, ..known.temperature },
+            top_p: ParamSupport { thinking: Some(TOP_P_THINKING), ..known.top_p },
+            top_k: ParamSupport { thinking: None, ..known.top_k },
             ..known
         }
     };
     Capabilities {
-        thinking_budget: takes_budget.then_some(Range::at_least(LEAST_BUDGET)),
+        thinking_budget: takes_budget.then_some(ValueRange::at_least(LEAST_BUDGET)),
         levels_are_budgets: takes_budget && adaptive != Some(true),
-        ..known.thinking(reasoning, &levels)
+        ..known.with_thinking(reasoning, &levels)
     }
 }
 
@@ -230,29 +233,29 @@ pub fn max_tokens(asked: Option<u32>, model: &Capabilities) -> u32 {
 }
 
 /// The `thinking` object and the effort to send with this `max_tokens`. `thinking` fits the model.
-pub fn ask(
+pub fn thinking_params(
     name: &str,
     model: &Capabilities,
     thinking: Thinking,
     max_tokens: u32,
 ) -> (Option<Value>, Option<&'static str>) {
-    let row = Generation::of(name);
+    let row = ClaudeGeneration::from_model(name);
     let takes_levels = model.thinking_levels.iter().any(|level| *level != Thinking::Off);
     let budget = |tokens: u32| (Some(json!({"type": "enabled", "budget_tokens": tokens})), None);
     match thinking {
-        _ if model.reasoning == Reasoning::Never => (None, None),
+        _ if model.reasoning == ReasoningSupport::Never => (None, None),
         // The newer ones may think unless they are told not to; the older ones only when they are told to.
-        Thinking::Off if model.reasoning == Reasoning::Optional => {
-            let is_older = model.levels_are_budgets || row.thinking == ThinkingSwitch::AdaptiveOrBudget;
+        Thinking::Off if model.reasoning == ReasoningSupport::Optional => {
+            let is_older = model.levels_are_budgets || row.thinking == AnthropicThinkingSwitch::AdaptiveOrBudget;
             ((takes_levels && !is_older).then(|| json!({"type": "disabled"})), None)
         }
         Thinking::Budget(tokens) => budget(tokens),
         _ if !takes_levels => (None, None),
         // A level leaves at least half of the reply for the answer.
-        level if model.levels_are_budgets => budget(worth(level).min(max_tokens / 2).max(LEAST_BUDGET)),
+        level if model.levels_are_budgets => budget(budget_of_level(level).min(max_tokens / 2).max(LEAST_BUDGET)),
         level => {
             let mut asked = json!({"type": "adaptive"});
-            if row.thinking != ThinkingSwitch::AdaptiveOrBudget {
+            if row.thinking != AnthropicThinkingSwitch::AdaptiveOrBudget {
                 // The newer ones hide their reasoning unless they are told to show it.
                 asked["display"] = json!("summarized");
             }
@@ -280,7 +283,7 @@ fn generation(model: &str) -> Option<(&str, (u32, u32))> {
 }
 
 /// How many tokens of reasoning a level is worth.
-fn worth(level: Thinking) -> u32 {
+fn budget_of_level(level: Thinking) -> u32 {
     match level {
         Thinking::Off | Thinking::Low => 2_048,
         Thinking::Medium => 8_192,

@@ -1,15 +1,15 @@
 //! Refusals of Messages that another form of the same request may avoid (providers.md 3.6, 3.8): those about thinking
 //! blocks and their signatures.
 
-use crate::anthropic::models::Generation;
+use crate::anthropic::models::ClaudeGeneration;
 use crate::anthropic::request;
-use crate::provider::{ChatRequest, Refused};
-use turnleaf_domain::repair::Repair;
+use crate::provider::{ChatRequest, ProviderError};
+use turnleaf_domain::repair::RequestRepair;
 
 /// The form to send instead. Thinking of earlier replies can be left out as a whole. That of the reply's own tool loop
 /// cannot, while the model thinks: a loop that is refused is told in words.
-pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
-    let said = refused.words();
+pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
+    let said = refused.lowercase_text();
     let place = message_of(&said);
     let names_block = place.is_some() && (said.contains("thinking") || said.contains("signature"));
     let is_about_thinking = names_block
@@ -20,18 +20,18 @@ pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
         return None;
     }
     let has_earlier = request.has_earlier_reasoning();
-    let is_in_loop = request.before_steps().1.is_some();
+    let is_in_loop = request.split_at_steps().1.is_some();
     let names_loop = match place {
-        Some(place) => place >= request::messages_before_steps(request),
+        Some(place) => place >= request::message_count_before_steps(request),
         None => !has_earlier,
     };
     // Signatures of such a model hold only for an unchanged conversation before them: without earlier thinking those of
     // the loop would be refused next.
-    let is_bound = Generation::of(&request.model).is_bound_to_prefix;
+    let is_bound = ClaudeGeneration::from_model(&request.model).is_bound_to_prefix;
     if is_in_loop && (names_loop || is_bound) {
-        return Some(Repair::StepsTold);
+        return Some(RequestRepair::StepsTold);
     }
-    has_earlier.then_some(Repair::EarlierReasoningLeftOut)
+    has_earlier.then_some(RequestRepair::EarlierReasoningLeftOut)
 }
 
 /// Which message a refusal names (`messages.3.content.0: …`), from 0.
@@ -53,7 +53,7 @@ mod tests {
     use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
 
     fn turn(role: Role, raw: &[&str]) -> HistoryTurn {
-        let said = turnleaf_domain::sample::user_turn(1, "Hi");
+        let said = turnleaf_domain::fixtures::user_turn(1, "Hi");
         HistoryTurn {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
@@ -64,23 +64,23 @@ mod tests {
         }
     }
 
-    fn refusal(message: &str) -> Refused {
+    fn refusal(message: &str) -> ProviderError {
         let document = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
-        Refused {
+        ProviderError {
             body: document.to_string().into(),
-            ..Refused::unanswered(Failure::new(FailureKind::ProviderRefusedRequest, "A"))
+            ..ProviderError::without_response(Failure::new(FailureKind::ProviderRefusedRequest, "A"))
         }
     }
 
     #[test]
-    fn each_refusal_allows_the_form_that_can_help() {
+    fn anthropic_refusal_selects_matching_repair() {
         let said = r#"{"type":"message","content":[{"type":"thinking","thinking":"w","signature":"s"},{"type":"text","text":"So."}],"stop_reason":"end_turn"}"#;
         let called = r#"{"type":"message","content":[{"type":"thinking","thinking":"w","signature":"s"},{"type":"tool_use","id":"a","name":"f","input":{}}],"stop_reason":"tool_use"}"#;
         let first = vec![turn(Role::User, &[])];
         let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &[said]), turn(Role::User, &[])];
         let in_loop = [second.clone(), vec![turn(Role::Assistant, &[called])]].concat();
         let bound = "claude-opus-5-5";
-        let (earlier, told) = (Some(Repair::EarlierReasoningLeftOut), Some(Repair::StepsTold));
+        let (earlier, told) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
         let signature = |at: usize| format!("messages.{at}.content.0: Invalid `signature` in `thinking` block");
         let modified = "messages.3.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.";
         for (model, history, message, expected) in [

@@ -3,17 +3,17 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::anthropic::message::{self, Said};
-use crate::anthropic::models::{self, Generation};
+use crate::anthropic::message::{self, AnthropicReply};
+use crate::anthropic::models::{self, ClaudeGeneration};
 use crate::anthropic::stream::MessagesDecoder;
 use crate::history::{UNANSWERED, UserPart};
 use crate::pictures;
-use crate::provider::{ChatRequest, HistoryTurn, ShownImage};
+use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::branch::ContextPolicy;
 
 /// What a user message says that only stands there because the API demands one.
-const GO_ON: &str = "Continue.";
+const CONTINUE_TEXT: &str = "Continue.";
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
 pub fn body(request: &ChatRequest) -> Bytes {
@@ -32,10 +32,13 @@ pub fn body(request: &ChatRequest) -> Bytes {
         set("container", json!(container));
     }
     set("stream", json!(true));
-    let (thinking, effort) = models::ask(&request.model, &request.capabilities, request.thinking, max_tokens);
+    let (thinking, effort) =
+        models::thinking_params(&request.model, &request.capabilities, request.thinking, max_tokens);
     if let Some(mut thinking) = thinking {
         let is_on = thinking["type"] != "disabled";
-        if request.policy == ContextPolicy::SignaturesOnly && is_on && Generation::of(&request.model).can_hide_thinking
+        if request.policy == ContextPolicy::SignaturesOnly
+            && is_on
+            && ClaudeGeneration::from_model(&request.model).can_hide_thinking
         {
             thinking["display"] = json!("omitted");
         }
@@ -60,11 +63,12 @@ pub fn body(request: &ChatRequest) -> Bytes {
         .tools
         .iter()
         .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}));
-    let tools: Vec<Value> = tools.chain(request.own_tools.iter().filter_map(|tool| models::own_tool(tool))).collect();
+    let tools: Vec<Value> =
+        tools.chain(request.provider_tools.iter().filter_map(|tool| models::provider_tool(tool))).collect();
     if !tools.is_empty() {
         set("tools", tools.into());
     }
-    pictures::written(body, request)
+    pictures::serialize_body(body, request)
 }
 
 /// Messages whose roles alternate, the first and the last of which are the user's.
@@ -81,7 +85,7 @@ impl Messages {
             return;
         }
         if role == Role::Assistant && self.all.is_empty() {
-            self.push(Role::User, message::plain(GO_ON));
+            self.push(Role::User, message::text_block(CONTINUE_TEXT));
         }
         match self.all.last_mut().filter(|(last, _)| *last == role) {
             Some((_, before)) => before.extend(content),
@@ -91,8 +95,8 @@ impl Messages {
 }
 
 /// How many messages there are before this reply's own steps.
-pub fn messages_before_steps(request: &ChatRequest) -> usize {
-    messages(request, request.before_steps().0).0.len()
+pub fn message_count_before_steps(request: &ChatRequest) -> usize {
+    messages(request, request.split_at_steps().0).0.len()
 }
 
 /// The messages, and the container in which the code of a paused reply ran: what comes next finds its files there. Without
@@ -107,7 +111,7 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Opti
             Role::System => {
                 let text = turn.plain_text();
                 let marked = (!text.trim().is_empty()).then(|| format!("<system>\n{text}\n</system>"));
-                messages.push(Role::User, marked.as_deref().and_then(message::plain));
+                messages.push(Role::User, marked.as_deref().and_then(message::text_block));
             }
             Role::Assistant => {
                 let is_last = at + 1 == history.len();
@@ -117,10 +121,10 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Opti
     }
     // Models since 4.6 refuse to continue a message of their own, except one that they paused (providers.md 2.6).
     if messages.all.last().is_some_and(|(role, _)| *role == Role::Assistant) && paused.is_none() {
-        messages.push(Role::User, message::plain(GO_ON));
+        messages.push(Role::User, message::text_block(CONTINUE_TEXT));
     }
     let written = |(role, content): (Role, Vec<Value>)| match role {
-        Role::Assistant => message::assistant(content.into()),
+        Role::Assistant => message::assistant_message(content.into()),
         _ => json!({"role": "user", "content": content}),
     };
     (messages.all.into_iter().map(written).collect(), paused.flatten())
@@ -130,8 +134,8 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Opti
 /// one that is being written. Not where signatures hold only for what was said before them: the rest would be lost too.
 fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
     let is_by_policy = request.policy == ContextPolicy::OmitCompleted
-        && !Generation::of(&request.model).is_bound_to_prefix
-        && request.before_steps().1.is_none_or(|steps| !std::ptr::eq(steps, turn));
+        && !ClaudeGeneration::from_model(&request.model).is_bound_to_prefix
+        && request.split_at_steps().1.is_none_or(|steps| !std::ptr::eq(steps, turn));
     turn.leaves_out_reasoning || is_by_policy
 }
 
@@ -144,10 +148,11 @@ fn push_assistant(
     is_last: bool,
 ) -> Option<Option<String>> {
     if turn.raw.is_empty() {
-        messages.push(Role::Assistant, message::plain(&turn.plain_text()));
+        messages.push(Role::Assistant, message::text_block(&turn.plain_text()));
         return None;
     }
-    let mut steps: Vec<Said> = turn.raw.iter().map(|raw| Said::clone(&raw.said("anthropic", read_again))).collect();
+    let mut steps: Vec<AnthropicReply> =
+        turn.raw.iter().map(|raw| AnthropicReply::clone(&raw.read_cached("anthropic", parse_stored_reply))).collect();
     // A pause that nothing came after was a cut: somebody stopped the reply before it went on.
     if let Some(last) = steps.iter_mut().rev().find(|said| !said.blocks.is_empty()).filter(|_| !is_last) {
         last.is_complete &= !last.is_paused;
@@ -155,39 +160,39 @@ fn push_assistant(
     }
     let mut first_call = 0;
     for said in &steps {
-        let result = |at: usize| turn.result_text(first_call + at);
-        let sent = said.sent(with_thinking, |at| result(at).is_some());
+        let result = |at: usize| turn.tool_result_text(first_call + at);
+        let sent = said.content_to_send(with_thinking, |at| result(at).is_some());
         messages.push(Role::Assistant, sent.content);
-        let images = |at: usize| turn.images_of(first_call + at).map(image).collect();
+        let images = |at: usize| turn.tool_result_images(first_call + at).map(image).collect();
         messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at), images(*at))));
-        first_call += said.calls();
+        first_call += said.call_count();
     }
     steps.last().filter(|said| said.is_paused)?;
     Some(steps.into_iter().rev().find_map(|said| said.container))
 }
 
 /// What a stored response said, whole or not.
-pub fn read_again(raw: &[u8]) -> Said {
-    let (reader, is_complete) = MessagesDecoder::keeping_message().read_stored(raw);
-    Said { is_complete, ..reader.into_said() }
+pub fn parse_stored_reply(raw: &[u8]) -> AnthropicReply {
+    let (reader, is_complete) = MessagesDecoder::keeping_reply().read_stored(raw);
+    AnthropicReply { is_complete, ..reader.into_reply() }
 }
 
 fn user_part(part: UserPart<'_>) -> Option<Value> {
     match part {
-        UserPart::Text(text) => message::plain(&text),
+        UserPart::Text(text) => message::text_block(&text),
         UserPart::Image(shown) => Some(image(shown)),
     }
 }
 
-fn image(shown: &ShownImage) -> Value {
-    json!({"type": "image", "source": {"type": "base64", "media_type": shown.mime, "data": shown.data()}})
+fn image(shown: &InputImage) -> Value {
+    json!({"type": "image", "source": {"type": "base64", "media_type": shown.mime, "data": shown.base64_placeholder()}})
 }
 
 fn tool_result(id: &str, answer: Option<(String, bool)>, images: Vec<Value>) -> Value {
     let (text, is_error) = answer.unwrap_or_else(|| (UNANSWERED.to_owned(), true));
     let mut result = json!({"type": "tool_result", "tool_use_id": id, "content": text});
     if !images.is_empty() {
-        result["content"] = message::plain(&text).into_iter().chain(images).collect();
+        result["content"] = message::text_block(&text).into_iter().chain(images).collect();
     }
     if is_error {
         result["is_error"] = json!(true);

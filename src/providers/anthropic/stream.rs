@@ -3,14 +3,14 @@
 
 use serde_json::Value;
 
-use crate::anthropic::block::opaque;
-use crate::anthropic::blocks::Blocks;
-use crate::anthropic::message::Said;
-use crate::anthropic::usage::Counts;
+use crate::anthropic::content_block::opaque_content;
+use crate::anthropic::content_blocks::ContentBlocks;
+use crate::anthropic::message::AnthropicReply;
+use crate::anthropic::usage::AnthropicUsageCounts;
 use crate::body::JsonBody;
-use crate::provider::Item;
-use crate::reader::{Judge, Piece, Reader};
-use crate::redact::Secrets;
+use crate::provider::DecodedItem;
+use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
+use crate::redaction::SecretSet;
 use turnleaf_domain::notice::Notice;
 use turnleaf_domain::{Failure, Usage};
 
@@ -20,8 +20,8 @@ pub type MessagesDecoder = JsonBody<MessagesReader>;
 /// What Messages make of a body.
 #[derive(Debug, Default)]
 pub struct MessagesReader {
-    blocks: Blocks,
-    counts: Counts,
+    blocks: ContentBlocks,
+    counts: AnthropicUsageCounts,
     has_model: bool,
     has_reply: bool,
     stop_reason: Option<String>,
@@ -37,46 +37,51 @@ pub struct MessagesReader {
 
 impl MessagesDecoder {
     /// `provider` is the name for people, used in sentences about failures.
-    pub fn of(provider: &str, secrets: Secrets) -> Self {
-        Self::new(MessagesReader::default(), Judge::new(provider, secrets))
+    pub fn for_provider(provider: &str, secrets: SecretSet) -> Self {
+        Self::new(MessagesReader::default(), FailureBuilder::new(provider, secrets))
     }
 
     /// The same, keeping what has to go back in the next request.
-    pub fn keeping_message() -> Self {
+    pub fn keeping_reply() -> Self {
         let mut reader = MessagesReader::default();
-        reader.blocks.keeps = true;
-        Self::new(reader, Judge::new("", Secrets::default()))
+        reader.blocks.keeps_blocks = true;
+        Self::new(reader, FailureBuilder::new("", SecretSet::default()))
     }
 }
 
 impl MessagesReader {
     /// What has to go back, if it was kept.
-    pub fn into_said(self) -> Said {
+    pub fn into_reply(self) -> AnthropicReply {
         let is_paused = self.stop_reason.as_deref() == Some("pause_turn");
-        Said { is_complete: self.is_complete(), is_paused, container: self.container, blocks: self.blocks.into_said() }
+        AnthropicReply {
+            is_complete: self.is_complete(),
+            is_paused,
+            container: self.container,
+            blocks: self.blocks.into_blocks(),
+        }
     }
 
     /// Takes what `message_start` says, or a whole reply, which has its content and its end in it.
-    fn message(&mut self, message: &Value, is_mended: bool, out: &mut Vec<Item>) {
+    fn message(&mut self, message: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.has_reply = true;
         if let Some(model) = text_of(message, "model").filter(|_| !self.has_model) {
             self.has_model = true;
-            out.push(Item::Model(model.to_owned()));
+            out.push(DecodedItem::Model(model.to_owned()));
         }
-        self.blocks.of_response(text_of(message, "id").unwrap_or_default());
-        self.beside(message);
+        self.blocks.set_response_id(text_of(message, "id").unwrap_or_default());
+        self.read_metadata(message);
         for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
-            self.notice(out);
+            self.push_notice(out);
             self.blocks.start(None, block, is_mended, out);
             self.blocks.stop(None, out);
         }
-        self.stop_because(message, out);
+        self.read_stop(message, out);
     }
 
     /// Takes what stands beside the content, in `message_start` as in `message_delta`.
-    fn beside(&mut self, value: &Value) {
+    fn read_metadata(&mut self, value: &Value) {
         if let Some(usage) = value.get("usage") {
-            self.counts.take(usage);
+            self.counts.update(usage);
         }
         if let Some(Value::Array(list)) = value.get("input_transformations") {
             self.transformations.clone_from(list);
@@ -84,40 +89,40 @@ impl MessagesReader {
     }
 
     /// Says that the server left something out: in front of the first block where it is known by then, else at the end.
-    fn notice(&mut self, out: &mut Vec<Item>) {
+    fn push_notice(&mut self, out: &mut Vec<DecodedItem>) {
         if !self.transformations.is_empty() && !std::mem::replace(&mut self.is_noticed, true) {
-            out.push(Item::Notice(Notice::ReasoningDropped));
+            out.push(DecodedItem::Notice(Notice::ReasoningDropped));
         }
     }
 
     /// Takes how the message stands: why it stops, and in which container its code ran.
-    fn stop_because(&mut self, place: &Value, out: &mut Vec<Item>) {
+    fn read_stop(&mut self, place: &Value, out: &mut Vec<DecodedItem>) {
         if let Some(container) = place.get("container").and_then(|container| text_of(container, "id")) {
             self.container = Some(container.to_owned());
         }
         if let Some(reason) = text_of(place, "stop_reason")
             && self.stop_reason.as_deref() != Some(reason)
         {
-            self.blocks.end(true, out);
-            out.push(Item::Stop(reason.to_owned()));
+            self.blocks.finish(true, out);
+            out.push(DecodedItem::StopReason(reason.to_owned()));
             self.stop_reason = Some(reason.to_owned());
         }
     }
 
-    fn stop(&mut self, out: &mut Vec<Item>) {
+    fn stop(&mut self, out: &mut Vec<DecodedItem>) {
         self.is_stopped = true;
-        self.blocks.end(true, out);
+        self.blocks.finish(true, out);
         if !self.transformations.is_empty() && !self.blocks.is_empty() {
-            self.notice(out);
+            self.push_notice(out);
             let list = Value::Array(std::mem::take(&mut self.transformations));
-            out.push(Item::Opaque(opaque("input_transformations", list)));
+            out.push(DecodedItem::Opaque(opaque_content("input_transformations", list)));
         }
     }
 }
 
-impl Reader for MessagesReader {
+impl ResponseReader for MessagesReader {
     /// Errors are events and documents of the type `error`; gateways have shapes of their own, without any type.
-    fn is_error(&self, said: Piece<'_>) -> bool {
+    fn is_error(&self, said: BodyValue<'_>) -> bool {
         let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
         let kind = text_of(said.value, "type");
         said.event == "error"
@@ -126,7 +131,12 @@ impl Reader for MessagesReader {
             || (kind.is_none() && (has("detail") || has("message")))
     }
 
-    fn take(&mut self, said: Piece<'_>, _: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
+    fn read_value(
+        &mut self,
+        said: BodyValue<'_>,
+        _: &FailureBuilder,
+        out: &mut Vec<DecodedItem>,
+    ) -> Result<(), Failure> {
         let value = said.value;
         if self.is_stopped {
             if text_of(value, "type") != Some("message_start") {
@@ -143,19 +153,19 @@ impl Reader for MessagesReader {
             "content_block_start" => {
                 self.has_reply = true;
                 if self.blocks.is_empty() {
-                    self.notice(out);
+                    self.push_notice(out);
                 }
                 self.blocks.start(index, part("content_block"), said.is_mended, out);
             }
             "content_block_delta" => {
                 self.has_reply = true;
-                self.blocks.delta(index, part("delta"), said.is_mended, out);
+                self.blocks.apply_delta(index, part("delta"), said.is_mended, out);
             }
             "content_block_stop" => self.blocks.stop(index, out),
             "message_delta" => {
                 self.has_reply = true;
-                self.beside(value);
-                self.stop_because(part("delta"), out);
+                self.read_metadata(value);
+                self.read_stop(part("delta"), out);
             }
             "message_stop" => self.stop(out),
             "message" => {
@@ -168,12 +178,12 @@ impl Reader for MessagesReader {
         Ok(())
     }
 
-    fn usage_of(&mut self, value: &Value) {
-        self.beside(value);
+    fn read_usage(&mut self, value: &Value) {
+        self.read_metadata(value);
     }
 
-    fn seam(&mut self, out: &mut Vec<Item>) {
-        self.blocks.end(false, out);
+    fn flush(&mut self, out: &mut Vec<DecodedItem>) {
+        self.blocks.finish(false, out);
     }
 
     fn is_over(&self) -> bool {

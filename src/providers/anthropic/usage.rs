@@ -11,7 +11,7 @@ const LARGEST: u64 = 1 << 53;
 
 /// What a response said so far of what it used, each count as it was said last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct AnthropicUsageCounts {
     /// The part of the prompt that no cache had to do with.
     uncached: Option<u64>,
     cache_read: Option<u64>,
@@ -22,9 +22,9 @@ pub struct Counts {
     cost: Option<u64>,
 }
 
-impl Counts {
+impl AnthropicUsageCounts {
     /// Takes a `usage` object. What it does not say stays.
-    pub fn take(&mut self, usage: &Value) {
+    pub fn update(&mut self, usage: &Value) {
         let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
         let put = |known: &mut Option<u64>, said: Option<u64>| *known = said.or(*known);
         put(&mut self.uncached, count("/input_tokens"));
@@ -32,7 +32,7 @@ impl Counts {
         put(&mut self.cache_write, count("/cache_creation_input_tokens"));
         put(&mut self.output, count("/output_tokens"));
         put(&mut self.reasoning, count("/output_tokens_details/thinking_tokens"));
-        put(&mut self.cost, reported_cost::of_usage(usage));
+        put(&mut self.cost, reported_cost::cost_from_usage(usage));
     }
 
     /// What a gateway says that the response cost, in millionths of a US dollar.
@@ -62,13 +62,13 @@ mod tests {
     use super::*;
 
     fn usage(said: &[Value]) -> Option<Usage> {
-        let mut counts = Counts::default();
-        said.iter().for_each(|usage| counts.take(usage));
+        let mut counts = AnthropicUsageCounts::default();
+        said.iter().for_each(|usage| counts.update(usage));
         counts.usage()
     }
 
     #[test]
-    fn cached_parts_belong_to_the_input_and_the_last_word_counts() {
+    fn cached_tokens_count_as_input_and_last_count_wins() {
         let start = json!({"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5,
             "output_tokens": 1});
         let expected = |input, read, output, reasoning| {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_said_is_unknown_and_not_zero() {
+    fn missing_counts_are_unknown_and_not_zero() {
         assert_eq!(usage(&[json!({}), json!(null)]), None);
         let only_output = usage(&[json!({"output_tokens": 3})]).unwrap();
         assert_eq!((only_output.input_tokens, only_output.output_tokens), (None, Some(3)));

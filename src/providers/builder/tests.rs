@@ -4,12 +4,12 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use turnleaf_domain::fold::{self, Applied};
+use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{BranchId, ChatId, ExchangeId, Role, Turn, TurnId, TurnStatus, Usage};
 
 fn builder() -> BlockBuilder {
     let mut minted = 0;
-    let place = Place { turn_ord: 3, next_seq: 2, generation_id: GenerationId::from_uuid(Uuid::nil()) };
+    let place = BlockPosition { turn_ord: 3, next_seq: 2, generation_id: GenerationId::from_uuid(Uuid::nil()) };
     BlockBuilder::new(place, move || {
         minted += 1;
         (BlockId::from_uuid(Uuid::from_u128(minted)), DateTime::UNIX_EPOCH)
@@ -17,7 +17,7 @@ fn builder() -> BlockBuilder {
 }
 
 /// Pushes items at 100 ms from each other and folds what comes out.
-fn built(items: Vec<Item>, state: BlockState) -> (Vec<Block>, BlockBuilder) {
+fn built(items: Vec<DecodedItem>, state: BlockState) -> (Vec<Block>, BlockBuilder) {
     let mut builder = builder();
     let mut events = Vec::new();
     for (item, at) in items.into_iter().zip(0..) {
@@ -50,24 +50,24 @@ fn built(items: Vec<Item>, state: BlockState) -> (Vec<Block>, BlockBuilder) {
     };
     // The turn has two blocks from an earlier step.
     let mut earlier = Vec::new();
-    let mut first = BlockBuilder::new(Place { next_seq: 0, ..builder.place }, || {
+    let mut first = BlockBuilder::new(BlockPosition { next_seq: 0, ..builder.place }, || {
         (BlockId::from_uuid(Uuid::from_u128(u128::MAX)), DateTime::UNIX_EPOCH)
     });
     for kind in ["x:a", "x:b"] {
-        first.push(Item::Opaque(Map::from_iter([("type".into(), json!(kind))])), None, &mut earlier);
+        first.push(DecodedItem::Opaque(Map::from_iter([("type".into(), json!(kind))])), None, &mut earlier);
     }
     for (event, seq) in earlier.iter().chain(&events).zip(1..) {
-        assert_eq!(fold::apply(&mut turn, seq, event), Applied::Yes, "{event:?}");
+        assert_eq!(fold::apply(&mut turn, seq, event), ApplyOutcome::Changed, "{event:?}");
     }
     (turn.blocks.split_off(2), builder)
 }
 
-fn call(index: u64, id: &str) -> Item {
-    Item::ToolCall { index, id: id.into(), name: "f".into() }
+fn call(index: u64, id: &str) -> DecodedItem {
+    DecodedItem::ToolCall { index, id: id.into(), name: "f".into() }
 }
 
-fn arguments(index: u64, text: &str) -> Item {
-    Item::ToolArguments { index, text: text.into() }
+fn arguments(index: u64, text: &str) -> DecodedItem {
+    DecodedItem::ToolArguments { index, text: text.into() }
 }
 
 fn contents(blocks: &[Block]) -> Vec<Value> {
@@ -75,14 +75,14 @@ fn contents(blocks: &[Block]) -> Vec<Value> {
 }
 
 #[test]
-fn a_change_of_kind_begins_a_block() {
+fn change_of_kind_starts_new_block() {
     let (blocks, builder) = built(
         vec![
-            Item::Thinking("a".into()),
-            Item::Thinking("b".into()),
-            Item::Text("c".into()),
-            Item::Text("d".into()),
-            Item::Thinking("e".into()),
+            DecodedItem::Thinking("a".into()),
+            DecodedItem::Thinking("b".into()),
+            DecodedItem::Text("c".into()),
+            DecodedItem::Text("d".into()),
+            DecodedItem::Thinking("e".into()),
         ],
         BlockState::Done,
     );
@@ -109,7 +109,7 @@ fn interleaved_calls_keep_their_own_arguments_and_their_order() {
             call(1, "b"),
             arguments(1, ""),
             arguments(0, "1}"),
-            Item::Text("between".into()),
+            DecodedItem::Text("between".into()),
             arguments(1, "{}"),
             call(2, "c"),
         ],
@@ -140,13 +140,13 @@ fn arguments_that_are_not_json_or_may_be_missing_are_none() {
 }
 
 #[test]
-fn proofs_follow_their_reasoning_and_hidden_reasoning_joins_it() {
+fn signatures_follow_their_reasoning_and_redacted_reasoning_joins_it() {
     let (blocks, _) = built(
         vec![
-            Item::Thinking("why".into()),
-            Item::Redacted("hidden".into()),
-            Item::ThinkingSignature("proof".into()),
-            Item::Redacted("alone".into()),
+            DecodedItem::Thinking("why".into()),
+            DecodedItem::RedactedThinking("hidden".into()),
+            DecodedItem::ThinkingSignature("proof".into()),
+            DecodedItem::RedactedThinking("alone".into()),
         ],
         BlockState::Done,
     );
@@ -159,14 +159,14 @@ fn proofs_follow_their_reasoning_and_hidden_reasoning_joins_it() {
 }
 
 #[test]
-fn a_proof_without_reasoning_is_nobodys_and_hidden_pieces_stay_apart() {
+fn signature_without_reasoning_is_unattached_and_redacted_parts_stay_separate() {
     let (blocks, _) = built(
         vec![
-            Item::Thinking("why".into()),
-            Item::ThinkingSignature("proof".into()),
-            Item::ThinkingSignature("of nothing to read".into()),
-            Item::Redacted("one".into()),
-            Item::Redacted("two".into()),
+            DecodedItem::Thinking("why".into()),
+            DecodedItem::ThinkingSignature("proof".into()),
+            DecodedItem::ThinkingSignature("of nothing to read".into()),
+            DecodedItem::RedactedThinking("one".into()),
+            DecodedItem::RedactedThinking("two".into()),
         ],
         BlockState::Done,
     );
@@ -180,21 +180,22 @@ fn a_proof_without_reasoning_is_nobodys_and_hidden_pieces_stay_apart() {
 }
 
 #[test]
-fn a_broken_reply_leaves_what_was_open_aborted_and_the_rest_done() {
-    let (blocks, _) = built(vec![Item::Thinking("a".into()), Item::Text("b".into())], BlockState::Aborted);
+fn broken_reply_leaves_open_blocks_aborted_and_others_done() {
+    let (blocks, _) =
+        built(vec![DecodedItem::Thinking("a".into()), DecodedItem::Text("b".into())], BlockState::Aborted);
     assert_eq!(blocks.iter().map(|block| block.state).collect::<Vec<_>>(), [BlockState::Done, BlockState::Aborted]);
 }
 
 #[test]
-fn what_says_nothing_makes_no_block() {
+fn empty_items_create_no_block() {
     let (blocks, _) = built(
         vec![
-            Item::Text(String::new()),
-            Item::Thinking(String::new()),
+            DecodedItem::Text(String::new()),
+            DecodedItem::Thinking(String::new()),
             arguments(7, "lost"),
-            Item::Stop("stop".into()),
-            Item::Model("m".into()),
-            Item::Usage(Usage::default()),
+            DecodedItem::StopReason("stop".into()),
+            DecodedItem::Model("m".into()),
+            DecodedItem::Usage(Usage::default()),
         ],
         BlockState::Done,
     );
@@ -202,35 +203,35 @@ fn what_says_nothing_makes_no_block() {
 }
 
 #[test]
-fn without_a_clock_no_duration_is_claimed() {
+fn duration_is_unknown_without_clock() {
     let mut builder = builder();
     let mut events = Vec::new();
-    builder.push(Item::Thinking("a".into()), None, &mut events);
+    builder.push(DecodedItem::Thinking("a".into()), None, &mut events);
     builder.close(BlockState::Done, &mut events);
     assert!(matches!(events.last(), Some(Event::BlockEnd { content: None, .. })), "{events:?}");
 }
 
-fn own(id: &str) -> Item {
-    Item::OwnCall { id: id.into(), name: "search".into(), server: Some("deepwiki".into()) }
+fn provider_call_item(id: &str) -> DecodedItem {
+    DecodedItem::ProviderToolCall { id: id.into(), name: "search".into(), server: Some("deepwiki".into()) }
 }
 
-fn gave(id: &str, result: Value, is_error: bool) -> Item {
-    Item::OwnResult { id: id.into(), name: "search".into(), result, is_error }
+fn provider_result_item(id: &str, result: Value, is_error: bool) -> DecodedItem {
+    DecodedItem::ProviderToolResult { id: id.into(), name: "search".into(), result, is_error }
 }
 
 #[test]
-fn a_call_that_the_provider_ran_is_a_call_with_its_result_and_nobody_answers_it() {
-    let said = |id: &str, text: &str| Item::OwnArguments { id: id.into(), text: text.into() };
+fn provider_call_has_its_result_and_is_not_pending() {
+    let said = |id: &str, text: &str| DecodedItem::ProviderToolArguments { id: id.into(), text: text.into() };
     let items = vec![
-        own("a"),
+        provider_call_item("a"),
         said("a", "{\"q\""),
-        own("b"),
+        provider_call_item("b"),
         said("a", ":1}"),
-        gave("a", json!({"n": 1}), false),
-        Item::Text("So.".into()),
-        gave("b", json!("no"), true),
+        provider_result_item("a", json!({"n": 1}), false),
+        DecodedItem::Text("So.".into()),
+        provider_result_item("b", json!("no"), true),
         call(0, "c"),
-        gave("lost", json!(""), false),
+        provider_result_item("lost", json!(""), false),
     ];
     let (blocks, builder) = built(items, BlockState::Done);
     let pending: Vec<&str> = builder.tool_calls().iter().map(|call| call.tool_use_id.as_str()).collect();
@@ -253,24 +254,25 @@ fn a_call_that_the_provider_ran_is_a_call_with_its_result_and_nobody_answers_it(
 }
 
 #[test]
-fn a_call_that_the_provider_left_open_is_answered_by_the_next_step() {
-    let (blocks, _) = built(vec![own("a")], BlockState::Done);
+fn open_provider_call_is_answered_by_next_step() {
+    let (blocks, _) = built(vec![provider_call_item("a")], BlockState::Done);
     assert_eq!((blocks[0].state, &json!(blocks[0].content)["status"]), (BlockState::Done, &json!("running")));
     let mut events = Vec::new();
-    builder().going_on(&blocks).push(gave("a", json!("found"), false), None, &mut events);
+    builder().with_pending_calls(&blocks).push(provider_result_item("a", json!("found"), false), None, &mut events);
     let Event::BlockUpdate { block_id, status, .. } = &events[0] else { panic!("{events:?}") };
     assert_eq!((*block_id, *status), (blocks[0].id, ToolStatus::Done));
     let Event::BlockStart { block } = &events[1] else { panic!("{events:?}") };
     assert_eq!(block.parent_block_id, Some(blocks[0].id));
     // Cut off: it is open still, and the turn's end says what became of it.
-    let (blocks, _) = built(vec![own("a")], BlockState::Aborted);
+    let (blocks, _) = built(vec![provider_call_item("a")], BlockState::Aborted);
     assert_eq!((blocks[0].state, &json!(blocks[0].content)["status"]), (BlockState::Aborted, &json!("running")));
 }
 
 #[test]
-fn what_a_provider_found_is_kept_in_the_size_of_a_row() {
+fn provider_result_is_truncated_to_row_size() {
     let long = "x".repeat(2 << 20);
-    let (blocks, _) = built(vec![own("a"), gave("a", json!([long]), false)], BlockState::Done);
+    let (blocks, _) =
+        built(vec![provider_call_item("a"), provider_result_item("a", json!([long]), false)], BlockState::Done);
     let content = json!(blocks[1].content);
     assert_eq!(content["result"].as_str().unwrap().len(), 1 << 20);
     assert_eq!(content["metadata"]["cut"]["bytes"], (2 << 20) + 4);

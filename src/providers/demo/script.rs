@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::pictures::SaidImage;
+use crate::pictures::GeneratedImage;
 
 /// What the demo reads out of a request.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct DemoRequest {
     pub model: String,
     /// The newest message of the person.
     pub text: String,
@@ -26,7 +26,7 @@ pub struct Asked {
 
 /// A piece of a script.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Say {
+pub enum ScriptPiece {
     Think(String),
     Text(String),
     /// A picture of the demo's own.
@@ -41,9 +41,9 @@ pub enum Say {
     },
 }
 
-impl Asked {
+impl DemoRequest {
     /// Reads a request body; `None` when nobody wrote anything.
-    pub fn read(body: &Value) -> Option<Self> {
+    pub fn from_body(body: &Value) -> Option<Self> {
         let messages = body.get("messages")?.as_array()?;
         let role = |message: &Value, role: &str| message.get("role").and_then(Value::as_str) == Some(role);
         let last = messages.iter().rposition(|message| role(message, "user"))?;
@@ -58,7 +58,7 @@ impl Asked {
         Some(Self {
             model: body.get("model")?.as_str()?.to_owned(),
             text: text(&messages[last]),
-            images: parts(&messages[last]).iter().filter_map(seen).collect(),
+            images: parts(&messages[last]).iter().filter_map(describe_image).collect(),
             user_messages: messages.iter().filter(|message| role(message, "user")).count(),
             step: messages[last..].iter().filter(|message| role(message, "assistant")).count(),
             messages: messages.len(),
@@ -70,15 +70,15 @@ impl Asked {
 }
 
 /// What the demo sees of an image: what it is and how large. More would need eyes.
-fn seen(part: &Value) -> Option<String> {
+fn describe_image(part: &Value) -> Option<String> {
     let url = part.pointer("/image_url/url")?.as_str()?;
-    let Some(image) = SaidImage::read(url, None) else { return Some("something that is no image".to_owned()) };
+    let Some(image) = GeneratedImage::parse(url, None) else { return Some("something that is no image".to_owned()) };
     let size = image.size.map(|(width, height)| format!(" of {width} × {height} pixels")).unwrap_or_default();
     Some(format!("{}{size}, {} bytes", image.mime, image.bytes.len()))
 }
 
 /// The next response of a script; `None` when there is no such script.
-pub fn reply(asked: &Asked) -> Option<Vec<Say>> {
+pub fn reply(asked: &DemoRequest) -> Option<Vec<ScriptPiece>> {
     let mut said = match asked.model.as_str() {
         "tour" => tour(asked),
         "reasoning" => reasoning(asked),
@@ -87,34 +87,36 @@ pub fn reply(asked: &Asked) -> Option<Vec<Say>> {
         "markdown" => vec![text(include_str!("markdown.md"))],
         "error" => error(),
         "slow" => vec![text(include_str!("slow.md"))],
-        "picture" => vec![text(shown(asked)), Say::Picture, text("That was a picture of the demo's own.")],
+        "picture" => {
+            vec![text(describe_images(asked)), ScriptPiece::Picture, text("That was a picture of the demo's own.")]
+        }
         _ => return None,
     };
     if !asked.is_thinking {
-        said.retain(|say| !matches!(say, Say::Think(_)));
+        said.retain(|say| !matches!(say, ScriptPiece::Think(_)));
     }
     // Without tools there is no next step: a script goes to its end at once.
-    if !asked.has_tools && said.iter().any(|say| matches!(say, Say::Call { .. })) {
-        said.retain(|say| !matches!(say, Say::Call { .. }));
-        said.extend(reply(&Asked { step: asked.step + 1, ..asked.clone() })?);
+    if !asked.has_tools && said.iter().any(|say| matches!(say, ScriptPiece::Call { .. })) {
+        said.retain(|say| !matches!(say, ScriptPiece::Call { .. }));
+        said.extend(reply(&DemoRequest { step: asked.step + 1, ..asked.clone() })?);
     }
     Some(said)
 }
 
-fn text(text: impl Into<String>) -> Say {
-    Say::Text(text.into())
+fn text(text: impl Into<String>) -> ScriptPiece {
+    ScriptPiece::Text(text.into())
 }
 
-fn think(text: impl Into<String>) -> Say {
-    Say::Think(text.into())
+fn think(text: impl Into<String>) -> ScriptPiece {
+    ScriptPiece::Think(text.into())
 }
 
-fn look_up(term: &str) -> Say {
-    Say::Call { name: "look_up", arguments: json!({"term": term}) }
+fn look_up(term: &str) -> ScriptPiece {
+    ScriptPiece::Call { name: "look_up", arguments: json!({"term": term}) }
 }
 
-fn count_words(text: &str) -> Say {
-    Say::Call { name: "count_words", arguments: json!({"text": text}) }
+fn count_words(text: &str) -> ScriptPiece {
+    ScriptPiece::Call { name: "count_words", arguments: json!({"text": text}) }
 }
 
 /// The message in few words, on one line.
@@ -124,7 +126,7 @@ fn gist(message: &str) -> String {
     if line.chars().count() <= LONGEST { line } else { line.chars().take(LONGEST).collect::<String>() + "…" }
 }
 
-fn tour(asked: &Asked) -> Vec<Say> {
+fn tour(asked: &DemoRequest) -> Vec<ScriptPiece> {
     if asked.step == 0 {
         return vec![
             think(format!(
@@ -143,7 +145,7 @@ fn tour(asked: &Asked) -> Vec<Say> {
     vec![again, text(answer)]
 }
 
-fn reasoning(asked: &Asked) -> Vec<Say> {
+fn reasoning(asked: &DemoRequest) -> Vec<ScriptPiece> {
     match asked.step {
         0 => vec![
             think(format!("The message is \"{}\". I start with a thought of my own.", gist(&asked.text))),
@@ -166,7 +168,7 @@ fn reasoning(asked: &Asked) -> Vec<Say> {
 }
 
 /// Says which images came with the message.
-fn shown(asked: &Asked) -> String {
+fn describe_images(asked: &DemoRequest) -> String {
     match asked.images.as_slice() {
         [] => "You showed me no image; here is one of mine.\n\n".to_owned(),
         [one] => format!("You showed me one image: {one}.\n\n"),
@@ -174,8 +176,8 @@ fn shown(asked: &Asked) -> String {
     }
 }
 
-fn plain(asked: &Asked) -> Vec<Say> {
-    let shown = if asked.images.is_empty() { String::new() } else { shown(asked) };
+fn plain(asked: &DemoRequest) -> Vec<ScriptPiece> {
+    let shown = if asked.images.is_empty() { String::new() } else { describe_images(asked) };
     vec![text(
         shown
             + &format!(
@@ -186,7 +188,7 @@ fn plain(asked: &Asked) -> Vec<Say> {
     )]
 }
 
-fn parallel_tools(asked: &Asked) -> Vec<Say> {
+fn parallel_tools(asked: &DemoRequest) -> Vec<ScriptPiece> {
     match asked.step {
         0 => vec![
             think("Three questions at once: their order does not matter, so I ask them in one step."),
@@ -206,12 +208,12 @@ fn parallel_tools(asked: &Asked) -> Vec<Say> {
     }
 }
 
-fn error() -> Vec<Say> {
+fn error() -> Vec<ScriptPiece> {
     vec![
         text(
             "This reply will break off on purpose. What has been written until then stays, and below it you will see \
              what happened and a button to",
         ),
-        Say::Fail { code: "server_is_overloaded", message: "Scripted: the demo pretends to be overloaded." },
+        ScriptPiece::Fail { code: "server_is_overloaded", message: "Scripted: the demo pretends to be overloaded." },
     ]
 }

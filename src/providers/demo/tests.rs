@@ -4,15 +4,15 @@ use chrono::DateTime;
 use uuid::Uuid;
 
 use super::*;
-use crate::builder::{BlockBuilder, Place};
-use crate::provider::{HistoryTurn, Item, Outcome};
-use crate::response::Response;
+use crate::builder::{BlockBuilder, BlockPosition};
+use crate::provider::{DecodeOutcome, DecodedItem, HistoryTurn};
+use crate::stored_response::StoredResponse;
 use turnleaf_domain::branch::ContextPolicy;
-use turnleaf_domain::{Block, BlockId, Content, Event, GenerationId, Params, Role, Thinking, TurnId};
+use turnleaf_domain::{Block, BlockId, Content, Event, GenerationId, ModelParams, Role, Thinking, TurnId};
 
 /// Runs a script as a run would, with its tools, until it calls none; gives the types of its blocks and its text.
-async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, String, Outcome) {
-    let demo = Demo::new(0.0);
+async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, String, DecodeOutcome) {
+    let demo = DemoProvider::new(0.0);
     let turn = |role, blocks: Vec<Block>, raw| HistoryTurn {
         turn_id: TurnId::from_uuid(Uuid::nil()),
         role,
@@ -28,17 +28,21 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
     };
     let stamp = (id(), DateTime::UNIX_EPOCH);
     let (mut blocks, mut raw): (Vec<Block>, Vec<Bytes>) = (Vec::new(), Vec::new());
-    let asked_block = made(Content::text("What is this?"), stamp.0, None);
+    let asked_block = test_block(Content::text("What is this?"), stamp.0, None);
     for _ in 0..10 {
         let mut history = vec![turn(Role::User, vec![asked_block.clone()], Vec::new())];
         if !raw.is_empty() {
-            history.push(turn(Role::Assistant, blocks.clone(), raw.iter().cloned().map(Response::from).collect()));
+            history.push(turn(
+                Role::Assistant,
+                blocks.clone(),
+                raw.iter().cloned().map(StoredResponse::from).collect(),
+            ));
         }
         let request = ChatRequest {
             model: model.into(),
             system: None,
             history,
-            params: Params::default(),
+            params: ModelParams::default(),
             thinking,
             is_thinking_mode: thinking != Thinking::Off,
             capabilities: demo.capabilities(model),
@@ -46,16 +50,16 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
             echoes_reasoning: false,
             policy: ContextPolicy::Exact,
             previous_response: None,
-            own_tools: Vec::new(),
+            provider_tools: Vec::new(),
         };
         let reply = demo.send(&request.model, demo.build(&request)).await.unwrap();
         let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;
         let mut decoder = demo.decoder();
-        let mut items: Vec<Item> = Vec::new();
+        let mut items: Vec<DecodedItem> = Vec::new();
         pieces.iter().for_each(|piece| decoder.feed(piece, &mut items));
         let outcome = decoder.finish(&mut items);
         raw.push(pieces.concat().into());
-        let place = Place { turn_ord: 1, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
+        let place = BlockPosition { turn_ord: 1, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
         let mut minted = u128::from(blocks.len() as u64) * 1_000;
         let mut builder = BlockBuilder::new(place, move || {
             minted += 1;
@@ -69,7 +73,7 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
                 Event::BlockStart { block } => blocks.push(block),
                 Event::BlockDelta { block_id, text } => {
                     let block = blocks.iter_mut().find(|block| block.id == block_id).unwrap();
-                    block.content.growing_mut().unwrap().push_str(&text);
+                    block.content.streaming_text_mut().unwrap().push_str(&text);
                 }
                 _ => {}
             }
@@ -89,13 +93,13 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
                 is_error: outcome.is_error,
                 metadata: Value::Null,
             };
-            blocks.push(made(content, id(), Some(call.block_id)));
+            blocks.push(test_block(content, id(), Some(call.block_id)));
         }
     }
     panic!("{model} never ends");
 }
 
-fn made(content: Content, id: BlockId, parent_block_id: Option<BlockId>) -> Block {
+fn test_block(content: Content, id: BlockId, parent_block_id: Option<BlockId>) -> Block {
     Block {
         id,
         seq: 0,
@@ -123,7 +127,7 @@ fn letters(kinds: &[String]) -> String {
 }
 
 #[tokio::test]
-async fn every_script_shows_what_it_promises() {
+async fn every_script_produces_its_described_reply() {
     for (model, thinking, expected) in [
         ("tour", Thinking::Medium, "KTKX"),
         ("tour", Thinking::Off, "TX"),
@@ -143,7 +147,7 @@ async fn every_script_shows_what_it_promises() {
 }
 
 #[tokio::test]
-async fn the_tour_names_every_other_script() {
+async fn tour_names_every_other_script() {
     let (_, text, _) = run("tour", Thinking::Medium, true).await;
     for script in &MODELS[1..] {
         assert!(text.contains(&format!("`{}`", script.name)), "{}", script.name);
@@ -151,26 +155,26 @@ async fn the_tour_names_every_other_script() {
 }
 
 #[tokio::test]
-async fn the_long_texts_arrive_exactly() {
+async fn long_texts_arrive_exactly() {
     assert_eq!(run("markdown", Thinking::Medium, true).await.1, include_str!("markdown.md"));
     assert_eq!(run("slow", Thinking::Medium, true).await.1, include_str!("slow.md"));
 }
 
 #[tokio::test]
-async fn without_tools_a_script_goes_to_its_end_at_once() {
+async fn script_without_tools_finishes_in_one_step() {
     let (kinds, _, outcome) = run("tour", Thinking::Medium, false).await;
     assert_eq!((letters(&kinds).as_str(), outcome.complete), ("KX", true));
 }
 
 #[tokio::test]
-async fn the_broken_script_fails_as_an_overloaded_provider() {
+async fn error_script_fails_as_overloaded_provider() {
     let (_, _, outcome) = run("error", Thinking::Medium, true).await;
     assert_eq!(outcome.failure.map(|failure| failure.kind), Some(FailureKind::ProviderOverloaded));
 }
 
 #[tokio::test]
-async fn an_unknown_script_and_an_empty_request_are_refused() {
-    let demo = Demo::new(0.0);
+async fn unknown_script_and_empty_request_are_refused() {
+    let demo = DemoProvider::new(0.0);
     let body = r#"{"model":"unheard-of","messages":[{"role":"user","content":"x"}]}"#;
     for (body, expected) in [(body, FailureKind::ModelNotFound), ("{}", FailureKind::ProviderRefusedRequest)] {
         let refused = demo.send("", body.into()).await.err().unwrap();
@@ -179,18 +183,18 @@ async fn an_unknown_script_and_an_empty_request_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_slow_script_takes_about_a_minute_and_the_tour_much_less() {
+async fn slow_script_takes_about_one_minute_and_tour_much_less() {
     for (model, seconds) in [("slow", 50..90), ("plain", 0..5)] {
         let body = format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"x"}}]}}"#);
         let begun = tokio::time::Instant::now();
-        let reply = Demo::new(1.0).send("", body.into()).await.unwrap();
+        let reply = DemoProvider::new(1.0).send("", body.into()).await.unwrap();
         reply.body.for_each(|_| async {}).await;
         assert!(seconds.contains(&begun.elapsed().as_secs()), "{model} {:?}", begun.elapsed());
     }
 }
 
 #[tokio::test]
-async fn it_says_which_images_it_is_shown() {
+async fn demo_describes_received_images() {
     let picture = crate::base64::encode(include_bytes!("picture.png"));
     let image =
         serde_json::json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{picture}")}});
@@ -205,17 +209,20 @@ async fn it_says_which_images_it_is_shown() {
         ("picture", serde_json::json!("What?"), "You showed me no image"),
     ] {
         let body = serde_json::json!({"model": model, "messages": [{"role": "user", "content": parts}]}).to_string();
-        let reply = Demo::new(0.0).send("", body.into()).await.unwrap();
-        let mut decoder = Demo::new(0.0).decoder();
+        let reply = DemoProvider::new(0.0).send("", body.into()).await.unwrap();
+        let mut decoder = DemoProvider::new(0.0).decoder();
         let mut items = Vec::new();
         let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;
         pieces.iter().for_each(|piece| decoder.feed(piece, &mut items));
         assert!(decoder.finish(&mut items).complete);
         let said: String = items
             .iter()
-            .filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None })
+            .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text.as_str()) } else { None })
             .collect();
         assert!(said.starts_with(expected), "{said}");
-        assert_eq!(items.iter().filter(|item| matches!(item, Item::Image(_))).count(), usize::from(model == "picture"));
+        assert_eq!(
+            items.iter().filter(|item| matches!(item, DecodedItem::Image(_))).count(),
+            usize::from(model == "picture")
+        );
     }
 }

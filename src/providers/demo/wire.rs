@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::base64;
-use crate::demo::script::{Asked, Say};
+use crate::demo::script::{DemoRequest, ScriptPiece};
 
 /// Between two chunks, about thirty a second; the slow script takes its time.
 const USUAL: Duration = Duration::from_millis(33);
@@ -16,29 +16,31 @@ const PICTURE: &[u8] = include_bytes!("picture.png");
 
 /// Bytes and the pause before them.
 #[derive(Debug)]
-pub struct Piece {
+pub struct TimedChunk {
     pub after: Duration,
     pub bytes: Bytes,
 }
 
 /// The whole response.
-pub fn pieces(asked: &Asked, said: Vec<Say>) -> Vec<Piece> {
+pub fn timed_chunks(asked: &DemoRequest, said: Vec<ScriptPiece>) -> Vec<TimedChunk> {
     let pause = if asked.model == "slow" { SLOW } else { USUAL };
     let mut chunks = vec![choice(asked, &json!({"role": "assistant", "content": ""}), None)];
     let mut finish = Some("stop");
     let mut calls = 0;
     for say in said {
         match say {
-            Say::Think(text) => {
+            ScriptPiece::Think(text) => {
                 chunks.extend(words(&text).map(|word| choice(asked, &json!({"reasoning_content": word}), None)));
             }
-            Say::Text(text) => chunks.extend(words(&text).map(|word| choice(asked, &json!({"content": word}), None))),
-            Say::Picture => {
+            ScriptPiece::Text(text) => {
+                chunks.extend(words(&text).map(|word| choice(asked, &json!({"content": word}), None)))
+            }
+            ScriptPiece::Picture => {
                 let url = format!("data:image/png;base64,{}", base64::encode(PICTURE));
                 let image = json!([{"type": "image_url", "image_url": {"url": url}, "index": 0}]);
                 chunks.push(choice(asked, &json!({"images": image}), None));
             }
-            Say::Call { name, arguments } => {
+            ScriptPiece::Call { name, arguments } => {
                 finish = Some("tool_calls");
                 let id = format!("call_demo_{}_{calls}", asked.messages);
                 let function = json!({"name": name, "arguments": ""});
@@ -50,7 +52,7 @@ pub fn pieces(asked: &Asked, said: Vec<Say>) -> Vec<Piece> {
                 }
                 calls += 1;
             }
-            Say::Fail { code, message } => {
+            ScriptPiece::Fail { code, message } => {
                 finish = None;
                 chunks.push(json!({"error": {"code": code, "message": message}}));
             }
@@ -65,18 +67,18 @@ pub fn pieces(asked: &Asked, said: Vec<Say>) -> Vec<Piece> {
         last["usage"] = usage;
         chunks.push(last);
     }
-    let mut pieces: Vec<Piece> = chunks.iter().map(|chunk| event(&chunk.to_string(), pause)).collect();
+    let mut pieces: Vec<TimedChunk> = chunks.iter().map(|chunk| event(&chunk.to_string(), pause)).collect();
     if finish.is_some() {
         pieces.push(event("[DONE]", Duration::ZERO));
     }
     pieces
 }
 
-fn event(data: &str, after: Duration) -> Piece {
-    Piece { after, bytes: format!("data: {data}\n\n").into() }
+fn event(data: &str, after: Duration) -> TimedChunk {
+    TimedChunk { after, bytes: format!("data: {data}\n\n").into() }
 }
 
-fn choice(asked: &Asked, delta: &Value, finish: Option<&str>) -> Value {
+fn choice(asked: &DemoRequest, delta: &Value, finish: Option<&str>) -> Value {
     json!({
         "id": format!("demo-{}", asked.messages),
         "object": "chat.completion.chunk",

@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::call_id::free_id;
-use crate::provider::Item;
+use crate::call_id::unique_call_id;
+use crate::provider::DecodedItem;
 
 /// The calls of one reply.
 #[derive(Debug, Default)]
-pub struct Calls {
+pub struct GeminiFunctionCalls {
     ids: Vec<String>,
     open: Option<OpenCall>,
 }
@@ -22,9 +22,9 @@ struct OpenCall {
     growing: Option<String>,
 }
 
-impl Calls {
+impl GeminiFunctionCalls {
     /// Whether this `functionCall` goes on with the call that is open: it has no name of its own.
-    pub fn continues(&self, call: &Value) -> bool {
+    pub fn is_continuation(&self, call: &Value) -> bool {
         self.open.is_some() && call.get("name").and_then(Value::as_str).is_none_or(str::is_empty)
     }
 
@@ -35,42 +35,42 @@ impl Calls {
 
     /// Takes one `functionCall`; whatever is open must have been closed, unless this continues it. `response_id` makes
     /// ids for endpoints that give none. Gives the arguments of a call that came in pieces and is whole now.
-    pub fn take(&mut self, call: &Value, response_id: &str, out: &mut Vec<Item>) -> Option<Value> {
+    pub fn read_call(&mut self, call: &Value, response_id: &str, out: &mut Vec<DecodedItem>) -> Option<Value> {
         let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or_default();
         let goes_on = call.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
         let pieces = call.get("partialArgs").and_then(Value::as_array);
-        if !self.continues(call) {
+        if !self.is_continuation(call) {
             let index = self.ids.len() as u64;
-            let id = free_id(text("id"), self.ids.iter(), response_id);
-            out.push(Item::ToolCall { index, id: id.clone(), name: text("name").to_owned() });
+            let id = unique_call_id(text("id"), self.ids.iter(), response_id);
+            out.push(DecodedItem::ToolCall { index, id: id.clone(), name: text("name").to_owned() });
             self.ids.push(id);
             let arguments = call.get("args").filter(|args| args.is_object()).cloned();
             let arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));
             if !goes_on && pieces.is_none() {
-                out.push(Item::ToolArguments { index, text: arguments.to_string() });
+                out.push(DecodedItem::ToolArguments { index, text: arguments.to_string() });
                 return None;
             }
             self.open = Some(OpenCall { index, arguments, growing: None });
         }
         if let Some(open) = &mut self.open {
-            pieces.into_iter().flatten().for_each(|piece| open.piece(piece));
+            pieces.into_iter().flatten().for_each(|piece| open.apply_piece(piece));
         }
         if goes_on { None } else { self.close(out) }
     }
 
     /// Ends the call that is open, if one is, and gives its arguments.
-    pub fn close(&mut self, out: &mut Vec<Item>) -> Option<Value> {
+    pub fn close(&mut self, out: &mut Vec<DecodedItem>) -> Option<Value> {
         let open = self.open.take()?;
-        out.push(Item::ToolArguments { index: open.index, text: open.arguments.to_string() });
+        out.push(DecodedItem::ToolArguments { index: open.index, text: open.arguments.to_string() });
         Some(open.arguments)
     }
 }
 
 impl OpenCall {
     /// Puts one piece where its path says.
-    fn piece(&mut self, piece: &Value) {
+    fn apply_piece(&mut self, piece: &Value) {
         let Some(path) = piece.get("jsonPath").and_then(Value::as_str) else { return };
-        let Some(place) = place(&mut self.arguments, path) else { return };
+        let Some(place) = value_at_path(&mut self.arguments, path) else { return };
         let more = piece.get("stringValue").and_then(Value::as_str);
         match (more, place) {
             (Some(more), Value::String(text)) if self.growing.as_deref() == Some(path) => text.push_str(more),
@@ -87,26 +87,26 @@ impl OpenCall {
 
 /// One step of a path.
 #[derive(Debug, PartialEq, Eq)]
-enum Step<'a> {
+enum PathStep<'a> {
     Key(&'a str),
     Index(usize),
 }
 
 /// The steps of a path such as `$.items[0].name` or `$['name']`; `None` when it is something else.
-fn steps(path: &str) -> Option<Vec<Step<'_>>> {
+fn steps(path: &str) -> Option<Vec<PathStep<'_>>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix('.') {
             let end = after.find(['.', '[']).unwrap_or(after.len());
-            steps.push(Step::Key(&after[..end]));
+            steps.push(PathStep::Key(&after[..end]));
             rest = &after[end..];
         } else {
             let (inside, after) = rest.strip_prefix('[')?.split_once(']')?;
             let key = inside.strip_prefix(['\'', '"']).and_then(|key| key.strip_suffix(['\'', '"']));
             steps.push(match key {
-                Some(key) => Step::Key(key),
-                None => Step::Index(inside.parse().ok()?),
+                Some(key) => PathStep::Key(key),
+                None => PathStep::Index(inside.parse().ok()?),
             });
             rest = after;
         }
@@ -116,15 +116,15 @@ fn steps(path: &str) -> Option<Vec<Step<'_>>> {
 
 /// The place that a path names, made where it is not there yet. Lists grow by one at a time: a path cannot ask for a
 /// list of millions.
-fn place<'a>(root: &'a mut Value, path: &str) -> Option<&'a mut Value> {
+fn value_at_path<'a>(root: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     steps(path)?.into_iter().try_fold(root, |value, step| match step {
-        Step::Key(key) => {
+        PathStep::Key(key) => {
             if !value.is_object() {
                 *value = Value::Object(Map::new());
             }
             Some(value.as_object_mut()?.entry(key).or_insert(Value::Null))
         }
-        Step::Index(index) => {
+        PathStep::Index(index) => {
             if !value.is_array() {
                 *value = Value::Array(Vec::new());
             }
@@ -145,19 +145,19 @@ mod tests {
 
     /// Every call as `id name arguments`.
     fn calls(parts: &[Value]) -> Vec<String> {
-        let mut calls = Calls::default();
+        let mut calls = GeminiFunctionCalls::default();
         let mut items = Vec::new();
         for part in parts {
-            if !calls.continues(part) {
+            if !calls.is_continuation(part) {
                 calls.close(&mut items);
             }
-            calls.take(part, "r1", &mut items);
+            calls.read_call(part, "r1", &mut items);
         }
         let mut found: Vec<String> = Vec::new();
         for item in items {
             match item {
-                Item::ToolCall { id, name, .. } => found.push(format!("{id} {name} ")),
-                Item::ToolArguments { index, text } => found[usize::try_from(index).unwrap()].push_str(&text),
+                DecodedItem::ToolCall { id, name, .. } => found.push(format!("{id} {name} ")),
+                DecodedItem::ToolArguments { index, text } => found[usize::try_from(index).unwrap()].push_str(&text),
                 other => panic!("{other:?}"),
             }
         }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_come_whole_or_in_pieces() {
+    fn whole_and_streamed_calls_are_read() {
         let piece = |path: &str, text: &str, goes_on: bool| json!({"jsonPath": path, "stringValue": text, "willContinue": goes_on});
         for (what, parts, expected) in [
             ("whole", vec![json!({"id": "a", "name": "f", "args": {"x": 1}})], vec![r#"a f {"x":1}"#]),
@@ -207,8 +207,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_none() {
-        assert_eq!(steps("$.a[0]['b c']"), Some(vec![Step::Key("a"), Step::Index(0), Step::Key("b c")]));
+    fn invalid_path_is_none() {
+        assert_eq!(steps("$.a[0]['b c']"), Some(vec![PathStep::Key("a"), PathStep::Index(0), PathStep::Key("b c")]));
         assert_eq!(steps("$"), Some(Vec::new()));
         for wrong in ["a", "", "$a", "$[x]", "$[0", "$[-1]"] {
             assert_eq!(steps(wrong), None, "{wrong}");

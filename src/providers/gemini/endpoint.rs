@@ -5,15 +5,15 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::clean::CleanDecoder;
 use crate::gemini::{GeminiDecoder, models, repair, request};
-use crate::http_client::{Auth, HttpClient, Target};
-use crate::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use crate::http_client::{ApiKeyHeader, HttpClient, ProviderTarget};
+use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
+use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::percent;
-use turnleaf_domain::repair::Repair;
+use turnleaf_domain::repair::RequestRepair;
 use turnleaf_domain::tool::OfferedTool;
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_domain::url_encoding;
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 /// Pages of the list of models that are asked for; one holds a thousand.
 const MOST_PAGES: usize = 5;
@@ -22,16 +22,16 @@ const MOST_PAGES: usize = 5;
 #[derive(Debug, Clone)]
 pub struct GeminiEndpoint {
     id: String,
-    target: Target,
+    target: ProviderTarget,
     client: HttpClient,
 }
 
 impl GeminiEndpoint {
     /// The provider of an endpoint; nobody is asked yet.
-    pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
-        let mut target = Target::new(endpoint);
+    pub fn new(endpoint: &ProviderEndpoint, client: HttpClient) -> Self {
+        let mut target = ProviderTarget::new(endpoint);
         // Never in the URL, which is logged on the way (providers.md 2.2).
-        target.auth = Auth::Header("x-goog-api-key");
+        target.auth = ApiKeyHeader::Header("x-goog-api-key");
         target.base_url = with_version(&endpoint.base_url).into();
         Self { id: endpoint.id.clone(), target, client }
     }
@@ -43,7 +43,7 @@ impl Provider for GeminiEndpoint {
     }
 
     fn api(&self) -> &'static str {
-        Api::Gemini.as_str()
+        ProviderApi::Gemini.as_str()
     }
 
     fn name(&self) -> &str {
@@ -58,16 +58,18 @@ impl Provider for GeminiEndpoint {
         Some("gemini-flash-latest")
     }
 
-    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<ListedModel>, ProviderError>>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         let asking = async move {
             let mut list = Vec::new();
             let mut path = "/models?pageSize=1000".to_owned();
             for _ in 0..MOST_PAGES {
                 let page = client.get_json(&target, &path).await?;
-                list.extend(page.get("models").and_then(Value::as_array).into_iter().flatten().filter_map(listed));
+                list.extend(
+                    page.get("models").and_then(Value::as_array).into_iter().flatten().filter_map(parse_listed_model),
+                );
                 match page.get("nextPageToken").and_then(Value::as_str).filter(|token| !token.is_empty()) {
-                    Some(token) => path = format!("/models?pageSize=1000&pageToken={}", percent::encoded(token)),
+                    Some(token) => path = format!("/models?pageSize=1000&pageToken={}", url_encoding::encode(token)),
                     None => break,
                 }
             }
@@ -80,31 +82,31 @@ impl Provider for GeminiEndpoint {
         models::capabilities(model)
     }
 
-    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
-        models::own_tools(model).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
+    fn provider_tools(&self, model: &str) -> Vec<OfferedTool> {
+        models::provider_tools(model).iter().map(|tool| OfferedTool::provider_tool(tool)).collect()
     }
 
-    fn shows_results(&self, model: &str) -> bool {
-        models::shows_results(model)
+    fn accepts_tool_result_images(&self, model: &str) -> bool {
+        models::accepts_tool_result_images(model)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request)
     }
 
-    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    fn repair(&self, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
         repair::repair(refused, request)
     }
 
-    fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         let path = path_of(model);
         async move { client.post(&target, &path, body).await }.boxed()
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        let decoder = Box::new(GeminiDecoder::of(self.name(), self.target.secrets.clone()));
-        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
+        let decoder = Box::new(GeminiDecoder::for_provider(self.name(), self.target.secrets.clone()));
+        RedactingDecoder::wrap(decoder, self.target.reply_secrets.clone())
     }
 }
 
@@ -122,11 +124,11 @@ fn with_version(base_url: &str) -> String {
 fn path_of(model: &str) -> String {
     let known = model.split_once('/').filter(|(collection, _)| matches!(*collection, "models" | "tunedModels"));
     let (collection, name) = known.unwrap_or(("models", model));
-    format!("/{collection}/{}:streamGenerateContent?alt=sse", percent::encoded(name))
+    format!("/{collection}/{}:streamGenerateContent?alt=sse", url_encoding::encode(name))
 }
 
 /// A model of the list, if it generates text.
-fn listed(model: &Value) -> Option<Listed> {
+fn parse_listed_model(model: &Value) -> Option<ListedModel> {
     let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
     let generates = |methods: &Vec<Value>| methods.iter().any(|method| method == "generateContent");
     if methods.is_some_and(|methods| !generates(methods)) {
@@ -134,9 +136,9 @@ fn listed(model: &Value) -> Option<Listed> {
     }
     let name = model.get("name")?.as_str()?;
     let id = name.strip_prefix("models/").unwrap_or(name);
-    Some(Listed {
+    Some(ListedModel {
         name: model.get("displayName").and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned),
-        ..Listed::of(id, models::refined(model, models::capabilities(id)))
+        ..ListedModel::new(id, models::refine_capabilities(model, models::capabilities(id)))
     })
 }
 
@@ -145,10 +147,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::provider::Reasoning;
+    use turnleaf_domain::provider::ReasoningSupport;
 
     #[test]
-    fn a_model_is_one_segment_of_the_path() {
+    fn model_is_one_path_segment() {
         for (model, expected) in [
             ("gemini-2.5-flash", "/models/gemini-2.5-flash"),
             ("models/gemini-2.5-flash", "/models/gemini-2.5-flash"),
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_without_a_path_gets_the_version() {
+    fn address_without_path_gets_version() {
         for (base_url, expected) in [
             ("https://generativelanguage.googleapis.com", "https://generativelanguage.googleapis.com/v1beta"),
             ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/v1beta"),
@@ -172,23 +174,30 @@ mod tests {
     }
 
     #[test]
-    fn the_list_says_what_a_model_is() {
+    fn model_list_refines_capabilities() {
         let flash = json!({"name": "models/gemini-2.5-flash", "displayName": "Gemini 2.5 Flash", "inputTokenLimit": 1_048_576,
             "outputTokenLimit": 65_536, "supportedGenerationMethods": ["generateContent", "countTokens"], "thinking": true});
-        let said = listed(&flash).unwrap();
+        let said = parse_listed_model(&flash).unwrap();
         assert_eq!((said.id.as_str(), said.name.as_deref()), ("gemini-2.5-flash", Some("Gemini 2.5 Flash")));
         let Capabilities { reasoning, context_tokens, max_tokens, .. } = said.capabilities;
-        assert_eq!((reasoning, context_tokens, max_tokens.most), (Reasoning::Optional, Some(1_048_576), Some(65_536)));
-        assert_eq!(listed(&json!({"name": "models/imagen-4", "supportedGenerationMethods": ["predict"]})), None);
-        assert_eq!(listed(&json!({"displayName": "nameless"})), None);
+        assert_eq!(
+            (reasoning, context_tokens, max_tokens.most),
+            (ReasoningSupport::Optional, Some(1_048_576), Some(65_536))
+        );
+        assert_eq!(
+            parse_listed_model(&json!({"name": "models/imagen-4", "supportedGenerationMethods": ["predict"]})),
+            None
+        );
+        assert_eq!(parse_listed_model(&json!({"displayName": "nameless"})), None);
         for (name, thinking, reasoning) in [
-            ("tunedModels/mine", false, Reasoning::Never),
-            ("tunedModels/mine", true, Reasoning::Optional),
-            ("models/gemini-2.0-flash", true, Reasoning::Optional),
-            ("models/gemini-2.5-pro", true, Reasoning::Always),
+            ("tunedModels/mine", false, ReasoningSupport::Never),
+            ("tunedModels/mine", true, ReasoningSupport::Optional),
+            ("models/gemini-2.0-flash", true, ReasoningSupport::Optional),
+            ("models/gemini-2.5-pro", true, ReasoningSupport::Always),
         ] {
-            let said =
-                listed(&json!({"name": name, "thinking": thinking, "maxTemperature": 1.5})).unwrap().capabilities;
+            let said = parse_listed_model(&json!({"name": name, "thinking": thinking, "maxTemperature": 1.5}))
+                .unwrap()
+                .capabilities;
             assert_eq!(said.reasoning, reasoning, "{name} {thinking}");
             assert_eq!(said.temperature.plain.and_then(|range| range.most), Some(1.5));
         }

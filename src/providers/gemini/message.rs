@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::halves;
+use crate::surrogates;
 
 /// A call of the response, as far as its answer has to name it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SaidCall {
+pub struct GeminiCall {
     pub name: String,
     /// The id that the endpoint gave; many give none, and then the answer has none either.
     pub id: Option<String>,
@@ -15,15 +15,15 @@ pub struct SaidCall {
 
 /// The parts of one response.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct GeminiReply {
     parts: Vec<Value>,
 }
 
-impl Said {
+impl GeminiReply {
     /// Keeps a part. `text` is its text with halves of surrogate pairs put together; `is_mended` says that other
     /// strings in it may hold stand-ins of halves.
-    pub fn part(&mut self, part: &Value, text: Option<String>, is_mended: bool) {
-        let mut part = if is_mended { without_halves(part) } else { part.clone() };
+    pub fn push_part(&mut self, part: &Value, text: Option<String>, is_mended: bool) {
+        let mut part = if is_mended { resolve_surrogates(part) } else { part.clone() };
         if let (Some(text), Some(kept)) = (text, part.get_mut("text")) {
             *kept = text.into();
         }
@@ -43,30 +43,30 @@ impl Said {
     }
 
     /// The calls, in their order.
-    pub fn calls(&self) -> Vec<SaidCall> {
+    pub fn calls(&self) -> Vec<GeminiCall> {
         let call = |part: &Value| {
             let call = part.get("functionCall")?;
             let text = |key: &str| call.get(key).and_then(Value::as_str).map(str::to_owned);
-            Some(SaidCall { name: text("name").unwrap_or_default(), id: text("id").filter(|id| !id.is_empty()) })
+            Some(GeminiCall { name: text("name").unwrap_or_default(), id: text("id").filter(|id| !id.is_empty()) })
         };
         self.parts.iter().filter_map(call).collect()
     }
 
     /// Takes the last call out: its arguments came in pieces, and the rest of them never did.
-    pub fn cut_last_call(&mut self) {
+    pub fn remove_last_call(&mut self) {
         if let Some(at) = self.parts.iter().rposition(is_call) {
             self.parts.remove(at);
         }
     }
 
     /// Takes the calls out: the API said that something is wrong with them.
-    pub fn without_calls(&mut self) {
+    pub fn remove_calls(&mut self) {
         self.parts.retain(|part| !is_call(part));
     }
 
     /// Takes code out at the end: the response broke off while it ran. Code that the model spoke on after has no result
     /// where the API keeps it to itself, as that of a search in files.
-    fn cut_code_that_broke_off(&mut self) {
+    fn remove_unfinished_code(&mut self) {
         let is_over = |part: &Value| part.get("executableCode").is_none() && *part != json!({"text": ""});
         let end = self.parts.iter().rposition(is_over);
         let mut at = 0;
@@ -78,12 +78,12 @@ impl Said {
 
     /// The parts to send; none when nothing of the response may be sent, or it says nothing.
     pub fn into_parts(mut self, with_signatures: bool) -> Vec<Value> {
-        self.cut_code_that_broke_off();
+        self.remove_unfinished_code();
         let says = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
         if !self.parts.iter().any(says) {
             return Vec::new();
         }
-        self.parts.into_iter().filter_map(|part| sent(part, with_signatures)).collect()
+        self.parts.into_iter().filter_map(|part| part_to_send(part, with_signatures)).collect()
     }
 }
 
@@ -97,7 +97,7 @@ fn is_thought(part: &Value) -> bool {
 
 /// A part as it is sent: a thought goes back as its signature alone, or not at all. Text without a letter, which many
 /// streams end with, stays behind too unless it carries a signature: it is refused at some endpoints.
-fn sent(part: Value, with_signatures: bool) -> Option<Value> {
+fn part_to_send(part: Value, with_signatures: bool) -> Option<Value> {
     if part == json!({"text": ""}) {
         return None;
     }
@@ -118,17 +118,17 @@ fn sent(part: Value, with_signatures: bool) -> Option<Value> {
 }
 
 /// A value with the stand-ins of halves in its strings given up.
-fn without_halves(value: &Value) -> Value {
+fn resolve_surrogates(value: &Value) -> Value {
     match value {
         Value::String(text) => {
-            let (mut text, half) = halves::join(None, text);
+            let (mut text, half) = surrogates::join_surrogates(None, text);
             text.extend(half.map(|_| char::REPLACEMENT_CHARACTER));
             text.into()
         }
-        Value::Array(list) => list.iter().map(without_halves).collect(),
-        Value::Object(map) => {
-            Value::Object(map.iter().map(|(key, value)| (key.clone(), without_halves(value))).collect::<Map<_, _>>())
-        }
+        Value::Array(list) => list.iter().map(resolve_surrogates).collect(),
+        Value::Object(map) => Value::Object(
+            map.iter().map(|(key, value)| (key.clone(), resolve_surrogates(value))).collect::<Map<_, _>>(),
+        ),
         other => other.clone(),
     }
 }
@@ -138,13 +138,13 @@ mod tests {
     use super::*;
 
     fn sent_back(parts: &[Value]) -> Value {
-        let mut said = Said::default();
-        parts.iter().for_each(|part| said.part(part, None, false));
+        let mut said = GeminiReply::default();
+        parts.iter().for_each(|part| said.push_part(part, None, false));
         Value::Array(said.into_parts(true))
     }
 
     #[test]
-    fn parts_go_back_unchanged_and_thoughts_as_their_signatures() {
+    fn parts_are_sent_back_unchanged_and_thoughts_as_signatures() {
         let kept = [
             json!({"text": "Hi"}),
             json!({"text": "", "thoughtSignature": "s"}),
@@ -193,12 +193,12 @@ mod tests {
     }
 
     #[test]
-    fn a_call_in_pieces_goes_back_whole() {
-        let mut said = Said::default();
+    fn streamed_call_is_sent_back_whole() {
+        let mut said = GeminiReply::default();
         let began = json!({"functionCall": {"name": "f", "willContinue": true}, "thoughtSignature": "s"});
-        said.part(&began, None, false);
+        said.push_part(&began, None, false);
         said.set_arguments(json!({"a": 1}));
-        assert_eq!(said.calls(), [SaidCall { name: "f".into(), id: None }]);
+        assert_eq!(said.calls(), [GeminiCall { name: "f".into(), id: None }]);
         let whole = json!({"functionCall": {"name": "f", "args": {"a": 1}}, "thoughtSignature": "s"});
         assert_eq!(said.into_parts(true), [whole]);
     }

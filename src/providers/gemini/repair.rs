@@ -1,22 +1,22 @@
 //! Refusals of Gemini that another form of the same request may avoid (providers.md 7.4): missing and invalid thought
 //! signatures.
 
-use crate::provider::{ChatRequest, Refused};
-use turnleaf_domain::repair::Repair;
+use crate::provider::{ChatRequest, ProviderError};
+use turnleaf_domain::repair::RequestRepair;
 
 /// The form to send instead. Signatures of earlier replies can be left out, as only those of the current turn are asked
 /// for; where it is these that are refused, the steps of the turn are told in words.
-pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
-    let said = refused.words();
+pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
+    let said = refused.lowercase_text();
     if !["thought signature", "thought_signature", "thoughtsignature"].iter().any(|part| said.contains(part)) {
         return None;
     }
-    let is_in_loop = request.before_steps().1.is_some();
+    let is_in_loop = request.split_at_steps().1.is_some();
     let is_missing = said.contains("missing");
     if request.has_earlier_reasoning() && !is_missing {
-        return Some(Repair::EarlierReasoningLeftOut);
+        return Some(RequestRepair::EarlierReasoningLeftOut);
     }
-    is_in_loop.then_some(Repair::StepsTold)
+    is_in_loop.then_some(RequestRepair::StepsTold)
 }
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod tests {
     use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
 
     #[test]
-    fn each_refusal_allows_the_form_that_can_help() {
+    fn gemini_refusal_selects_matching_repair() {
         let turn = |role, raw: &[&'static str]| HistoryTurn {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
@@ -44,7 +44,7 @@ mod tests {
         let first_loop = [first.clone(), vec![turn(Role::Assistant, &["{}"])]].concat();
         let second_loop = [second.clone(), vec![turn(Role::Assistant, &["{}"])]].concat();
         let missing = "Function call is missing a thought_signature in functionCall parts. position 2";
-        let (earlier, told) = (Some(Repair::EarlierReasoningLeftOut), Some(Repair::StepsTold));
+        let (earlier, told) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
         for (message, history, expected) in [
             (missing, &second_loop, told),
             (missing, &first_loop, told),
@@ -57,7 +57,7 @@ mod tests {
         ] {
             let failure = Failure::new(FailureKind::ProviderRefusedRequest, "G").with_detail(message);
             let asked = request("gemini-3-pro", history.clone());
-            assert_eq!(repair(&Refused::unanswered(failure), &asked), expected, "{message}");
+            assert_eq!(repair(&ProviderError::without_response(failure), &asked), expected, "{message}");
         }
     }
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::gemini::message::{Said, SaidCall};
+use crate::gemini::message::{GeminiCall, GeminiReply};
 use crate::gemini::models;
 use crate::gemini::stream::GeminiDecoder;
 use crate::history::{UNANSWERED, UserPart};
 use crate::pictures;
-use crate::provider::{ChatRequest, HistoryTurn, ShownImage};
+use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same contents.
@@ -36,12 +36,12 @@ pub fn body(request: &ChatRequest) -> Bytes {
         set("tools", json!([{"functionDeclarations": declarations}]));
     } else {
         // Most models refuse them beside functions.
-        let own: Vec<Value> = request.own_tools.iter().filter_map(|tool| models::own_tool(tool)).collect();
+        let own: Vec<Value> = request.provider_tools.iter().filter_map(|tool| models::provider_tool(tool)).collect();
         if !own.is_empty() {
             set("tools", own.into());
         }
     }
-    pictures::written(body, request)
+    pictures::serialize_body(body, request)
 }
 
 fn generation_config(request: &ChatRequest) -> Map<String, Value> {
@@ -116,8 +116,8 @@ fn user_part(part: UserPart<'_>) -> Value {
     }
 }
 
-fn image(shown: &ShownImage) -> Value {
-    json!({"inlineData": {"mimeType": shown.mime, "data": shown.data()}})
+fn image(shown: &InputImage) -> Value {
+    json!({"inlineData": {"mimeType": shown.mime, "data": shown.base64_placeholder()}})
 }
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
@@ -126,13 +126,13 @@ fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
         return contents.text("model", &turn.plain_text());
     }
     let mut place = 0..;
-    for said in turn.raw.iter().map(|raw| raw.said("gemini", read_again)).map(Arc::unwrap_or_clone) {
+    for said in turn.raw.iter().map(|raw| raw.read_cached("gemini", parse_stored_reply)).map(Arc::unwrap_or_clone) {
         let answers = said
             .calls()
             .iter()
             .map(|call| {
                 let place = place.next().unwrap_or_default();
-                answer(call, turn.result_of(place), turn.images_of(place).map(image).collect())
+                answer(call, turn.tool_result(place), turn.tool_result_images(place).map(image).collect())
             })
             .collect();
         contents.push("model", said.into_parts(!turn.leaves_out_reasoning));
@@ -141,13 +141,13 @@ fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
 }
 
 /// What a stored response said, whole or not.
-pub fn read_again(raw: &[u8]) -> Said {
-    GeminiDecoder::keeping_parts().read_stored(raw).0.into_said()
+pub fn parse_stored_reply(raw: &[u8]) -> GeminiReply {
+    GeminiDecoder::keeping_reply().read_stored(raw).0.into_reply()
 }
 
 /// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
 /// wrong under `error`.
-fn answer(call: &SaidCall, result: Option<(Value, bool)>, images: Vec<Value>) -> Value {
+fn answer(call: &GeminiCall, result: Option<(Value, bool)>, images: Vec<Value>) -> Value {
     let response = match result {
         None => json!({"error": UNANSWERED}),
         Some((result, true)) => json!({"error": result}),

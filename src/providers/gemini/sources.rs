@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::provider::Item;
-use turnleaf_domain::sources::{Given, block_of, is_address};
+use crate::provider::DecodedItem;
+use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
 /// Keys of a candidate whose last value counts.
 const LAST_COUNTS: [&str; 2] = [GROUNDING, "urlContextMetadata"];
@@ -12,15 +12,15 @@ const GROUNDING: &str = "groundingMetadata";
 
 /// The sources of one reply.
 #[derive(Debug, Default)]
-pub struct Sources {
+pub struct GeminiSources {
     /// Of `citationMetadata`: every chunk has its own.
     citations: Vec<Value>,
     last: Map<String, Value>,
 }
 
-impl Sources {
+impl GeminiSources {
     /// Takes what a candidate of one chunk has.
-    pub fn take(&mut self, candidate: &Value) {
+    pub fn read_candidate(&mut self, candidate: &Value) {
         let metadata = candidate.get("citationMetadata");
         let citations = ["citationSources", "citations"].into_iter().find_map(|key| metadata?.get(key)?.as_array());
         for citation in citations.into_iter().flatten() {
@@ -37,54 +37,61 @@ impl Sources {
     }
 
     /// The body is over: gives everything out. Pages become sources; a search that led to them is a call of Google's own.
-    pub fn end(&mut self, said: &SaidText, out: &mut Vec<Item>) {
+    pub fn finish(&mut self, said: &ReplyText, out: &mut Vec<DecodedItem>) {
         let (pages, others): (Vec<Value>, Vec<Value>) =
-            self.citations.drain(..).partition(|citation| is_address(word(citation, "uri")));
-        let mut given: Vec<Given> = pages.iter().map(|page| cited(page, said)).collect();
+            self.citations.drain(..).partition(|citation| is_web_url(word(citation, "uri")));
+        let mut given: Vec<SourceInput> = pages.iter().map(|page| cited_source(page, said)).collect();
         let mut last = std::mem::take(&mut self.last);
         let grounding = last.get(GROUNDING).cloned().unwrap_or_default();
-        given.extend(grounded(&grounding, said));
+        given.extend(grounded_sources(&grounding, said));
         let queries =
             grounding.get("webSearchQueries").filter(|queries| queries.as_array().is_some_and(|all| !all.is_empty()));
         if !given.is_empty() || queries.is_some() {
             // What is left of it is markup of Google's own.
             last.shift_remove(GROUNDING);
         }
-        out.extend(block_of(given).map(Item::Opaque));
+        out.extend(sources_content(given).map(DecodedItem::Opaque));
         if let Some(queries) = queries {
             let id = "google_search".to_owned();
             let name = id.clone();
-            out.push(Item::OwnCall { id: id.clone(), name: name.clone(), server: None });
-            out.push(Item::OwnArguments { id: id.clone(), text: json!({"queries": queries}).to_string() });
+            out.push(DecodedItem::ProviderToolCall { id: id.clone(), name: name.clone(), server: None });
+            out.push(DecodedItem::ProviderToolArguments {
+                id: id.clone(),
+                text: json!({"queries": queries}).to_string(),
+            });
             let found = pages_of(&grounding).flatten().map(|(url, title)| json!({"title": title, "url": url}));
-            out.push(Item::OwnResult { id, name, result: found.collect(), is_error: false });
+            out.push(DecodedItem::ProviderToolResult { id, name, result: found.collect(), is_error: false });
         }
-        out.extend(others.into_iter().map(|citation| Item::Opaque(opaque("citation", citation))));
-        out.extend(last.into_iter().map(|(key, value)| Item::Opaque(opaque(&key, value))));
+        out.extend(others.into_iter().map(|citation| DecodedItem::Opaque(opaque_content("citation", citation))));
+        out.extend(last.into_iter().map(|(key, value)| DecodedItem::Opaque(opaque_content(&key, value))));
     }
 }
 
 /// The text of a reply, as far as offsets in it have to be found: they count bytes of all of it.
 #[derive(Debug, Default)]
-pub struct SaidText {
+pub struct ReplyText {
     text: String,
     /// Where the last text block begins in it.
     last_block: usize,
     is_broken: bool,
 }
 
-impl SaidText {
+impl ReplyText {
     /// Takes what was given out.
-    pub fn take(&mut self, items: &[Item]) {
+    pub fn push_items(&mut self, items: &[DecodedItem]) {
         for item in items {
             match item {
-                Item::Text(text) => {
+                DecodedItem::Text(text) => {
                     if std::mem::take(&mut self.is_broken) {
                         self.last_block = self.text.len();
                     }
                     self.text.push_str(text);
                 }
-                Item::Model(_) | Item::Usage(_) | Item::Cost(_) | Item::Response(_) | Item::Stop(_) => {}
+                DecodedItem::Model(_)
+                | DecodedItem::Usage(_)
+                | DecodedItem::Cost(_)
+                | DecodedItem::ResponseId(_)
+                | DecodedItem::StopReason(_) => {}
                 _ => self.is_broken = true,
             }
         }
@@ -108,9 +115,14 @@ fn number(value: &Value, field: &str) -> usize {
     value.get(field).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
 }
 
-fn cited(citation: &Value, said: &SaidText) -> Given {
+fn cited_source(citation: &Value, said: &ReplyText) -> SourceInput {
     let place = said.place(number(citation, "startIndex"), number(citation, "endIndex"));
-    Given { url: word(citation, "uri").into(), title: word(citation, "title").into(), quote: String::new(), place }
+    SourceInput {
+        url: word(citation, "uri").into(),
+        title: word(citation, "title").into(),
+        quote: String::new(),
+        place,
+    }
 }
 
 /// Address and title of every chunk that is a page.
@@ -118,16 +130,16 @@ fn pages_of(grounding: &Value) -> impl Iterator<Item = Option<(&str, &str)>> {
     let chunks = grounding.get("groundingChunks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     chunks.iter().map(|chunk| {
         let page = ["web", "maps", "retrievedContext"].into_iter().find_map(|kind| chunk.get(kind))?;
-        Some((word(page, "uri"), word(page, "title"))).filter(|(url, _)| is_address(url))
+        Some((word(page, "uri"), word(page, "title"))).filter(|(url, _)| is_web_url(url))
     })
 }
 
 /// Every page that the text stands on, with its places; those without one come last.
-fn grounded(grounding: &Value, said: &SaidText) -> Vec<Given> {
+fn grounded_sources(grounding: &Value, said: &ReplyText) -> Vec<SourceInput> {
     let pages: Vec<Option<(&str, &str)>> = pages_of(grounding).collect();
     let given = |at: usize, place| {
         let (url, title) = pages.get(at).copied().flatten()?;
-        Some(Given { url: url.into(), title: title.into(), quote: String::new(), place })
+        Some(SourceInput { url: url.into(), title: title.into(), quote: String::new(), place })
     };
     let supports = grounding.get("groundingSupports").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut all = Vec::new();
@@ -143,7 +155,7 @@ fn grounded(grounding: &Value, said: &SaidText) -> Vec<Given> {
 }
 
 /// The content of an `x:` block: the piece as it came, under a key of its own.
-pub fn opaque(name: &str, value: Value) -> Map<String, Value> {
+pub fn opaque_content(name: &str, value: Value) -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), Value::from(format!("x:{name}"))), ("value".to_owned(), value)])
 }
 
@@ -154,23 +166,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn citations_add_up_and_grounding_is_replaced() {
-        let mut sources = Sources::default();
+    fn citations_accumulate_and_grounding_is_replaced() {
+        let mut sources = GeminiSources::default();
         for candidate in [
             json!({"citationMetadata": {"citationSources": [{"uri": "a"}]}, "groundingMetadata": {}}),
             json!({"citationMetadata": {"citationSources": [{"uri": "a"}, {"uri": "b"}]}, "groundingMetadata": {"n": 1}}),
             json!({"groundingMetadata": {"n": 2}}),
         ] {
-            sources.take(&candidate);
+            sources.read_candidate(&candidate);
         }
         let mut out = Vec::new();
-        sources.end(&SaidText::default(), &mut out);
-        sources.end(&SaidText::default(), &mut out);
+        sources.finish(&ReplyText::default(), &mut out);
+        sources.finish(&ReplyText::default(), &mut out);
         let expected = [
-            opaque("citation", json!({"uri": "a"})),
-            opaque("citation", json!({"uri": "b"})),
-            opaque("groundingMetadata", json!({"n": 2})),
+            opaque_content("citation", json!({"uri": "a"})),
+            opaque_content("citation", json!({"uri": "b"})),
+            opaque_content("groundingMetadata", json!({"n": 2})),
         ];
-        assert_eq!(out, expected.map(Item::Opaque));
+        assert_eq!(out, expected.map(DecodedItem::Opaque));
     }
 }

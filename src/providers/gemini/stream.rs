@@ -4,36 +4,36 @@
 use serde_json::Value;
 
 use crate::body::JsonBody;
-use crate::gemini::calls::Calls;
-use crate::gemini::message::Said;
-use crate::gemini::own::OwnCalls;
-use crate::gemini::sources::{SaidText, Sources};
-use crate::gemini::usage::Counts;
-use crate::growing::{Growing, Growth};
-use crate::provider::Item;
-use crate::reader::{Judge, Piece, Reader};
-use crate::redact::Secrets;
+use crate::gemini::calls::GeminiFunctionCalls;
+use crate::gemini::message::GeminiReply;
+use crate::gemini::provider_tools::GeminiProviderCalls;
+use crate::gemini::sources::{GeminiSources, ReplyText};
+use crate::gemini::usage::GeminiUsageCounts;
+use crate::provider::DecodedItem;
+use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
+use crate::redaction::SecretSet;
+use crate::text_accumulator::{TextAccumulator, TextKind};
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
 /// The state of one response body: a stream, or the JSON array that comes without `alt=sse`.
 pub type GeminiDecoder = JsonBody<GeminiReader>;
 
 /// Keys of a part that are not what it holds.
-const BESIDE: [&str; 5] = ["thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"];
+const NON_PAYLOAD_KEYS: [&str; 5] = ["thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"];
 
 /// What Gemini's chunks have said so far, of candidate 0 alone.
 #[derive(Debug, Default)]
 pub struct GeminiReader {
     /// What goes back in the next request, when somebody wants to know.
-    said: Option<Said>,
+    said: Option<GeminiReply>,
     model: String,
     response_id: String,
-    growing: Growing,
-    calls: Calls,
-    own: OwnCalls,
-    sources: Sources,
-    said_text: SaidText,
-    counts: Counts,
+    growing: TextAccumulator,
+    calls: GeminiFunctionCalls,
+    own: GeminiProviderCalls,
+    sources: GeminiSources,
+    said_text: ReplyText,
+    counts: GeminiUsageCounts,
     /// The last `finishReason`, or why the prompt was blocked.
     stop_reason: Option<String>,
     /// One of Google's own tools was called and has not answered: text follows even after a `finishReason`.
@@ -43,89 +43,89 @@ pub struct GeminiReader {
 
 impl GeminiDecoder {
     /// `provider` is the name for people, used in sentences about failures.
-    pub fn of(provider: &str, secrets: Secrets) -> Self {
-        Self::new(GeminiReader::default(), Judge::new(provider, secrets))
+    pub fn for_provider(provider: &str, secrets: SecretSet) -> Self {
+        Self::new(GeminiReader::default(), FailureBuilder::new(provider, secrets))
     }
 
     /// The same, keeping what has to go back in the next request.
-    pub fn keeping_parts() -> Self {
-        let reader = GeminiReader { said: Some(Said::default()), ..GeminiReader::default() };
-        Self::new(reader, Judge::new("", Secrets::default()))
+    pub fn keeping_reply() -> Self {
+        let reader = GeminiReader { said: Some(GeminiReply::default()), ..GeminiReader::default() };
+        Self::new(reader, FailureBuilder::new("", SecretSet::default()))
     }
 }
 
 impl GeminiReader {
     /// What has to go back, if it was kept.
-    pub fn into_said(self) -> Said {
+    pub fn into_reply(self) -> GeminiReply {
         let mut said = self.said.unwrap_or_default();
         if self.stop_reason.as_deref().is_some_and(is_broken_call) {
-            said.without_calls();
+            said.remove_calls();
         } else if self.calls.is_open() {
-            said.cut_last_call();
+            said.remove_last_call();
         }
         said
     }
 
-    fn candidate(&mut self, candidate: &Value, is_mended: bool, out: &mut Vec<Item>) {
+    fn candidate(&mut self, candidate: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let parts = candidate.pointer("/content/parts").and_then(Value::as_array);
         for part in parts.into_iter().flatten() {
             let begin = out.len();
             self.part(part, is_mended, out);
-            self.said_text.take(&out[begin..]);
+            self.said_text.push_items(&out[begin..]);
         }
-        self.sources.take(candidate);
+        self.sources.read_candidate(candidate);
         if let Some(reason) = text_of(candidate, "finishReason").filter(|reason| *reason != "FINISH_REASON_UNSPECIFIED")
         {
             self.stop(reason, out);
         }
     }
 
-    fn part(&mut self, part: &Value, is_mended: bool, out: &mut Vec<Item>) {
+    fn part(&mut self, part: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let is_thought = part.get("thought") == Some(&Value::Bool(true));
         let signature = text_of(part, "thoughtSignature");
         let mut given = None;
         if let Some(call) = part.get("functionCall").filter(|call| call.is_object()) {
-            self.growing.seam(out);
+            self.growing.flush(out);
             self.call(part, call, is_mended, out);
         } else {
             if let Some(text) = part.get("text").and_then(Value::as_str) {
                 if !text.is_empty() {
                     self.close_call(out);
-                    let growth = if is_thought { Growth::Thinking } else { Growth::Text };
-                    given = Some(self.growing.grow(growth, text, is_mended, out));
+                    let growth = if is_thought { TextKind::Thinking } else { TextKind::Text };
+                    given = Some(self.growing.push(growth, text, is_mended, out));
                     self.is_tool_running = false;
                 }
-            } else if let Some((name, held)) = held_by(part) {
-                self.growing.seam(out);
+            } else if let Some((name, held)) = payload_of(part) {
+                self.growing.flush(out);
                 self.close_call(out);
                 // A picture that it only thinks with is no part of the reply.
                 let shown = if is_thought && name == "inlineData" { "thoughtImage" } else { name };
-                self.own.take(shown, held, out);
+                self.own.read_part(shown, held, out);
                 self.is_tool_running = matches!(name, "executableCode" | "toolCall");
             }
             if let Some(said) = &mut self.said {
-                said.part(part, given, is_mended);
+                said.push_part(part, given, is_mended);
             }
         }
         if let Some(signature) = signature {
-            self.growing.seam(out);
-            out.push(Item::ThinkingSignature(signature.to_owned()));
+            self.growing.flush(out);
+            out.push(DecodedItem::ThinkingSignature(signature.to_owned()));
         }
     }
 
-    fn call(&mut self, part: &Value, call: &Value, is_mended: bool, out: &mut Vec<Item>) {
-        if !self.calls.continues(call) {
+    fn call(&mut self, part: &Value, call: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        if !self.calls.is_continuation(call) {
             self.close_call(out);
             if let Some(said) = &mut self.said {
-                said.part(part, None, is_mended);
+                said.push_part(part, None, is_mended);
             }
         }
-        let whole = self.calls.take(call, &self.response_id, out);
+        let whole = self.calls.read_call(call, &self.response_id, out);
         self.keep_arguments(whole);
     }
 
     /// A call in pieces is over when something else comes.
-    fn close_call(&mut self, out: &mut Vec<Item>) {
+    fn close_call(&mut self, out: &mut Vec<DecodedItem>) {
         let whole = self.calls.close(out);
         self.keep_arguments(whole);
     }
@@ -136,33 +136,38 @@ impl GeminiReader {
         }
     }
 
-    fn stop(&mut self, reason: &str, out: &mut Vec<Item>) {
+    fn stop(&mut self, reason: &str, out: &mut Vec<DecodedItem>) {
         if self.stop_reason.as_deref() != Some(reason) {
-            self.growing.seam(out);
-            out.push(Item::Stop(reason.to_owned()));
+            self.growing.flush(out);
+            out.push(DecodedItem::StopReason(reason.to_owned()));
             self.stop_reason = Some(reason.to_owned());
         }
     }
 }
 
-impl Reader for GeminiReader {
+impl ResponseReader for GeminiReader {
     /// Several finish reasons can come, with text between them (providers.md 2.4).
-    const HAS_LAST_WORD: bool = false;
+    const HAS_TERMINAL: bool = false;
 
-    fn is_error(&self, said: Piece<'_>) -> bool {
+    fn is_error(&self, said: BodyValue<'_>) -> bool {
         said.value.get("error").is_some_and(|error| !error.is_null())
     }
 
-    fn take(&mut self, said: Piece<'_>, judge: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
+    fn read_value(
+        &mut self,
+        said: BodyValue<'_>,
+        judge: &FailureBuilder,
+        out: &mut Vec<DecodedItem>,
+    ) -> Result<(), Failure> {
         let chunk = said.value;
-        self.counts.take(chunk);
+        self.counts.update(chunk);
         self.has_reply |= ["candidates", "promptFeedback", "usageMetadata"].iter().any(|key| chunk.get(key).is_some());
         if let Some(id) = text_of(chunk, "responseId").filter(|_| self.response_id.is_empty()) {
             self.response_id = id.to_owned();
         }
         if let Some(model) = text_of(chunk, "modelVersion").filter(|_| self.model.is_empty()) {
             self.model = model.to_owned();
-            out.push(Item::Model(model.to_owned()));
+            out.push(DecodedItem::Model(model.to_owned()));
         }
         let candidates = chunk.get("candidates").and_then(Value::as_array);
         for candidate in candidates.into_iter().flatten() {
@@ -181,24 +186,24 @@ impl Reader for GeminiReader {
         Ok(())
     }
 
-    fn usage_of(&mut self, value: &Value) {
-        self.counts.take(value);
+    fn read_usage(&mut self, value: &Value) {
+        self.counts.update(value);
     }
 
-    fn seam(&mut self, out: &mut Vec<Item>) {
-        self.growing.seam(out);
+    fn flush(&mut self, out: &mut Vec<DecodedItem>) {
+        self.growing.flush(out);
     }
 
-    fn end(&mut self, out: &mut Vec<Item>) {
-        self.growing.seam(out);
+    fn finish(&mut self, out: &mut Vec<DecodedItem>) {
+        self.growing.flush(out);
         // Without the terminal a call in pieces is a cut one: half of its arguments must not look whole.
         if self.is_complete() {
             self.close_call(out);
         }
         if self.is_complete() {
-            self.own.end(out);
+            self.own.finish(out);
         }
-        self.sources.end(&self.said_text, out);
+        self.sources.finish(&self.said_text, out);
     }
 
     fn is_over(&self) -> bool {
@@ -228,8 +233,8 @@ fn is_broken_call(reason: &str) -> bool {
 }
 
 /// What a part holds that is neither text nor a call, with its name.
-fn held_by(part: &Value) -> Option<(&str, &Value)> {
-    let held = part.as_object()?.iter().find(|(key, _)| !BESIDE.contains(&key.as_str()))?;
+fn payload_of(part: &Value) -> Option<(&str, &Value)> {
+    let held = part.as_object()?.iter().find(|(key, _)| !NON_PAYLOAD_KEYS.contains(&key.as_str()))?;
     Some((held.0.as_str(), held.1))
 }
 

@@ -9,7 +9,7 @@ const LARGEST: u64 = 1 << 53;
 
 /// The counts as they were said last, each for itself.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Counts {
+pub struct GeminiUsageCounts {
     prompt: Option<u64>,
     /// What its own tools put before the model, counted beside the prompt.
     tool_use: Option<u64>,
@@ -18,9 +18,9 @@ pub struct Counts {
     thoughts: Option<u64>,
 }
 
-impl Counts {
+impl GeminiUsageCounts {
     /// Takes the `usageMetadata` of a chunk, if it has any.
-    pub fn take(&mut self, chunk: &Value) {
+    pub fn update(&mut self, chunk: &Value) {
         let Some(said) = chunk.get("usageMetadata") else { return };
         let newest = |known: Option<u64>, key: &str| {
             said.get(key).and_then(Value::as_u64).filter(|count| *count <= LARGEST).or(known)
@@ -59,8 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_count_of_each_kind_counts_and_thoughts_are_output() {
-        let mut counts = Counts::default();
+    fn last_count_of_each_kind_wins_and_thoughts_are_output() {
+        let mut counts = GeminiUsageCounts::default();
         assert_eq!(counts.usage(), None);
         for said in [
             json!({"usageMetadata": {"promptTokenCount": 9, "thoughtsTokenCount": 5, "cachedContentTokenCount": 4,
@@ -70,7 +70,7 @@ mod tests {
             json!({"usageMetadata": {"promptTokenCount": -1, "candidatesTokenCount": 1u64 << 60}}),
             json!({}),
         ] {
-            counts.take(&said);
+            counts.update(&said);
         }
         let expected = Usage {
             input_tokens: Some(109),

@@ -17,7 +17,7 @@ use turnleaf_platform::base_url;
 
 /// Why an address is not connected to. The advice depends on what is there ([`AddressUse`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Blocked {
+pub enum BlockedAddress {
     #[error("{0} is not on the open internet")]
     NotPublic(IpAddr),
     #[error("{0} is a cloud metadata or link-local address, and those are never connected to")]
@@ -37,9 +37,9 @@ pub enum AddressUse {
     ToolServer,
 }
 
-impl Blocked {
+impl BlockedAddress {
     /// Why this address may not be connected to, if so.
-    pub fn of(address: IpAddr, local_network: bool) -> Option<Self> {
+    pub fn from_address(address: IpAddr, local_network: bool) -> Option<Self> {
         match address {
             address if is_metadata(address) => Some(Self::Metadata(address)),
             address if !local_network && !is_public(address) => Some(Self::NotPublic(address)),
@@ -61,13 +61,14 @@ impl Blocked {
 }
 
 /// Refuses an address whose host is written as one that may not be connected to, or named as a metadata service.
-pub fn check_literal(base_url: &str, local_network: bool) -> Result<(), Blocked> {
+pub fn check_literal(base_url: &str, local_network: bool) -> Result<(), BlockedAddress> {
     let host = reqwest::Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_ascii_lowercase));
     let host = host.as_deref().map(|host| host.trim_end_matches('.'));
     if let Some(name) = METADATA_NAMES.into_iter().find(|name| host == Some(*name)) {
-        return Err(Blocked::MetadataName(name));
+        return Err(BlockedAddress::MetadataName(name));
     }
-    let blocked = base_url::literal_host(base_url).and_then(|address| Blocked::of(address, local_network));
+    let blocked =
+        base_url::literal_address(base_url).and_then(|address| BlockedAddress::from_address(address, local_network));
     blocked.map_or(Ok(()), Err)
 }
 
@@ -89,7 +90,7 @@ pub struct GuardedResolver {
 
 impl GuardedResolver {
     /// With the proxies that the environment names.
-    pub fn of_process(local_network: bool) -> Self {
+    pub fn with_process_proxies(local_network: bool) -> Self {
         const VARIABLES: [&str; 6] =
             ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
         let host = |variable: &str| {
@@ -107,7 +108,8 @@ impl Resolve for GuardedResolver {
         let (local_network, found) = (self.local_network, (self.lookup)(name.as_str().to_owned()));
         Box::pin(async move {
             let found = found.await?;
-            let blocked = |address: &SocketAddr| Blocked::of(address.ip(), local_network).filter(|_| !is_proxy);
+            let blocked =
+                |address: &SocketAddr| BlockedAddress::from_address(address.ip(), local_network).filter(|_| !is_proxy);
             let reached: Vec<SocketAddr> = found.iter().copied().filter(|address| blocked(address).is_none()).collect();
             match (reached.is_empty(), found.first().and_then(blocked)) {
                 (true, Some(blocked)) => Err(Box::new(blocked) as Box<dyn Error + Send + Sync>),
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_written_as_an_address_is_seen_through() {
+    fn literal_host_is_checked_in_every_spelling() {
         for url in [
             "http://127.0.0.1/",
             "http://localhost/",
@@ -149,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn the_advice_names_what_is_to_be_changed() {
-        let address = Blocked::NotPublic(IpAddr::from([10, 0, 0, 1]));
+    fn advice_names_setting_to_change() {
+        let address = BlockedAddress::NotPublic(IpAddr::from([10, 0, 0, 1]));
         assert_eq!(address.to_string(), "10.0.0.1 is not on the open internet");
         for (address_use, what) in [(AddressUse::Provider, "provider"), (AddressUse::ToolServer, "server of tools")] {
             let end = format!("switch “Local network” on for this {what}.");
@@ -159,11 +161,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_means_this_machine_is_not_resolved_unless_it_is_the_proxys() {
+    async fn loopback_name_is_blocked_unless_it_is_the_proxy() {
         let name = || Name::from_str("localhost").unwrap();
         let none = GuardedResolver { proxies: Arc::default(), local_network: false, lookup };
         let error = none.resolve(name()).await.err().unwrap();
-        assert!(error.downcast_ref::<Blocked>().is_some(), "{error}");
+        assert!(error.downcast_ref::<BlockedAddress>().is_some(), "{error}");
         let proxies = Arc::new(HashSet::from(["localhost".to_owned()]));
         let proxied = GuardedResolver { proxies, local_network: false, lookup };
         assert!(proxied.resolve(name()).await.unwrap().next().is_some());
@@ -182,14 +184,14 @@ mod tests {
     ];
 
     #[test]
-    fn metadata_address_in_a_url_is_refused_with_the_local_network_on() {
+    fn metadata_address_in_url_is_refused_even_with_local_network() {
         let other =
             ["http://2852039166/", "http://0xa9fea9fe/latest", "http://0251.0376.0251.0376/", "http://169.254.43518/"];
         let hosts =
             METADATA.map(|ip| if ip.contains(':') { format!("http://[{ip}]/") } else { format!("http://{ip}/") });
         for url in hosts.iter().map(String::as_str).chain(other) {
             let blocked = check_literal(url, true).unwrap_err();
-            assert!(matches!(blocked, Blocked::Metadata(_)), "{url}: {blocked}");
+            assert!(matches!(blocked, BlockedAddress::Metadata(_)), "{url}: {blocked}");
             assert!(!blocked.advice(AddressUse::Provider).contains("Local network"), "no switch opens it");
             assert_eq!(check_literal(url, false), Err(blocked), "{url}");
         }
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn name_of_a_metadata_service_is_refused_before_a_proxy_resolves_it() {
+    fn metadata_service_name_is_refused_before_proxy_resolves_it() {
         for url in [
             "http://metadata.google.internal/computeMetadata/v1/",
             "http://METADATA.Google.internal./",
@@ -208,14 +210,14 @@ mod tests {
         ] {
             for local_network in [true, false] {
                 let blocked = check_literal(url, local_network);
-                assert!(matches!(blocked, Err(Blocked::MetadataName(_))), "{url}: {blocked:?}");
+                assert!(matches!(blocked, Err(BlockedAddress::MetadataName(_))), "{url}: {blocked:?}");
             }
         }
         assert_eq!(check_literal("http://metadata.example.org/", true), Ok(()));
     }
 
     #[tokio::test]
-    async fn name_that_means_a_metadata_address_is_not_resolved_with_the_local_network_on() {
+    async fn name_resolving_to_metadata_address_is_blocked_even_with_local_network() {
         /// Names in these tests spell what they mean: its addresses, joined by `_`, with `x` for a colon.
         fn spelled(name: String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
             let address = |text: &str| SocketAddr::new(text.replace('x', ":").parse().unwrap(), 0);
@@ -225,7 +227,7 @@ mod tests {
         for ip in METADATA {
             let name = Name::from_str(&ip.replace(':', "x")).unwrap();
             let refused = resolver.resolve(name).await.err().unwrap();
-            assert!(matches!(refused.downcast_ref(), Some(Blocked::Metadata(_))), "{ip}: {refused}");
+            assert!(matches!(refused.downcast_ref(), Some(BlockedAddress::Metadata(_))), "{ip}: {refused}");
         }
         let both = resolver.resolve(Name::from_str("169.254.169.254_10.0.0.1").unwrap()).await.unwrap();
         assert_eq!(both.map(|address| address.ip()).collect::<Vec<_>>(), [IpAddr::from([10, 0, 0, 1])]);

@@ -5,25 +5,25 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::clean::CleanDecoder;
-use crate::http_client::{HttpClient, Target};
+use crate::http_client::{HttpClient, ProviderTarget};
 use crate::ollama::{OllamaDecoder, request, thinking};
-use crate::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
+use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 /// One endpoint.
 #[derive(Debug, Clone)]
 pub struct OllamaEndpoint {
     id: String,
-    target: Target,
+    target: ProviderTarget,
     client: HttpClient,
 }
 
 impl OllamaEndpoint {
     /// The provider of an endpoint; nobody is asked yet.
-    pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
-        let mut target = Target::new(endpoint);
+    pub fn new(endpoint: &ProviderEndpoint, client: HttpClient) -> Self {
+        let mut target = ProviderTarget::new(endpoint);
         target.base_url = root_of(&endpoint.base_url).into();
         Self { id: endpoint.id.clone(), target, client }
     }
@@ -35,7 +35,7 @@ impl Provider for OllamaEndpoint {
     }
 
     fn api(&self) -> &'static str {
-        Api::Ollama.as_str()
+        ProviderApi::Ollama.as_str()
     }
 
     fn name(&self) -> &str {
@@ -46,12 +46,12 @@ impl Provider for OllamaEndpoint {
         Some(&self.target.base_url)
     }
 
-    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<ListedModel>, ProviderError>>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         let asking = async move {
             let document = client.get_json(&target, "/api/tags").await?;
             let list = document.get("models").and_then(Value::as_array);
-            Ok(list.into_iter().flatten().filter_map(listed).collect())
+            Ok(list.into_iter().flatten().filter_map(parse_listed_model).collect())
         };
         Some(asking.boxed())
     }
@@ -64,14 +64,14 @@ impl Provider for OllamaEndpoint {
         request::body(request)
     }
 
-    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         async move { client.post(&target, "/api/chat", body).await }.boxed()
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        let decoder = Box::new(OllamaDecoder::of(self.name(), self.target.secrets.clone()));
-        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
+        let decoder = Box::new(OllamaDecoder::for_provider(self.name(), self.target.secrets.clone()));
+        RedactingDecoder::wrap(decoder, self.target.reply_secrets.clone())
     }
 }
 
@@ -82,9 +82,9 @@ fn root_of(base_url: &str) -> &str {
 }
 
 /// A model of the list. Newer servers say what it can do.
-fn listed(model: &Value) -> Option<Listed> {
+fn parse_listed_model(model: &Value) -> Option<ListedModel> {
     let id = ["model", "name"].into_iter().find_map(|key| model.get(key)?.as_str())?;
-    Some(Listed::of(id, thinking::refined(model, thinking::capabilities(id))))
+    Some(ListedModel::new(id, thinking::refine_capabilities(model, thinking::capabilities(id))))
 }
 
 #[cfg(test)]
@@ -92,10 +92,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::provider::Reasoning;
+    use turnleaf_domain::provider::ReasoningSupport;
 
     #[test]
-    fn the_address_is_that_of_the_server() {
+    fn base_url_is_reduced_to_server_root() {
         for base_url in ["http://box:11434", "http://box:11434/", "http://box:11434/api", "http://box:11434/v1"] {
             assert_eq!(root_of(base_url), "http://box:11434");
         }
@@ -103,20 +103,20 @@ mod tests {
     }
 
     #[test]
-    fn the_list_says_what_a_model_is() {
+    fn model_list_refines_capabilities() {
         for (model, id, reasoning, levels) in [
-            (json!({"name": "a:latest", "model": "a:1b"}), "a:1b", Reasoning::Optional, 1),
-            (json!({"name": "a:latest", "size": 1}), "a:latest", Reasoning::Optional, 1),
-            (json!({"name": "a", "capabilities": ["completion"]}), "a", Reasoning::Never, 0),
-            (json!({"name": "a", "capabilities": ["thinking", "tools"]}), "a", Reasoning::Optional, 2),
-            (json!({"name": "gpt-oss", "capabilities": ["thinking"]}), "gpt-oss", Reasoning::Always, 3),
+            (json!({"name": "a:latest", "model": "a:1b"}), "a:1b", ReasoningSupport::Optional, 1),
+            (json!({"name": "a:latest", "size": 1}), "a:latest", ReasoningSupport::Optional, 1),
+            (json!({"name": "a", "capabilities": ["completion"]}), "a", ReasoningSupport::Never, 0),
+            (json!({"name": "a", "capabilities": ["thinking", "tools"]}), "a", ReasoningSupport::Optional, 2),
+            (json!({"name": "gpt-oss", "capabilities": ["thinking"]}), "gpt-oss", ReasoningSupport::Always, 3),
         ] {
-            let said = listed(&model).unwrap();
+            let said = parse_listed_model(&model).unwrap();
             let known = said.capabilities;
             assert_eq!((said.id.as_str(), known.reasoning, known.thinking_levels.len()), (id, reasoning, levels));
             let has_tools = model.get("capabilities").map(|_| model.to_string().contains("tools"));
             assert_eq!(known.tools, has_tools, "{model}");
         }
-        assert_eq!(listed(&json!({"size": 1})), None);
+        assert_eq!(parse_listed_model(&json!({"size": 1})), None);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 /// A call of the response, as far as its answer has to name it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SaidCall {
+pub struct OllamaCall {
     pub name: String,
     /// The id that the server gave; older ones give none.
     pub id: Option<String>,
@@ -13,18 +13,18 @@ pub struct SaidCall {
 
 /// Everything one response said that goes back.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct OllamaReply {
     pub text: String,
     pub thinking: String,
     /// As they came.
     pub calls: Vec<Value>,
 }
 
-impl Said {
+impl OllamaReply {
     /// The calls, in their order.
-    pub fn named_calls(&self) -> Vec<SaidCall> {
+    pub fn named_calls(&self) -> Vec<OllamaCall> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        let named = |call: &Value| SaidCall {
+        let named = |call: &Value| OllamaCall {
             name: text(call.pointer("/function/name")).unwrap_or_default(),
             id: text(call.get("id")).filter(|id| !id.is_empty()),
         };

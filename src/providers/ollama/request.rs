@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use crate::history::{UNANSWERED, UserPart};
-use crate::ollama::message::{Said, SaidCall};
+use crate::ollama::message::{OllamaCall, OllamaReply};
 use crate::ollama::stream::OllamaDecoder;
 use crate::ollama::thinking;
 use crate::pictures;
@@ -20,7 +20,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
     set("model", json!(request.model));
     set("messages", Value::Array(messages(request)));
     set("stream", json!(true));
-    if let Some(think) = thinking::think(request) {
+    if let Some(think) = thinking::think_param(request) {
         set("think", think);
     }
     let options = options(request);
@@ -35,7 +35,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
         });
         set("tools", tools.collect());
     }
-    pictures::written(body, request)
+    pictures::serialize_body(body, request)
 }
 
 fn options(request: &ChatRequest) -> Map<String, Value> {
@@ -84,7 +84,7 @@ fn push_user(messages: &mut Vec<Value>, turn: &HistoryTurn) {
     for part in turn.user_parts() {
         match part {
             UserPart::Text(text) => texts.push(text),
-            UserPart::Image(image) => images.push(json!(image.data())),
+            UserPart::Image(image) => images.push(json!(image.base64_placeholder())),
         }
     }
     let text = texts.join("\n\n");
@@ -110,11 +110,11 @@ fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
         return;
     }
     let mut place = 0..;
-    for said in turn.raw.iter().map(|raw| raw.said("ollama", read_again)).map(Arc::unwrap_or_clone) {
+    for said in turn.raw.iter().map(|raw| raw.read_cached("ollama", parse_stored_reply)).map(Arc::unwrap_or_clone) {
         let answers: Vec<Value> = said
             .named_calls()
             .iter()
-            .map(|call| answer(call, place.next().and_then(|place| turn.result_text(place))))
+            .map(|call| answer(call, place.next().and_then(|place| turn.tool_result_text(place))))
             .collect();
         messages.extend(said.into_message(!turn.leaves_out_reasoning));
         messages.extend(answers);
@@ -122,12 +122,12 @@ fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
 }
 
 /// What a stored response said, whole or not: calls come whole, and a cut text is a text.
-pub fn read_again(raw: &[u8]) -> Said {
-    OllamaDecoder::keeping_message().read_stored(raw).0.into_said()
+pub fn parse_stored_reply(raw: &[u8]) -> OllamaReply {
+    OllamaDecoder::keeping_reply().read_stored(raw).0.into_reply()
 }
 
 /// The message that answers a call: servers match it by its place and the tool's name, newer ones by the id too.
-fn answer(call: &SaidCall, result: Option<(String, bool)>) -> Value {
+fn answer(call: &OllamaCall, result: Option<(String, bool)>) -> Value {
     let mut message = Map::new();
     message.insert("role".into(), json!("tool"));
     message.insert("content".into(), json!(result.map_or_else(|| UNANSWERED.to_owned(), |(text, _)| text)));

@@ -4,12 +4,12 @@
 use serde_json::{Map, Value};
 
 use crate::body::JsonBody;
-use crate::growing::{Growing, Growth};
-use crate::ollama::message::Said;
-use crate::pictures::SaidImage;
-use crate::provider::Item;
-use crate::reader::{Judge, Piece, Reader};
-use crate::redact::Secrets;
+use crate::ollama::message::OllamaReply;
+use crate::pictures::GeneratedImage;
+use crate::provider::DecodedItem;
+use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
+use crate::redaction::SecretSet;
+use crate::text_accumulator::{TextAccumulator, TextKind};
 use turnleaf_domain::{Failure, Usage};
 
 /// The state of one response body.
@@ -25,11 +25,11 @@ const KNOWN: [&str; 5] = ["role", "content", "thinking", "tool_calls", "tool_nam
 #[derive(Debug, Default)]
 pub struct OllamaReader {
     /// What goes back in the next request, when somebody wants to know.
-    said: Option<Said>,
+    said: Option<OllamaReply>,
     model: String,
     /// When the first line was made: tells the calls of one reply from those of another.
     created_at: String,
-    growing: Growing,
+    growing: TextAccumulator,
     ids: Vec<String>,
     usage: Usage,
     stop_reason: Option<String>,
@@ -39,45 +39,45 @@ pub struct OllamaReader {
 
 impl OllamaDecoder {
     /// `provider` is the name for people, used in sentences about failures.
-    pub fn of(provider: &str, secrets: Secrets) -> Self {
-        Self::new(OllamaReader::default(), Judge::new(provider, secrets))
+    pub fn for_provider(provider: &str, secrets: SecretSet) -> Self {
+        Self::new(OllamaReader::default(), FailureBuilder::new(provider, secrets))
     }
 
     /// The same, keeping what has to go back in the next request.
-    pub fn keeping_message() -> Self {
-        let reader = OllamaReader { said: Some(Said::default()), ..OllamaReader::default() };
-        Self::new(reader, Judge::new("", Secrets::default()))
+    pub fn keeping_reply() -> Self {
+        let reader = OllamaReader { said: Some(OllamaReply::default()), ..OllamaReader::default() };
+        Self::new(reader, FailureBuilder::new("", SecretSet::default()))
     }
 }
 
 impl OllamaReader {
     /// What has to go back, if it was kept.
-    pub fn into_said(self) -> Said {
+    pub fn into_reply(self) -> OllamaReply {
         self.said.unwrap_or_default()
     }
 
-    fn message(&mut self, message: &Value, content: &str, is_mended: bool, out: &mut Vec<Item>) {
-        self.grow(Growth::Thinking, message, "thinking", is_mended, out);
-        self.grow(Growth::Text, message, content, is_mended, out);
+    fn message(&mut self, message: &Value, content: &str, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        self.push_text(TextKind::Thinking, message, "thinking", is_mended, out);
+        self.push_text(TextKind::Text, message, content, is_mended, out);
         for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             self.call(call, out);
         }
     }
 
-    fn grow(&mut self, growth: Growth, from: &Value, key: &str, is_mended: bool, out: &mut Vec<Item>) {
+    fn push_text(&mut self, growth: TextKind, from: &Value, key: &str, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let Some(text) = text_of(from, key) else { return };
-        let given = self.growing.grow(growth, text, is_mended, out);
+        let given = self.growing.push(growth, text, is_mended, out);
         if let Some(said) = &mut self.said {
             match growth {
-                Growth::Text => said.text.push_str(&given),
-                Growth::Thinking => said.thinking.push_str(&given),
+                TextKind::Text => said.text.push_str(&given),
+                TextKind::Thinking => said.thinking.push_str(&given),
             }
         }
     }
 
-    fn call(&mut self, call: &Value, out: &mut Vec<Item>) {
+    fn call(&mut self, call: &Value, out: &mut Vec<DecodedItem>) {
         let Some(function) = call.get("function").filter(|function| function.is_object()) else { return };
-        self.growing.seam(out);
+        self.growing.flush(out);
         let at = self.ids.len();
         let id = match text_of(call, "id") {
             Some(id) if self.ids.iter().all(|known| known != id) => id.to_owned(),
@@ -86,13 +86,13 @@ impl OllamaReader {
         };
         let name = text_of(function, "name").unwrap_or_default().to_owned();
         let index = at as u64;
-        out.push(Item::ToolCall { index, id: id.clone(), name });
+        out.push(DecodedItem::ToolCall { index, id: id.clone(), name });
         let text = match function.get("arguments") {
             Some(Value::String(text)) => text.clone(),
             None | Some(Value::Null) => "{}".to_owned(),
             Some(whole) => whole.to_string(),
         };
-        out.push(Item::ToolArguments { index, text });
+        out.push(DecodedItem::ToolArguments { index, text });
         self.ids.push(id);
         if let Some(said) = &mut self.said {
             said.calls.push(call.clone());
@@ -100,13 +100,13 @@ impl OllamaReader {
     }
 
     /// Images that can be shown; gives back the others.
-    fn images(&mut self, images: &[Value], out: &mut Vec<Item>) -> Vec<Value> {
+    fn images(&mut self, images: &[Value], out: &mut Vec<DecodedItem>) -> Vec<Value> {
         let mut others = Vec::new();
         for image in images {
-            match image.as_str().and_then(|text| SaidImage::read(text, None)) {
+            match image.as_str().and_then(|text| GeneratedImage::parse(text, None)) {
                 Some(image) => {
-                    self.growing.seam(out);
-                    out.push(Item::Image(image));
+                    self.growing.flush(out);
+                    out.push(DecodedItem::Image(image));
                 }
                 None => others.push(image.clone()),
             }
@@ -115,7 +115,7 @@ impl OllamaReader {
     }
 
     /// What a message holds beside its text: images, and keys that nobody has heard of.
-    fn unknown(&mut self, message: &Value, out: &mut Vec<Item>) {
+    fn push_unknown_keys(&mut self, message: &Value, out: &mut Vec<DecodedItem>) {
         for (key, value) in message.as_object().into_iter().flatten() {
             let others = value.as_array().filter(|_| key == "images").map(|images| self.images(images, out));
             let value = &others.map_or_else(|| value.clone(), Value::Array);
@@ -125,61 +125,66 @@ impl OllamaReader {
                 _ => true,
             };
             if !is_empty && !KNOWN.contains(&key.as_str()) {
-                self.growing.seam(out);
+                self.growing.flush(out);
                 let kind = ("type".to_owned(), Value::from(format!("x:{key}")));
-                out.push(Item::Opaque(Map::from_iter([kind, ("value".to_owned(), value.clone())])));
+                out.push(DecodedItem::Opaque(Map::from_iter([kind, ("value".to_owned(), value.clone())])));
             }
         }
     }
 }
 
-impl Reader for OllamaReader {
-    const IS_LINES: bool = true;
+impl ResponseReader for OllamaReader {
+    const IS_JSON_LINES: bool = true;
 
-    fn is_error(&self, said: Piece<'_>) -> bool {
+    fn is_error(&self, said: BodyValue<'_>) -> bool {
         said.value.get("error").is_some_and(|error| !error.is_null())
     }
 
-    fn take(&mut self, said: Piece<'_>, _judge: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
+    fn read_value(
+        &mut self,
+        said: BodyValue<'_>,
+        _judge: &FailureBuilder,
+        out: &mut Vec<DecodedItem>,
+    ) -> Result<(), Failure> {
         let line = said.value;
         if self.is_done {
             return Ok(());
         }
-        self.usage_of(line);
+        self.read_usage(line);
         self.has_reply |= ["message", "response", "done"].iter().any(|key| line.get(key).is_some());
         if let Some(at) = text_of(line, "created_at").filter(|_| self.created_at.is_empty()) {
             self.created_at = at.to_owned();
         }
         if let Some(model) = text_of(line, "model").filter(|_| self.model.is_empty()) {
             self.model = model.to_owned();
-            out.push(Item::Model(model.to_owned()));
+            out.push(DecodedItem::Model(model.to_owned()));
         }
         match line.get("message") {
             Some(message) => {
                 self.message(message, "content", said.is_mended, out);
-                self.unknown(message, out);
+                self.push_unknown_keys(message, out);
             }
             None => self.message(line, "response", said.is_mended, out),
         }
         if line.get("done") == Some(&Value::Bool(true)) {
             self.is_done = true;
-            self.growing.seam(out);
+            self.growing.flush(out);
             // Servers before 0.1.40 give no reason.
             let reason = text_of(line, "done_reason").unwrap_or("stop").to_owned();
-            out.push(Item::Stop(reason.clone()));
+            out.push(DecodedItem::StopReason(reason.clone()));
             self.stop_reason = Some(reason);
         }
         Ok(())
     }
 
-    fn usage_of(&mut self, value: &Value) {
+    fn read_usage(&mut self, value: &Value) {
         let count = |key: &str| value.get(key).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
         self.usage.input_tokens = count("prompt_eval_count").or(self.usage.input_tokens);
         self.usage.output_tokens = count("eval_count").or(self.usage.output_tokens);
     }
 
-    fn seam(&mut self, out: &mut Vec<Item>) {
-        self.growing.seam(out);
+    fn flush(&mut self, out: &mut Vec<DecodedItem>) {
+        self.growing.flush(out);
     }
 
     fn is_over(&self) -> bool {

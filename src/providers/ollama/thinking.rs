@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::openai_chat::models::{is_local_reasoner, is_local_viewer};
+use crate::openai_chat::models::{is_local_reasoner, is_local_vision_model};
 use crate::provider::ChatRequest;
-use turnleaf_domain::capabilities::{ImageBounds, Range, Takes};
-use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
+use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::{Capabilities, Thinking, limits};
 
 /// The levels where thinking is only on or off.
@@ -16,35 +16,37 @@ const ON_OR_OFF: &[Thinking] = &[Thinking::Off, Thinking::Medium];
 pub fn capabilities(model: &str) -> Capabilities {
     let name = model.to_ascii_lowercase();
     let (reasoning, levels) = if takes_levels(&name) {
-        (Reasoning::Always, &Thinking::LEVELS[1..])
+        (ReasoningSupport::Always, &Thinking::LEVELS[1..])
     } else if is_local_reasoner(&name) {
-        (Reasoning::Optional, ON_OR_OFF)
+        (ReasoningSupport::Optional, ON_OR_OFF)
     } else {
         // Switching off is never refused.
-        (Reasoning::Optional, &ON_OR_OFF[..1])
+        (ReasoningSupport::Optional, &ON_OR_OFF[..1])
     };
     Capabilities {
-        top_k: Takes::always(Range::at_least(1)),
-        stop_sequences: Takes::always(limits::STOP_SEQUENCES as u32),
-        images: is_local_viewer(&name),
+        top_k: ParamSupport::always(ValueRange::at_least(1)),
+        stop_sequences: ParamSupport::always(limits::STOP_SEQUENCES as u32),
+        images: is_local_vision_model(&name),
         image_bounds: ImageBounds { kinds: &["image/png", "image/jpeg", "image/webp"], ..ImageBounds::default() },
-        ..Capabilities::default().thinking(reasoning, levels)
+        ..Capabilities::default().with_thinking(reasoning, levels)
     }
 }
 
 /// What the server's list of models adds; older ones say nothing.
-pub fn refined(model: &Value, known: Capabilities) -> Capabilities {
+pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     let can = |what: &str| Some(model.get("capabilities")?.as_array()?.iter().any(|known| known == what));
     let seen = Capabilities { images: can("vision").or(known.images), tools: can("tools"), ..known };
     match can("thinking") {
         Some(false) => seen.without_thinking(),
-        Some(true) if seen.reasoning == Reasoning::Optional => seen.thinking(Reasoning::Optional, ON_OR_OFF),
+        Some(true) if seen.reasoning == ReasoningSupport::Optional => {
+            seen.with_thinking(ReasoningSupport::Optional, ON_OR_OFF)
+        }
         _ => seen,
     }
 }
 
 /// The value of `think`; nothing where it would be refused.
-pub fn think(request: &ChatRequest) -> Option<Value> {
+pub fn think_param(request: &ChatRequest) -> Option<Value> {
     let capabilities = &request.capabilities;
     let is_on = request.thinking != Thinking::Off;
     if takes_levels(&request.model.to_ascii_lowercase()) {
@@ -63,14 +65,14 @@ fn takes_levels(model: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnleaf_domain::Params;
+    use turnleaf_domain::ModelParams;
     use turnleaf_domain::branch::ContextPolicy;
-    use turnleaf_domain::settle::settle;
+    use turnleaf_domain::params_resolution::resolve_params;
 
-    fn asked(model: &str, capabilities: Capabilities, thinking: Thinking) -> Option<Value> {
-        let asked = Params { thinking: Some(thinking), ..Params::default() };
-        let settled = settle(&asked, &Params::default(), &capabilities).unwrap();
-        think(&ChatRequest {
+    fn think_param_for(model: &str, capabilities: Capabilities, thinking: Thinking) -> Option<Value> {
+        let asked = ModelParams { thinking: Some(thinking), ..ModelParams::default() };
+        let settled = resolve_params(&asked, &ModelParams::default(), &capabilities).unwrap();
+        think_param(&ChatRequest {
             model: model.into(),
             system: None,
             history: Vec::new(),
@@ -82,12 +84,12 @@ mod tests {
             echoes_reasoning: false,
             policy: ContextPolicy::Exact,
             previous_response: None,
-            own_tools: Vec::new(),
+            provider_tools: Vec::new(),
         })
     }
 
     #[test]
-    fn every_model_gets_only_what_it_takes() {
+    fn every_model_gets_only_supported_think_values() {
         use Thinking::{Budget, High, Medium, Off};
         for (model, thinking, expected) in [
             ("qwen3:4b", Medium, Some(json!(true))),
@@ -98,22 +100,22 @@ mod tests {
             ("llama3.2", High, None),
             ("llama3.2", Off, Some(json!(false))),
         ] {
-            assert_eq!(asked(model, capabilities(model), thinking), expected, "{model} {thinking:?}");
+            assert_eq!(think_param_for(model, capabilities(model), thinking), expected, "{model} {thinking:?}");
         }
-        assert_eq!(capabilities("gpt-oss:20b").reasoning, Reasoning::Always);
-        assert_eq!(capabilities("qwen3:4b").reasoning, Reasoning::Optional);
+        assert_eq!(capabilities("gpt-oss:20b").reasoning, ReasoningSupport::Always);
+        assert_eq!(capabilities("qwen3:4b").reasoning, ReasoningSupport::Optional);
     }
 
     #[test]
-    fn the_list_decides_about_a_model_that_no_name_tells_of() {
-        let listed = |can: &[&str]| refined(&json!({"capabilities": can}), capabilities("of-tomorrow"));
+    fn model_list_decides_for_unknown_model_names() {
+        let listed = |can: &[&str]| refine_capabilities(&json!({"capabilities": can}), capabilities("of-tomorrow"));
         for (can, thinking, expected) in [
             (&["thinking"][..], Thinking::High, Some(json!(true))),
             (&["thinking"], Thinking::Off, Some(json!(false))),
             (&["completion"], Thinking::High, None),
             (&["completion"], Thinking::Off, None),
         ] {
-            assert_eq!(asked("of-tomorrow", listed(can), thinking), expected, "{can:?} {thinking:?}");
+            assert_eq!(think_param_for("of-tomorrow", listed(can), thinking), expected, "{can:?} {thinking:?}");
         }
     }
 }

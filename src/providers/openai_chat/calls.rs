@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::call_id::free_id;
-use crate::provider::Item;
+use crate::call_id::unique_call_id;
+use crate::provider::DecodedItem;
 
 /// One call so far.
 #[derive(Debug, Clone)]
@@ -19,16 +19,21 @@ struct Call {
 
 /// The calls of one reply.
 #[derive(Debug, Default)]
-pub struct Calls {
+pub struct ChatToolCalls {
     calls: Vec<Call>,
 }
 
-impl Calls {
+impl ChatToolCalls {
     /// Takes one element of `delta.tool_calls`. A call is announced with its first arguments, so that a name that
     /// comes in pieces is whole. `response_id` makes ids for servers that give none.
     ///
     /// Gives the call's place, for the arguments that follow in `arguments`.
-    pub fn fragment(&mut self, fragment: &Value, response_id: &str, out: &mut Vec<Item>) -> Option<(u64, String)> {
+    pub fn push_fragment(
+        &mut self,
+        fragment: &Value,
+        response_id: &str,
+        out: &mut Vec<DecodedItem>,
+    ) -> Option<(u64, String)> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let index = fragment.get("index").and_then(Value::as_u64);
         let id = text(fragment.get("id"));
@@ -56,7 +61,7 @@ impl Calls {
     }
 
     /// Announces what has a name and no arguments.
-    pub fn announce_all(&mut self, out: &mut Vec<Item>) {
+    pub fn announce_all(&mut self, out: &mut Vec<DecodedItem>) {
         if let Some(last) = self.calls.len().checked_sub(1) {
             self.announce_until(last, out);
         }
@@ -78,18 +83,18 @@ impl Calls {
         }
     }
 
-    fn open(&mut self, index: Option<u64>, id: &str, response_id: &str, out: &mut Vec<Item>) -> usize {
+    fn open(&mut self, index: Option<u64>, id: &str, response_id: &str, out: &mut Vec<DecodedItem>) -> usize {
         self.announce_all(out);
         let at = self.calls.len();
-        let id = free_id(id, self.calls.iter().map(|call| &call.id), response_id);
+        let id = unique_call_id(id, self.calls.iter().map(|call| &call.id), response_id);
         self.calls.push(Call { index, id, name: String::new(), announced: false });
         at
     }
 
-    fn announce_until(&mut self, last: usize, out: &mut Vec<Item>) {
+    fn announce_until(&mut self, last: usize, out: &mut Vec<DecodedItem>) {
         for (at, call) in self.calls.iter_mut().enumerate().take(last + 1) {
             if !std::mem::replace(&mut call.announced, true) {
-                out.push(Item::ToolCall { index: at as u64, id: call.id.clone(), name: call.name.clone() });
+                out.push(DecodedItem::ToolCall { index: at as u64, id: call.id.clone(), name: call.name.clone() });
             }
         }
     }
@@ -103,18 +108,18 @@ mod tests {
 
     /// Every call as `id name arguments`.
     fn calls(fragments: &[Value]) -> Vec<String> {
-        let mut calls = Calls::default();
+        let mut calls = ChatToolCalls::default();
         let mut items = Vec::new();
         for fragment in fragments {
-            let more = calls.fragment(fragment, "r1", &mut items);
-            items.extend(more.map(|(index, text)| Item::ToolArguments { index, text }));
+            let more = calls.push_fragment(fragment, "r1", &mut items);
+            items.extend(more.map(|(index, text)| DecodedItem::ToolArguments { index, text }));
         }
         calls.announce_all(&mut items);
         let mut found: Vec<String> = Vec::new();
         for item in items {
             match item {
-                Item::ToolCall { id, name, .. } => found.push(format!("{id} {name} ")),
-                Item::ToolArguments { index, text } => found[usize::try_from(index).unwrap()].push_str(&text),
+                DecodedItem::ToolCall { id, name, .. } => found.push(format!("{id} {name} ")),
+                DecodedItem::ToolArguments { index, text } => found[usize::try_from(index).unwrap()].push_str(&text),
                 other => panic!("{other:?}"),
             }
         }
@@ -122,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_find_their_call_whatever_a_server_leaves_out() {
+    fn fragments_find_their_call_despite_missing_fields() {
         let whole = |id: &str, args: &str| json!({"id": id, "function": {"name": "f", "arguments": args}});
         let part = |index: u64, args: &str| json!({"index": index, "function": {"arguments": args}});
         let start =

@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::halves;
-use crate::openai_chat::calls::Calls;
-use crate::openai_chat::extras::Extras;
-use crate::openai_chat::message::{Said, SaidCall};
-use crate::openai_chat::usage::Counts;
-use crate::provider::Item;
+use crate::openai_chat::calls::ChatToolCalls;
+use crate::openai_chat::extras::ChunkExtras;
+use crate::openai_chat::message::{ChatCall, ChatReply};
+use crate::openai_chat::usage::ChatUsageCounts;
+use crate::provider::DecodedItem;
+use crate::surrogates;
 
-mod part;
+mod content_part;
 
 /// The text that grows now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,24 +23,24 @@ enum Channel {
 
 /// What the chunks of one response have said.
 #[derive(Debug, Default)]
-pub struct Chunks {
+pub struct ChunkReader {
     /// What goes back in the next request, when somebody wants to know.
-    pub said: Option<Said>,
+    pub said: Option<ChatReply>,
     response_id: String,
     model: String,
-    calls: Calls,
+    calls: ChatToolCalls,
     channel: Channel,
     /// A surrogate half at the end of the growing text.
     half: Option<u32>,
     /// A signature that may still come in pieces.
     signature: String,
-    extras: Extras,
-    counts: Counts,
+    extras: ChunkExtras,
+    counts: ChatUsageCounts,
     finish_reason: Option<String>,
     has_choices: bool,
 }
 
-impl Chunks {
+impl ChunkReader {
     /// Whether any chunk had a place for a reply.
     pub fn has_choices(&self) -> bool {
         self.has_choices
@@ -52,18 +52,18 @@ impl Chunks {
     }
 
     /// The usage and the cost that were reported last.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> ChatUsageCounts {
         self.counts
     }
 
     /// Takes the usage of a chunk and nothing else.
-    pub fn usage_of(&mut self, chunk: &Value) {
-        self.counts.take(chunk);
+    pub fn read_usage(&mut self, chunk: &Value) {
+        self.counts.update(chunk);
     }
 
     /// Takes one chunk. `is_mended` says that its texts may hold stand-ins of surrogate halves.
-    pub fn take(&mut self, chunk: &Value, is_mended: bool, out: &mut Vec<Item>) {
-        self.usage_of(chunk);
+    pub fn read_chunk(&mut self, chunk: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        self.read_usage(chunk);
         if let Some(id) = chunk.get("id").and_then(Value::as_str)
             && self.response_id.is_empty()
         {
@@ -73,9 +73,9 @@ impl Chunks {
             && self.model.is_empty()
         {
             self.model = model.to_owned();
-            out.push(Item::Model(model.to_owned()));
+            out.push(DecodedItem::Model(model.to_owned()));
         }
-        self.extras.sources_of(chunk);
+        self.extras.read_sources(chunk);
         let choices = chunk.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         self.has_choices |= chunk.get("choices").is_some();
         for choice in
@@ -87,8 +87,8 @@ impl Chunks {
             }
             if let Some(reason) = text_of(choice, "finish_reason") {
                 if self.finish_reason.as_deref() != Some(reason) {
-                    self.seam(out);
-                    out.push(Item::Stop(reason.to_owned()));
+                    self.flush(out);
+                    out.push(DecodedItem::StopReason(reason.to_owned()));
                 }
                 self.finish_reason = Some(reason.to_owned());
             }
@@ -96,24 +96,24 @@ impl Chunks {
     }
 
     /// The body is over.
-    pub fn end(&mut self, out: &mut Vec<Item>) {
-        self.seam(out);
-        self.extras.end(out);
+    pub fn finish(&mut self, out: &mut Vec<DecodedItem>) {
+        self.flush(out);
+        self.extras.finish(out);
     }
 
-    fn delta(&mut self, delta: &Value, is_mended: bool, out: &mut Vec<Item>) {
+    fn delta(&mut self, delta: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.reasoning(delta, is_mended, out);
         match delta.get("content") {
             Some(Value::String(text)) => self.text(text, is_mended, out),
-            Some(Value::Array(parts)) => parts.iter().for_each(|part| self.part(part, is_mended, out)),
+            Some(Value::Array(parts)) => parts.iter().for_each(|part| self.push_content_part(part, is_mended, out)),
             _ => {}
         }
         if let Some(refusal) = text_of(delta, "refusal") {
-            let text = self.grow(Channel::Text, refusal, is_mended, out);
+            let text = self.accumulate(Channel::Text, refusal, is_mended, out);
             if let Some(said) = &mut self.said {
                 said.refusal.push_str(&text);
             }
-            push_text(Item::Text, text, out);
+            push_text(DecodedItem::Text, text, out);
         }
         match delta.get("tool_calls") {
             Some(Value::Array(calls)) => calls.iter().for_each(|call| self.call(call, is_mended, out)),
@@ -124,128 +124,128 @@ impl Chunks {
             }
         }
         for image in delta.get("images").and_then(Value::as_array).into_iter().flatten() {
-            self.image(image, out);
+            self.push_image(image, out);
         }
-        self.extras.keys_of(delta);
+        self.extras.read_unknown_keys(delta);
     }
 
     /// Reasoning comes in one of several keys, or in two of them with the same text: the first that has any counts.
-    fn reasoning(&mut self, delta: &Value, is_mended: bool, out: &mut Vec<Item>) {
+    fn reasoning(&mut self, delta: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let details = delta.get("reasoning_details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let fields = ["reasoning_content", "reasoning", "reasoning_text"];
         let found = fields.into_iter().find_map(|field| Some((field, text_of(delta, field)?)));
         let mut text = found.map(|(_, text)| text.to_owned()).unwrap_or_default();
         for detail in details {
             if let Some(said) = &mut self.said {
-                said.detail(detail);
+                said.push_detail(detail);
             }
             if found.is_none() {
                 text.extend(text_of(detail, "text").or_else(|| text_of(detail, "summary")));
             }
         }
         if !text.is_empty() {
-            self.think(&text, found.map_or("", |(field, _)| field), is_mended, out);
+            self.push_thinking(&text, found.map_or("", |(field, _)| field), is_mended, out);
         }
         for detail in details {
             if let Some(data) = text_of(detail, "data") {
-                self.seam_but_channel(out);
-                out.push(Item::Redacted(data.to_owned()));
+                self.flush_text(out);
+                out.push(DecodedItem::RedactedThinking(data.to_owned()));
                 self.channel = Channel::Thinking;
             }
             self.signature.extend(text_of(detail, "signature"));
         }
     }
 
-    fn think(&mut self, text: &str, field: &'static str, is_mended: bool, out: &mut Vec<Item>) {
-        let text = self.grow(Channel::Thinking, text, is_mended, out);
+    fn push_thinking(&mut self, text: &str, field: &'static str, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        let text = self.accumulate(Channel::Thinking, text, is_mended, out);
         if let Some(said) = &mut self.said {
             said.reasoning.push_str(&text);
             if said.reasoning_field.is_empty() {
                 said.reasoning_field = field;
             }
         }
-        push_text(Item::Thinking, text, out);
+        push_text(DecodedItem::Thinking, text, out);
     }
 
-    fn text(&mut self, text: &str, is_mended: bool, out: &mut Vec<Item>) {
+    fn text(&mut self, text: &str, is_mended: bool, out: &mut Vec<DecodedItem>) {
         if text.is_empty() {
             return;
         }
-        let text = self.grow(Channel::Text, text, is_mended, out);
+        let text = self.accumulate(Channel::Text, text, is_mended, out);
         if let Some(said) = &mut self.said {
             said.text.push_str(&text);
         }
-        push_text(Item::Text, text, out);
+        push_text(DecodedItem::Text, text, out);
     }
 
-    fn call(&mut self, fragment: &Value, is_mended: bool, out: &mut Vec<Item>) {
+    fn call(&mut self, fragment: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         if !matches!(self.channel, Channel::Arguments(_)) {
-            self.seam(out);
+            self.flush(out);
         }
         let announced = out.len();
-        let more = self.calls.fragment(fragment, &self.response_id, out);
-        self.say_calls(&out[announced..]);
+        let more = self.calls.push_fragment(fragment, &self.response_id, out);
+        self.record_calls(&out[announced..]);
         if self.channel == Channel::None && !self.calls.is_empty() {
             self.channel = Channel::Arguments(u64::MAX);
         }
         if let Some((index, arguments)) = more {
-            let text = self.grow(Channel::Arguments(index), &arguments, is_mended, out);
+            let text = self.accumulate(Channel::Arguments(index), &arguments, is_mended, out);
             if let Some(call) = self.said.as_mut().and_then(|said| said.calls.get_mut(usize::try_from(index).ok()?)) {
                 call.arguments.push_str(&text);
             }
             if !text.is_empty() {
-                out.push(Item::ToolArguments { index, text });
+                out.push(DecodedItem::ToolArguments { index, text });
             }
         }
     }
 
     /// Calls are announced in order, so the n-th announced is the n-th said.
-    fn say_calls(&mut self, announced: &[Item]) {
+    fn record_calls(&mut self, announced: &[DecodedItem]) {
         let Some(said) = &mut self.said else { return };
         for item in announced {
-            if let Item::ToolCall { id, name, .. } = item {
-                said.calls.push(SaidCall { id: id.clone(), name: name.clone(), arguments: String::new() });
+            if let DecodedItem::ToolCall { id, name, .. } = item {
+                said.calls.push(ChatCall { id: id.clone(), name: name.clone(), arguments: String::new() });
             }
         }
     }
 
     /// Moves to a channel and gives what may be shown of its next text.
-    fn grow(&mut self, channel: Channel, text: &str, is_mended: bool, out: &mut Vec<Item>) -> String {
+    fn accumulate(&mut self, channel: Channel, text: &str, is_mended: bool, out: &mut Vec<DecodedItem>) -> String {
         if self.channel != channel || !self.signature.is_empty() {
             let stays_in_calls = matches!((self.channel, channel), (Channel::Arguments(_), Channel::Arguments(_)));
             if stays_in_calls {
-                self.give_up_half(out)
+                self.flush_lone_surrogate(out)
             } else {
-                self.seam(out)
+                self.flush(out)
             }
             self.channel = channel;
         }
         if !is_mended && self.half.is_none() {
             return text.to_owned();
         }
-        let (joined, half) = halves::join(self.half.take(), text);
+        let (joined, half) = surrogates::join_surrogates(self.half.take(), text);
         self.half = half;
         joined
     }
 
     /// The place between two blocks, or the end: everything that waited for it goes out.
-    pub fn seam(&mut self, out: &mut Vec<Item>) {
-        self.seam_but_channel(out);
+    pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
+        self.flush_text(out);
         self.channel = Channel::None;
         let announced = out.len();
         self.calls.announce_all(out);
-        self.say_calls(&out[announced..]);
-        self.extras.seam(out);
+        self.record_calls(&out[announced..]);
+        self.extras.flush(out);
     }
 
-    fn seam_but_channel(&mut self, out: &mut Vec<Item>) {
-        self.give_up_half(out);
+    fn flush_text(&mut self, out: &mut Vec<DecodedItem>) {
+        self.flush_lone_surrogate(out);
         if !self.signature.is_empty() {
-            out.push(Item::ThinkingSignature(std::mem::take(&mut self.signature)));
+            out.push(DecodedItem::ThinkingSignature(std::mem::take(&mut self.signature)));
         }
     }
 
-    fn give_up_half(&mut self, out: &mut Vec<Item>) {
+    fn flush_lone_surrogate(&mut self, out: &mut Vec<DecodedItem>) {
         if self.half.take().is_none() {
             return;
         }
@@ -257,19 +257,19 @@ impl Chunks {
                 if let Some(said) = said {
                     said.text.push_str(&lost);
                 }
-                out.push(Item::Text(lost));
+                out.push(DecodedItem::Text(lost));
             }
             Channel::Thinking => {
                 if let Some(said) = said {
                     said.reasoning.push_str(&lost);
                 }
-                out.push(Item::Thinking(lost));
+                out.push(DecodedItem::Thinking(lost));
             }
             Channel::Arguments(index) => {
                 if let Some(call) = said.and_then(|said| said.calls.get_mut(usize::try_from(index).ok()?)) {
                     call.arguments.push_str(&lost);
                 }
-                out.push(Item::ToolArguments { index, text: lost });
+                out.push(DecodedItem::ToolArguments { index, text: lost });
             }
         }
     }
@@ -280,7 +280,7 @@ fn text_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-fn push_text(item: fn(String) -> Item, text: String, out: &mut Vec<Item>) {
+fn push_text(item: fn(String) -> DecodedItem, text: String, out: &mut Vec<DecodedItem>) {
     if !text.is_empty() {
         out.push(item(text));
     }

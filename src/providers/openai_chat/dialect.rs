@@ -3,7 +3,7 @@
 
 /// How reasoning goes back to the same model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReasoningOut {
+pub enum ReasoningFormat {
     Nothing,
     /// As this key of the message.
     Field(&'static str),
@@ -45,16 +45,16 @@ pub struct Dialect {
     pub aliases: &'static [&'static str],
     /// The endpoint's host is one of these or ends in `.` and one of these.
     pub hosts: &'static [&'static str],
-    pub reasoning_out: ReasoningOut,
+    pub reasoning_format: ReasoningFormat,
     /// A turn that called tools is refused without the reasoning key, even an empty one.
     pub reasoning_required_with_tools: bool,
     pub thinking: ThinkingSwitch,
     pub max_tokens_key: &'static str,
     pub takes_top_k: bool,
     /// The highest temperature.
-    pub most_temperature: f64,
+    pub max_temperature: f64,
     /// How many stop sequences it takes.
-    pub most_stops: u32,
+    pub max_stop_sequences: u32,
     /// Takes `stream_options.include_usage`.
     pub takes_stream_options: bool,
     /// A message that only calls tools has `content: null`; otherwise `""`.
@@ -90,13 +90,13 @@ const GENERIC: Dialect = Dialect {
         "venice",
     ],
     hosts: &[],
-    reasoning_out: ReasoningOut::Nothing,
+    reasoning_format: ReasoningFormat::Nothing,
     reasoning_required_with_tools: false,
     thinking: ThinkingSwitch::Nothing,
     max_tokens_key: "max_tokens",
     takes_top_k: false,
-    most_temperature: 2.0,
-    most_stops: 4,
+    max_temperature: 2.0,
+    max_stop_sequences: 4,
     takes_stream_options: true,
     empty_content_is_null: false,
     sends_refusal: false,
@@ -123,16 +123,16 @@ pub static DIALECTS: &[Dialect] = &[
         name: "ollama",
         aliases: &["ollamacloud"],
         hosts: &["ollama.com"],
-        reasoning_out: ReasoningOut::Field("reasoning"),
+        reasoning_format: ReasoningFormat::Field("reasoning"),
         thinking: ThinkingSwitch::OllamaEffort,
         ..GENERIC
     },
     Dialect {
         name: "llamacpp",
         aliases: &["llama", "llamaserver"],
-        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        reasoning_format: ReasoningFormat::Field("reasoning_content"),
         thinking: ThinkingSwitch::TemplateOff,
-        most_stops: 16,
+        max_stop_sequences: 16,
         takes_top_k: true,
         empty_content_is_null: true,
         ..GENERIC
@@ -140,9 +140,9 @@ pub static DIALECTS: &[Dialect] = &[
     Dialect {
         name: "vllm",
         aliases: &[],
-        reasoning_out: ReasoningOut::AsItCame,
+        reasoning_format: ReasoningFormat::AsItCame,
         thinking: ThinkingSwitch::Template,
-        most_stops: 16,
+        max_stop_sequences: 16,
         takes_top_k: true,
         empty_content_is_null: true,
         ..GENERIC
@@ -151,7 +151,7 @@ pub static DIALECTS: &[Dialect] = &[
         name: "openrouter",
         aliases: &[],
         hosts: &["openrouter.ai"],
-        reasoning_out: ReasoningOut::Details,
+        reasoning_format: ReasoningFormat::Details,
         thinking: ThinkingSwitch::OpenRouter,
         takes_top_k: true,
         default_model: Some("openrouter/auto"),
@@ -162,10 +162,10 @@ pub static DIALECTS: &[Dialect] = &[
         name: "deepseek",
         aliases: &[],
         hosts: &["api.deepseek.com"],
-        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        reasoning_format: ReasoningFormat::Field("reasoning_content"),
         reasoning_required_with_tools: true,
         thinking: ThinkingSwitch::DeepSeek,
-        most_stops: 16,
+        max_stop_sequences: 16,
         default_model: Some("deepseek-chat"),
         ..GENERIC
     },
@@ -182,8 +182,8 @@ pub static DIALECTS: &[Dialect] = &[
         name: "mistral",
         aliases: &[],
         hosts: &["api.mistral.ai"],
-        reasoning_out: ReasoningOut::ContentParts,
-        most_temperature: 1.5,
+        reasoning_format: ReasoningFormat::ContentParts,
+        max_temperature: 1.5,
         thinking: ThinkingSwitch::Mistral,
         answers_tools_before_user: true,
         takes_stream_options: false,
@@ -202,7 +202,7 @@ pub static DIALECTS: &[Dialect] = &[
         name: "zai",
         aliases: &["glm", "zhipu"],
         hosts: &["api.z.ai", "open.bigmodel.cn"],
-        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        reasoning_format: ReasoningFormat::Field("reasoning_content"),
         thinking: ThinkingSwitch::Zai,
         default_model: Some("glm-4.7"),
         ..GENERIC
@@ -211,10 +211,10 @@ pub static DIALECTS: &[Dialect] = &[
         name: "moonshot",
         aliases: &["kimi"],
         hosts: &["api.moonshot.ai", "api.moonshot.cn"],
-        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        reasoning_format: ReasoningFormat::Field("reasoning_content"),
         reasoning_required_with_tools: true,
         thinking: ThinkingSwitch::Moonshot,
-        most_temperature: 1.0,
+        max_temperature: 1.0,
         ..GENERIC
     },
     Dialect {
@@ -229,7 +229,7 @@ pub static DIALECTS: &[Dialect] = &[
     Dialect {
         name: "demo",
         aliases: &[],
-        reasoning_out: ReasoningOut::Field("reasoning_content"),
+        reasoning_format: ReasoningFormat::Field("reasoning_content"),
         thinking: ThinkingSwitch::OllamaEffort,
         ..GENERIC
     },
@@ -238,16 +238,16 @@ pub static DIALECTS: &[Dialect] = &[
 
 impl Dialect {
     /// The row of this name or alias; case, hyphens and underscores do not matter.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn from_name(name: &str) -> Option<&'static Self> {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
         DIALECTS.iter().find(|row| row.name == plain || row.aliases.contains(&plain.as_str()))
     }
 
     /// The row of an endpoint: its configured name, else the one its host belongs to, else the generic one.
-    pub fn of_endpoint(configured: &str, base_url: &str) -> &'static Self {
+    pub fn for_endpoint(configured: &str, base_url: &str) -> &'static Self {
         let host = host_of(base_url);
         let is_under = |domain: &&str| host == **domain || host.ends_with(&format!(".{domain}"));
-        Self::named(configured)
+        Self::from_name(configured)
             .or_else(|| DIALECTS.iter().find(|row| row.hosts.iter().any(is_under)))
             .unwrap_or(&GENERIC)
     }
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_gets_its_dialect_by_name_or_by_host() {
+    fn endpoint_gets_dialect_by_name_or_host() {
         for (configured, base_url, expected) in [
             ("", "https://api.openai.com/v1", "openai"),
             ("", "https://mine.openai.azure.com/openai/v1", "openai"),
@@ -276,18 +276,18 @@ mod tests {
             ("LM Studio", "http://127.0.0.1:1234/v1", "lmstudio"),
             ("unheard-of", "https://api.groq.com/openai/v1", "groq"),
         ] {
-            assert_eq!(Dialect::of_endpoint(configured, base_url).name, expected, "{configured:?} {base_url}");
+            assert_eq!(Dialect::for_endpoint(configured, base_url).name, expected, "{configured:?} {base_url}");
         }
     }
 
     #[test]
-    fn every_name_means_one_row() {
+    fn every_dialect_name_is_unique() {
         let mut names: Vec<&str> =
             DIALECTS.iter().flat_map(|row| row.aliases.iter().chain([&row.name])).copied().collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert!(names.iter().all(|name| Dialect::named(name).is_some()));
+        assert!(names.iter().all(|name| Dialect::from_name(name).is_some()));
     }
 }

@@ -4,31 +4,31 @@ use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use crate::clean::CleanDecoder;
-use crate::http_client::{HttpClient, Target};
+use crate::http_client::{HttpClient, ProviderTarget};
 use crate::model_list;
 use crate::openai_chat::{ChatDecoder, Dialect, models, repair, request};
-use crate::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
+use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::repair::Repair;
+use turnleaf_domain::repair::RequestRepair;
 use turnleaf_domain::tool::OfferedTool;
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 /// One endpoint.
 #[derive(Debug, Clone)]
 pub struct ChatEndpoint {
     id: String,
     dialect: &'static Dialect,
-    target: Target,
+    target: ProviderTarget,
     client: HttpClient,
 }
 
 impl ChatEndpoint {
-    pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
+    pub fn new(endpoint: &ProviderEndpoint, client: HttpClient) -> Self {
         Self {
             id: endpoint.id.clone(),
-            dialect: Dialect::of_endpoint(&endpoint.dialect, &endpoint.base_url),
-            target: Target::new(endpoint),
+            dialect: Dialect::for_endpoint(&endpoint.dialect, &endpoint.base_url),
+            target: ProviderTarget::new(endpoint),
             client,
         }
     }
@@ -40,7 +40,7 @@ impl Provider for ChatEndpoint {
     }
 
     fn api(&self) -> &'static str {
-        Api::OpenaiChat.as_str()
+        ProviderApi::OpenaiChat.as_str()
     }
 
     fn name(&self) -> &str {
@@ -55,7 +55,7 @@ impl Provider for ChatEndpoint {
         self.dialect.default_model
     }
 
-    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<ListedModel>, ProviderError>>> {
         let (client, target, dialect) = (self.client.clone(), self.target.clone(), self.dialect);
         let asking = async move {
             let document = client.get_json(&target, "/models").await?;
@@ -68,25 +68,25 @@ impl Provider for ChatEndpoint {
         models::capabilities(self.dialect, model)
     }
 
-    fn own_tools(&self, _model: &str) -> Vec<OfferedTool> {
-        models::own_tools(self.dialect).iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
+    fn provider_tools(&self, _model: &str) -> Vec<OfferedTool> {
+        models::provider_tools(self.dialect).iter().map(|tool| OfferedTool::provider_tool(tool)).collect()
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(self.dialect, request)
     }
 
-    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    fn repair(&self, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
         repair::repair(self.dialect, refused, request)
     }
 
-    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         async move { client.post(&target, "/chat/completions", body).await }.boxed()
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        let decoder = Box::new(ChatDecoder::of(self.dialect, self.name(), self.target.secrets.clone()));
-        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
+        let decoder = Box::new(ChatDecoder::for_provider(self.dialect, self.name(), self.target.secrets.clone()));
+        RedactingDecoder::wrap(decoder, self.target.reply_secrets.clone())
     }
 }

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::provider::Item;
-use turnleaf_domain::sources::{Given, block_of, is_address};
+use crate::provider::DecodedItem;
+use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
 /// Keys of a delta that are read elsewhere, or say nothing.
 const KNOWN: [&str; 12] = [
@@ -24,20 +24,20 @@ const KNOWN: [&str; 12] = [
 
 /// What waits for a place to stand.
 #[derive(Debug, Default)]
-pub struct Extras {
+pub struct ChunkExtras {
     /// For the next seam between two blocks.
-    waiting: Vec<Item>,
+    waiting: Vec<DecodedItem>,
     /// Annotations of pages, for the same.
-    pages: Vec<Given>,
+    pages: Vec<SourceInput>,
     /// Calls that the provider ran itself, by their number there.
-    own: Vec<OwnCall>,
+    own: Vec<ExecutedTool>,
     /// Sources that some servers repeat on every chunk; the last ones count.
     sources: Map<String, Value>,
 }
 
-impl Extras {
+impl ChunkExtras {
     /// Takes the sources beside the choices of a chunk.
-    pub fn sources_of(&mut self, chunk: &Value) {
+    pub fn read_sources(&mut self, chunk: &Value) {
         for name in ["citations", "search_results"] {
             if let Some(Value::Array(list)) = chunk.get(name)
                 && !list.is_empty()
@@ -48,7 +48,7 @@ impl Extras {
     }
 
     /// Takes the lists and objects of a delta under keys that are not known, each piece for itself.
-    pub fn keys_of(&mut self, delta: &Value) {
+    pub fn read_unknown_keys(&mut self, delta: &Value) {
         for (key, value) in delta.as_object().into_iter().flatten() {
             let pieces = match value {
                 Value::Array(pieces) => pieces.as_slice(),
@@ -57,34 +57,34 @@ impl Extras {
             };
             match key.as_str() {
                 known if KNOWN.contains(&known) => {}
-                "executed_tools" => pieces.iter().for_each(|piece| self.own(piece)),
+                "executed_tools" => pieces.iter().for_each(|piece| self.read_executed_tool(piece)),
                 "annotations" => pieces.iter().for_each(|piece| match page(piece) {
                     Some(page) => self.pages.push(page),
-                    None => self.waiting.push(Item::Opaque(opaque("citation", piece))),
+                    None => self.waiting.push(DecodedItem::Opaque(opaque("citation", piece))),
                 }),
-                key => self.waiting.extend(pieces.iter().map(|piece| Item::Opaque(opaque(key, piece)))),
+                key => self.waiting.extend(pieces.iter().map(|piece| DecodedItem::Opaque(opaque(key, piece)))),
             }
         }
     }
 
     /// Takes a part of a content array that is neither text nor reasoning.
-    pub fn part(&mut self, part: &Value) {
-        self.waiting.push(Item::Opaque(opaque("part", part)));
+    pub fn push_part(&mut self, part: &Value) {
+        self.waiting.push(DecodedItem::Opaque(opaque("part", part)));
     }
 
     /// Takes what stands for an image and is none that could be shown.
-    pub fn image(&mut self, part: &Value) {
-        self.waiting.push(Item::Opaque(opaque("images", part)));
+    pub fn push_image(&mut self, part: &Value) {
+        self.waiting.push(DecodedItem::Opaque(opaque("images", part)));
     }
 
     /// A place between two blocks.
-    pub fn seam(&mut self, out: &mut Vec<Item>) {
-        out.extend(block_of(self.pages.drain(..)).map(Item::Opaque));
+    pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
+        out.extend(sources_content(self.pages.drain(..)).map(DecodedItem::Opaque));
         out.append(&mut self.waiting);
     }
 
     /// A call that the provider ran: some servers tell of it twice, first without what it gave.
-    fn own(&mut self, piece: &Value) {
+    fn read_executed_tool(&mut self, piece: &Value) {
         let text = |field: &str| piece.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         let number = piece.get("index").and_then(Value::as_u64).unwrap_or(self.own.len() as u64);
         let at = match self.own.iter().rposition(|call| call.number == number && !call.is_over) {
@@ -92,10 +92,10 @@ impl Extras {
             None => {
                 let id = format!("executed-{}", self.own.len());
                 let name = text("name").or_else(|| text("type")).unwrap_or("tool").to_owned();
-                self.waiting.push(Item::OwnCall { id: id.clone(), name, server: None });
+                self.waiting.push(DecodedItem::ProviderToolCall { id: id.clone(), name, server: None });
                 let arguments = text("arguments").map(str::to_owned).unwrap_or_default();
-                self.waiting.push(Item::OwnArguments { id: id.clone(), text: arguments });
-                self.own.push(OwnCall { number, id, is_over: false });
+                self.waiting.push(DecodedItem::ProviderToolArguments { id: id.clone(), text: arguments });
+                self.own.push(ExecutedTool { number, id, is_over: false });
                 self.own.len() - 1
             }
         };
@@ -107,52 +107,52 @@ impl Extras {
             let call = &mut self.own[at];
             call.is_over = true;
             let name = text("type").unwrap_or("tool").to_owned();
-            self.waiting.push(Item::OwnResult { id: call.id.clone(), name, result, is_error: false });
+            self.waiting.push(DecodedItem::ProviderToolResult { id: call.id.clone(), name, result, is_error: false });
         }
     }
 
     /// The body is over.
-    pub fn end(&mut self, out: &mut Vec<Item>) {
-        self.seam(out);
+    pub fn finish(&mut self, out: &mut Vec<DecodedItem>) {
+        self.flush(out);
         let sources = std::mem::take(&mut self.sources);
         let list = |name: &str| sources.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let found = list("search_results").iter().map(|one| {
             let word = |field: &str| one.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-            Given { url: word("url"), title: word("title"), quote: word("snippet"), place: None }
+            SourceInput { url: word("url"), title: word("title"), quote: word("snippet"), place: None }
         });
-        let found: Vec<Given> = found.collect();
+        let found: Vec<SourceInput> = found.collect();
         // The numbers in the text are those of the citations.
-        let cited: Vec<Given> = list("citations")
+        let cited: Vec<SourceInput> = list("citations")
             .iter()
             .filter_map(|one| one.as_str().or_else(|| one.get("url").and_then(Value::as_str)))
-            .map(|url| found.iter().find(|found| found.url == url).cloned().unwrap_or_else(|| of_address(url)))
+            .map(|url| found.iter().find(|found| found.url == url).cloned().unwrap_or_else(|| source_of_url(url)))
             .collect();
-        let others: Vec<Given> =
+        let others: Vec<SourceInput> =
             found.into_iter().filter(|one| cited.iter().all(|known| known.url != one.url)).collect();
-        out.extend(block_of(cited.into_iter().chain(others)).map(Item::Opaque));
+        out.extend(sources_content(cited.into_iter().chain(others)).map(DecodedItem::Opaque));
     }
 }
 
 /// A call that the provider ran itself.
 #[derive(Debug)]
-struct OwnCall {
+struct ExecutedTool {
     number: u64,
     id: String,
     is_over: bool,
 }
 
-fn of_address(url: &str) -> Given {
-    Given { url: url.to_owned(), ..Given::default() }
+fn source_of_url(url: &str) -> SourceInput {
+    SourceInput { url: url.to_owned(), ..SourceInput::default() }
 }
 
 /// An annotation of a page; its fields stand in it or one level deeper. Offsets count characters.
-fn page(annotation: &Value) -> Option<Given> {
+fn page(annotation: &Value) -> Option<SourceInput> {
     let fields = annotation.get("url_citation").unwrap_or(annotation);
     let word = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     let number = |field: &str| fields.get(field).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
     let place = number("start_index").zip(number("end_index"));
-    let page = Given { url: word("url"), title: word("title"), quote: word("content"), place };
-    is_address(&page.url).then_some(page)
+    let page = SourceInput { url: word("url"), title: word("title"), quote: word("content"), place };
+    is_web_url(&page.url).then_some(page)
 }
 
 fn kind(name: &str) -> Map<String, Value> {

@@ -3,18 +3,18 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::openai_chat::dialect::{Dialect, ReasoningOut};
+use crate::openai_chat::dialect::{Dialect, ReasoningFormat};
 use turnleaf_domain::tool::parse_arguments;
 
 /// A call as it was made.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct SaidCall {
+pub struct ChatCall {
     pub id: String,
     pub name: String,
     pub arguments: String,
 }
 
-impl SaidCall {
+impl ChatCall {
     /// Whether the arguments are JSON. A call that the token limit cut is not (providers.md 2.6).
     pub fn is_whole(&self) -> bool {
         parse_arguments(&self.arguments).is_some()
@@ -23,7 +23,7 @@ impl SaidCall {
 
 /// Everything one response said that may have to go back.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
+pub struct ChatReply {
     pub text: String,
     pub refusal: String,
     pub reasoning: String,
@@ -31,7 +31,7 @@ pub struct Said {
     pub reasoning_field: &'static str,
     /// `reasoning_details`, fragments of one index joined.
     pub details: Vec<Value>,
-    pub calls: Vec<SaidCall>,
+    pub calls: Vec<ChatCall>,
     /// Images, as they came.
     pub images: Vec<Value>,
     /// The response came to its own end.
@@ -40,24 +40,24 @@ pub struct Said {
 
 /// How reasoning goes into a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reasoning {
+pub enum ReasoningPlacement {
     /// As the dialect wants it. `is_needed` says that the turn called tools, at a model that can think: some servers then
     /// demand the key in every message of the turn, even where the model had no thought (providers.md 5).
-    AsUsual {
+    ByDialect {
         is_needed: bool,
     },
     /// In any dialect, an empty one where there was none.
     Echoed,
-    LeftOut,
+    Omitted,
 }
 
-impl Reasoning {
+impl ReasoningPlacement {
     /// Tells the forms apart.
-    pub fn number(self) -> u8 {
+    pub fn form_number(self) -> u8 {
         match self {
-            Self::AsUsual { is_needed } => u8::from(is_needed),
+            Self::ByDialect { is_needed } => u8::from(is_needed),
             Self::Echoed => 2,
-            Self::LeftOut => 3,
+            Self::Omitted => 3,
         }
     }
 }
@@ -65,9 +65,9 @@ impl Reasoning {
 /// Where reasoning is sent back to an endpoint that asks for it without being known to.
 const ECHOED_AS: &str = "reasoning_content";
 
-impl Said {
+impl ChatReply {
     /// Joins one element of `delta.reasoning_details` to its kind and index, in order of first appearance.
-    pub fn detail(&mut self, fragment: &Value) {
+    pub fn push_detail(&mut self, fragment: &Value) {
         let key = |detail: &Value| (detail.get("type").cloned(), detail.get("index").cloned());
         let known = self.details.iter_mut().find(|known| key(known) == key(fragment));
         let (Some(Value::Object(known)), Value::Object(more)) = (known, fragment) else {
@@ -93,7 +93,7 @@ impl Said {
     /// goes back only if it has one. Of a response that was cut off only whole calls go back, and no arguments at all
     /// are then arguments that had not come yet.
     pub fn sent_calls(&self, answered: impl Fn(usize) -> bool) -> Vec<usize> {
-        let is_sent = |(at, call): &(usize, &SaidCall)| {
+        let is_sent = |(at, call): &(usize, &ChatCall)| {
             if self.is_complete {
                 call.is_whole() || answered(*at)
             } else {
@@ -105,7 +105,7 @@ impl Said {
 
     /// The message with these of its calls, or `None` when nothing of it may be sent. Arguments that are not JSON become
     /// `{}`, because servers parse what they get.
-    pub fn message(&self, dialect: &Dialect, reasoning: Reasoning, sent_calls: &[usize]) -> Option<Value> {
+    pub fn message(&self, dialect: &Dialect, reasoning: ReasoningPlacement, sent_calls: &[usize]) -> Option<Value> {
         let calls: Vec<Value> = sent_calls
             .iter()
             .filter_map(|at| self.calls.get(*at))
@@ -123,20 +123,20 @@ impl Said {
         }
         let mut message = Map::new();
         message.insert("role".into(), json!("assistant"));
-        message.insert("content".into(), self.content(dialect, reasoning != Reasoning::LeftOut));
+        message.insert("content".into(), self.content(dialect, reasoning != ReasoningPlacement::Omitted));
         if !self.refusal.is_empty() && dialect.sends_refusal {
             message.insert("refusal".into(), json!(self.refusal));
         }
         match reasoning {
-            Reasoning::AsUsual { is_needed } => self.put_reasoning(&mut message, dialect, is_needed),
-            Reasoning::Echoed => {
-                let field = match dialect.reasoning_out {
-                    ReasoningOut::Field(field) => field,
+            ReasoningPlacement::ByDialect { is_needed } => self.put_reasoning(&mut message, dialect, is_needed),
+            ReasoningPlacement::Echoed => {
+                let field = match dialect.reasoning_format {
+                    ReasoningFormat::Field(field) => field,
                     _ => ECHOED_AS,
                 };
                 message.insert(field.into(), json!(self.reasoning));
             }
-            Reasoning::LeftOut => {}
+            ReasoningPlacement::Omitted => {}
         }
         if !calls.is_empty() {
             message.insert("tool_calls".into(), Value::Array(calls));
@@ -152,7 +152,7 @@ impl Said {
         if !dialect.sends_refusal {
             text.push_str(&self.refusal);
         }
-        if with_reasoning && dialect.reasoning_out == ReasoningOut::ContentParts && !self.reasoning.is_empty() {
+        if with_reasoning && dialect.reasoning_format == ReasoningFormat::ContentParts && !self.reasoning.is_empty() {
             let mut parts = vec![json!({"type": "thinking", "thinking": [{"type": "text", "text": self.reasoning}]})];
             if !text.is_empty() {
                 parts.push(json!({"type": "text", "text": text}));
@@ -163,9 +163,9 @@ impl Said {
     }
 
     fn put_reasoning(&self, message: &mut Map<String, Value>, dialect: &Dialect, is_needed: bool) {
-        let field = match dialect.reasoning_out {
-            ReasoningOut::Nothing | ReasoningOut::ContentParts => return,
-            ReasoningOut::Details => {
+        let field = match dialect.reasoning_format {
+            ReasoningFormat::Nothing | ReasoningFormat::ContentParts => return,
+            ReasoningFormat::Details => {
                 // In a response that was cut off, what has no seal may have lost it.
                 let is_sealed = |detail: &&Value| {
                     ["signature", "data"].iter().any(|key| detail.get(key).is_some_and(Value::is_string))
@@ -177,8 +177,8 @@ impl Said {
                 }
                 return;
             }
-            ReasoningOut::Field(field) => field,
-            ReasoningOut::AsItCame => self.reasoning_field,
+            ReasoningFormat::Field(field) => field,
+            ReasoningFormat::AsItCame => self.reasoning_field,
         };
         let is_needed = is_needed && dialect.reasoning_required_with_tools;
         if !field.is_empty() && (!self.reasoning.is_empty() || is_needed) {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::openai_chat::dialect::{Dialect, ThinkingSwitch};
 use crate::openai_responses::models as openai;
-use turnleaf_domain::capabilities::{ImageBounds, Range, Takes};
-use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
+use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::tool::WEB_SEARCH;
 use turnleaf_domain::{Capabilities, Thinking};
 
@@ -23,16 +23,16 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
         ThinkingSwitch::OpenAi => openai::capabilities(&model),
         _ => {
             let (reasoning, levels) = thinking(dialect, &model);
-            Capabilities::default().thinking(reasoning, levels)
+            Capabilities::default().with_thinking(reasoning, levels)
         }
     };
-    let most_stops = |_| dialect.most_stops;
+    let most_stops = |_| dialect.max_stop_sequences;
     let known = Capabilities {
-        temperature: base.temperature.map(|range| Range { most: Some(dialect.most_temperature), ..range }),
-        top_k: if dialect.takes_top_k { Takes::always(Range::at_least(1)) } else { Takes::never() },
+        temperature: base.temperature.map(|range| ValueRange { most: Some(dialect.max_temperature), ..range }),
+        top_k: if dialect.takes_top_k { ParamSupport::always(ValueRange::at_least(1)) } else { ParamSupport::never() },
         stop_sequences: base.stop_sequences.map(most_stops),
-        thinking_budget: takes_budget(dialect).then_some(Range::at_least(1)),
-        images: base.images.or_else(|| sees(dialect, &model)),
+        thinking_budget: takes_budget(dialect).then_some(ValueRange::at_least(1)),
+        images: base.images.or_else(|| supports_images(dialect, &model)),
         image_bounds: image_bounds(dialect).unwrap_or(base.image_bounds),
         ..base
     };
@@ -45,15 +45,15 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
         ThinkingSwitch::Moonshot if model.contains("kimi-k2.") || model.contains("kimi-k3") => {
             Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(false) }
         }
-        ThinkingSwitch::Xai if known.reasoning == Reasoning::Always => {
-            Capabilities { stop_sequences: Takes::never(), ..known }
+        ThinkingSwitch::Xai if known.reasoning == ReasoningSupport::Always => {
+            Capabilities { stop_sequences: ParamSupport::never(), ..known }
         }
         _ => known,
     }
 }
 
 /// Whether a model sees images, as far as its name tells.
-fn sees(dialect: &Dialect, model: &str) -> Option<bool> {
+fn supports_images(dialect: &Dialect, model: &str) -> Option<bool> {
     let has = |parts: &[&str]| parts.iter().any(|part| model.contains(part));
     match dialect.thinking {
         ThinkingSwitch::DeepSeek => Some(false),
@@ -63,12 +63,12 @@ fn sees(dialect: &Dialect, model: &str) -> Option<bool> {
         ThinkingSwitch::Moonshot if has(&["kimi-k2.5", "kimi-k2.6", "kimi-k3"]) => Some(true),
         ThinkingSwitch::Zai if has(&["glm-4.5v", "glm-4.6v", "glm-4v"]) => Some(true),
         _ if dialect.name == "demo" => Some(true),
-        _ => is_local_viewer(model).or_else(|| openai::sees(model)),
+        _ => is_local_vision_model(model).or_else(|| openai::supports_images(model)),
     }
 }
 
 /// Whether an open model sees, by its name in lower case.
-pub fn is_local_viewer(model: &str) -> Option<bool> {
+pub fn is_local_vision_model(model: &str) -> Option<bool> {
     const FAMILIES: [&str; 15] = [
         "llava",
         "moondream",
@@ -105,11 +105,11 @@ fn takes_budget(dialect: &Dialect) -> bool {
     matches!(dialect.thinking, ThinkingSwitch::OpenRouter | ThinkingSwitch::Qwen)
 }
 
-fn thinking(dialect: &Dialect, model: &str) -> (Reasoning, &'static [Thinking]) {
+fn thinking(dialect: &Dialect, model: &str) -> (ReasoningSupport, &'static [Thinking]) {
     let has = |part: &str| model.contains(part);
-    let always = |levels: &'static [Thinking]| (Reasoning::Always, levels);
-    let optional = |levels: &'static [Thinking]| (Reasoning::Optional, levels);
-    const NEVER: (Reasoning, &[Thinking]) = (Reasoning::Never, &[]);
+    let always = |levels: &'static [Thinking]| (ReasoningSupport::Always, levels);
+    let optional = |levels: &'static [Thinking]| (ReasoningSupport::Optional, levels);
+    const NEVER: (ReasoningSupport, &[Thinking]) = (ReasoningSupport::Never, &[]);
     match dialect.thinking {
         // OpenAI's models have a table of their own.
         ThinkingSwitch::Nothing | ThinkingSwitch::OpenAi => optional(&[]),
@@ -168,13 +168,13 @@ pub fn is_local_reasoner(model: &str) -> bool {
 }
 
 /// Tools that the endpoint runs itself: OpenRouter searches the web for every model.
-pub fn own_tools(dialect: &Dialect) -> &'static [&'static str] {
+pub fn provider_tools(dialect: &Dialect) -> &'static [&'static str] {
     if dialect.name == "openrouter" { &[WEB_SEARCH] } else { &[] }
 }
 
 /// What a request says of such a tool.
-pub fn own_tool(dialect: &Dialect, tool: &str) -> Option<Value> {
-    own_tools(dialect).contains(&tool).then(|| json!({"type": format!("openrouter:{tool}")}))
+pub fn provider_tool(dialect: &Dialect, tool: &str) -> Option<Value> {
+    provider_tools(dialect).contains(&tool).then(|| json!({"type": format!("openrouter:{tool}")}))
 }
 
 #[cfg(test)]

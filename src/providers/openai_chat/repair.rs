@@ -1,22 +1,22 @@
 //! Refusals of chat completions that another form of the same request may avoid (providers.md 5): reasoning that an
 //! endpoint wants back, and reasoning that it does not take back.
 
-use crate::openai_chat::dialect::{Dialect, ReasoningOut};
-use crate::provider::{ChatRequest, Refused};
-use turnleaf_domain::repair::Repair;
+use crate::openai_chat::dialect::{Dialect, ReasoningFormat};
+use crate::provider::{ChatRequest, ProviderError};
+use turnleaf_domain::repair::RequestRepair;
 
 /// The form to send instead.
-pub fn repair(dialect: &Dialect, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
-    let said = refused.words();
+pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
+    let said = refused.lowercase_text();
     let says = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
     let has_reasoning = request.has_reasoning();
     if says(&["reasoning_content"]) && says(&["must be passed", "missing", "required"]) {
-        return (has_reasoning && !request.echoes_reasoning).then_some(Repair::ReasoningEchoed);
+        return (has_reasoning && !request.echoes_reasoning).then_some(RequestRepair::ReasoningEchoed);
     }
     // Gateways pass on what the vendor behind them said.
     let is_about_seal = says(&["signature"]) && says(&["thinking", "thought", "reasoning"]);
-    let sends_reasoning = dialect.reasoning_out != ReasoningOut::Nothing || request.echoes_reasoning;
-    (is_about_seal && sends_reasoning && has_reasoning).then_some(Repair::ReasoningLeftOut)
+    let sends_reasoning = dialect.reasoning_format != ReasoningFormat::Nothing || request.echoes_reasoning;
+    (is_about_seal && sends_reasoning && has_reasoning).then_some(RequestRepair::ReasoningLeftOut)
 }
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod tests {
     use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
 
     #[test]
-    fn each_refusal_allows_the_form_that_can_help() {
+    fn chat_refusal_selects_matching_repair() {
         let turn = |role, raw: &[&'static str]| HistoryTurn {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
@@ -44,17 +44,17 @@ mod tests {
         let wanted = "The `reasoning_content` in the thinking mode must be passed back to the API.";
         let sealed = "messages.1.content.0: Invalid `signature` in `thinking` block";
         for (dialect, message, history, expected) in [
-            ("deepseek", wanted, &second, Some(Repair::ReasoningEchoed)),
-            ("generic", wanted, &second, Some(Repair::ReasoningEchoed)),
+            ("deepseek", wanted, &second, Some(RequestRepair::ReasoningEchoed)),
+            ("generic", wanted, &second, Some(RequestRepair::ReasoningEchoed)),
             ("generic", wanted, &first, None),
-            ("openrouter", sealed, &second, Some(Repair::ReasoningLeftOut)),
+            ("openrouter", sealed, &second, Some(RequestRepair::ReasoningLeftOut)),
             ("openrouter", sealed, &first, None),
             ("generic", sealed, &second, None),
             ("openai", "Unknown parameter: 'reasoning'.", &second, None),
         ] {
-            let dialect = Dialect::named(dialect).unwrap();
+            let dialect = Dialect::from_name(dialect).unwrap();
             let failure = Failure::new(FailureKind::ProviderRefusedRequest, "C").with_detail(message);
-            let refused = Refused::unanswered(failure);
+            let refused = ProviderError::without_response(failure);
             let mut asked = request("m", history.clone());
             assert_eq!(repair(dialect, &refused, &asked), expected, "{} {message}", dialect.name);
             asked.echoes_reasoning = true;

@@ -7,22 +7,22 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::content_parts::PartSpelling;
+use crate::content_parts::PartFormat;
 use crate::history::UNANSWERED;
 use crate::openai_chat::dialect::Dialect;
-use crate::openai_chat::message::{Reasoning, Said};
+use crate::openai_chat::message::{ChatReply, ReasoningPlacement};
 use crate::openai_chat::models;
 use crate::openai_chat::stream::ChatDecoder;
 use crate::openai_chat::thinking;
 use crate::pictures;
-use crate::provider::{ChatRequest, HistoryTurn, ShownImage};
+use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
 
 /// What stands for the end of a reply that has none, where something must.
 const CUT_OFF: &str = "(This reply was cut off.)";
 
-const PARTS: PartSpelling = PartSpelling { text: text_part, image: image_part };
+const PARTS: PartFormat = PartFormat { text: text_part, image: image_part };
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
 pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
@@ -56,16 +56,16 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
             "name": tool.name, "description": tool.description, "parameters": tool.parameters,
         }})
     });
-    let own = request.own_tools.iter().filter_map(|tool| models::own_tool(dialect, tool));
+    let own = request.provider_tools.iter().filter_map(|tool| models::provider_tool(dialect, tool));
     let tools: Vec<Value> = tools.chain(own).collect();
     if !tools.is_empty() {
         set("tools", tools.into());
     }
     thinking::put(&mut body, dialect, request);
-    if pictures::are_in_replies(request) {
+    if pictures::has_reply_images(request) {
         let values = messages(dialect, request, false).into_iter().filter_map(Message::into_value).collect();
         body.insert("messages".into(), Value::Array(values));
-        return pictures::written(body, request);
+        return pictures::serialize_body(body, request);
     }
     let messages = messages(dialect, request, true);
     // Values and messages that were written before can always be written.
@@ -137,7 +137,7 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -
             Role::User => {
                 let mut content = PARTS.user_content(turn);
                 if let Some(system) = system.take() {
-                    content = PARTS.joined(json!(system), content);
+                    content = PARTS.join_contents(json!(system), content);
                 }
                 push_user(&mut messages, dialect, content);
             }
@@ -149,7 +149,7 @@ fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -
 }
 
 fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {
-    let is_reasoner = request.capabilities.reasoning == provider::Reasoning::Always
+    let is_reasoner = request.capabilities.reasoning == provider::ReasoningSupport::Always
         || !request.capabilities.thinking_levels.is_empty();
     if dialect.name == "openai" && is_reasoner { "developer" } else { "system" }
 }
@@ -167,7 +167,7 @@ fn push_user(messages: &mut Vec<Message>, dialect: &Dialect, content: Value) {
     if let Some(Message::Value(last)) = messages.last_mut().filter(|last| last.has_role("user"))
         && let Some(before) = last.get_mut("content")
     {
-        *before = PARTS.joined(before.take(), content);
+        *before = PARTS.join_contents(before.take(), content);
         return;
     }
     messages.push(json!({"role": "user", "content": content}).into());
@@ -177,8 +177,8 @@ fn text_part(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn image_part(image: &ShownImage) -> Value {
-    json!({"type": "image_url", "image_url": {"url": image.data_url()}})
+fn image_part(image: &InputImage) -> Value {
+    json!({"type": "image_url", "image_url": {"url": image.data_url_placeholder()}})
 }
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
@@ -196,23 +196,23 @@ fn push_assistant(
         }
         return;
     }
-    let read = |raw: &[u8]| read_again(dialect, raw);
-    let steps: Vec<Arc<Said>> = turn.raw.iter().map(|raw| raw.said(dialect.name, read)).collect();
+    let read = |raw: &[u8]| parse_stored_reply(dialect, raw);
+    let steps: Vec<Arc<ChatReply>> = turn.raw.iter().map(|raw| raw.read_cached(dialect.name, read)).collect();
     // Whether the model thinks this time does not matter: what was sent once is sent the same again.
-    let can_think = request.capabilities.reasoning != provider::Reasoning::Never;
+    let can_think = request.capabilities.reasoning != provider::ReasoningSupport::Never;
     let is_needed = can_think && steps.iter().any(|said| !said.calls.is_empty());
     let reasoning = match (turn.leaves_out_reasoning, request.echoes_reasoning) {
-        (true, _) => Reasoning::LeftOut,
-        (false, true) => Reasoning::Echoed,
-        (false, false) => Reasoning::AsUsual { is_needed },
+        (true, _) => ReasoningPlacement::Omitted,
+        (false, true) => ReasoningPlacement::Echoed,
+        (false, false) => ReasoningPlacement::ByDialect { is_needed },
     };
     let mut first_call = 0;
     for (raw, said) in turn.raw.iter().zip(steps) {
-        let result = |at: usize| turn.result_text(first_call + at).map(|(text, _)| text);
+        let result = |at: usize| turn.tool_result_text(first_call + at).map(|(text, _)| text);
         let sent = said.sent_calls(|at| result(at).is_some());
         if remembers && said.calls.is_empty() {
             let write = || said.message(dialect, reasoning, &[]).and_then(|message| to_raw_value(&message).ok());
-            messages.extend(raw.written((dialect.name, reasoning.number()), write).map(Message::Written));
+            messages.extend(raw.write_cached((dialect.name, reasoning.form_number()), write).map(Message::Written));
             continue;
         }
         messages.extend(said.message(dialect, reasoning, &sent).map(Message::Value));
@@ -225,9 +225,9 @@ fn push_assistant(
 }
 
 /// What a stored response said, whole or not.
-pub fn read_again(dialect: &'static Dialect, raw: &[u8]) -> Said {
-    let (reader, is_complete) = ChatDecoder::keeping_message(dialect).read_stored(raw);
-    Said { is_complete, ..reader.into_said() }
+pub fn parse_stored_reply(dialect: &'static Dialect, raw: &[u8]) -> ChatReply {
+    let (reader, is_complete) = ChatDecoder::keeping_reply(dialect).read_stored(raw);
+    ChatReply { is_complete, ..reader.into_reply() }
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 use serde_json::Value;
 
 use crate::body::JsonBody;
-use crate::openai_chat::chunks::Chunks;
+use crate::openai_chat::chunks::ChunkReader;
 use crate::openai_chat::dialect::Dialect;
-use crate::openai_chat::message::Said;
-use crate::provider::Item;
-use crate::reader::{Judge, Piece, Reader};
-use crate::redact::Secrets;
+use crate::openai_chat::message::ChatReply;
+use crate::provider::DecodedItem;
+use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
+use crate::redaction::SecretSet;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
 /// The state of one response body.
@@ -18,35 +18,38 @@ pub type ChatDecoder = JsonBody<ChatReader>;
 /// What chat completions make of a body.
 pub struct ChatReader {
     dialect: &'static Dialect,
-    chunks: Chunks,
+    chunks: ChunkReader,
     /// `[DONE]` came.
     is_done: bool,
 }
 
 impl ChatDecoder {
     /// `provider` is the name for people, used in sentences about failures.
-    pub fn of(dialect: &'static Dialect, provider: &str, secrets: Secrets) -> Self {
-        Self::new(ChatReader { dialect, chunks: Chunks::default(), is_done: false }, Judge::new(provider, secrets))
+    pub fn for_provider(dialect: &'static Dialect, provider: &str, secrets: SecretSet) -> Self {
+        Self::new(
+            ChatReader { dialect, chunks: ChunkReader::default(), is_done: false },
+            FailureBuilder::new(provider, secrets),
+        )
     }
 
     /// The same, keeping what has to go back in the next request.
-    pub fn keeping_message(dialect: &'static Dialect) -> Self {
-        let mut chunks = Chunks::default();
-        chunks.said = Some(Said::default());
-        Self::new(ChatReader { dialect, chunks, is_done: false }, Judge::new("", Secrets::default()))
+    pub fn keeping_reply(dialect: &'static Dialect) -> Self {
+        let mut chunks = ChunkReader::default();
+        chunks.said = Some(ChatReply::default());
+        Self::new(ChatReader { dialect, chunks, is_done: false }, FailureBuilder::new("", SecretSet::default()))
     }
 }
 
 impl ChatReader {
     /// What has to go back, if it was kept.
-    pub fn into_said(self) -> Said {
+    pub fn into_reply(self) -> ChatReply {
         self.chunks.said.unwrap_or_default()
     }
 }
 
-impl Reader for ChatReader {
+impl ResponseReader for ChatReader {
     /// Errors come under an `error` event, under an `error` key, and as documents of other shapes.
-    fn is_error(&self, said: Piece<'_>) -> bool {
+    fn is_error(&self, said: BodyValue<'_>) -> bool {
         let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
         said.event == "error"
             || has("error")
@@ -54,8 +57,13 @@ impl Reader for ChatReader {
             || (!has("choices") && (has("detail") || (has("message") && (has("code") || has("type")))))
     }
 
-    fn take(&mut self, said: Piece<'_>, judge: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
-        self.chunks.take(said.value, said.is_mended, out);
+    fn read_value(
+        &mut self,
+        said: BodyValue<'_>,
+        judge: &FailureBuilder,
+        out: &mut Vec<DecodedItem>,
+    ) -> Result<(), Failure> {
+        self.chunks.read_chunk(said.value, said.is_mended, out);
         match self.chunks.finish_reason().and_then(failed_finish) {
             None => Ok(()),
             Some(kind) => {
@@ -65,20 +73,20 @@ impl Reader for ChatReader {
         }
     }
 
-    fn usage_of(&mut self, value: &Value) {
-        self.chunks.usage_of(value);
+    fn read_usage(&mut self, value: &Value) {
+        self.chunks.read_usage(value);
     }
 
-    fn done(&mut self) {
+    fn note_done(&mut self) {
         self.is_done = true;
     }
 
-    fn seam(&mut self, out: &mut Vec<Item>) {
-        self.chunks.seam(out);
+    fn flush(&mut self, out: &mut Vec<DecodedItem>) {
+        self.chunks.flush(out);
     }
 
-    fn end(&mut self, out: &mut Vec<Item>) {
-        self.chunks.end(out);
+    fn finish(&mut self, out: &mut Vec<DecodedItem>) {
+        self.chunks.finish(out);
     }
 
     fn is_over(&self) -> bool {

@@ -8,12 +8,12 @@ use crate::openai_chat::models::is_local_reasoner;
 use crate::openai_responses::models as openai;
 use crate::provider::ChatRequest;
 use turnleaf_domain::Thinking;
-use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::provider::ReasoningSupport;
 
 /// Puts the switch into a request. What it asks fits the model.
 pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatRequest) {
     let capabilities = &request.capabilities;
-    if capabilities.reasoning == Reasoning::Never {
+    if capabilities.reasoning == ReasoningSupport::Never {
         return;
     }
     let model = request.model.to_ascii_lowercase();
@@ -32,7 +32,7 @@ pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatReque
         _ if capabilities.thinking_levels.is_empty() => {}
         ThinkingSwitch::Nothing => {}
         ThinkingSwitch::OllamaEffort => {
-            let can_be_off = capabilities.reasoning == Reasoning::Optional;
+            let can_be_off = capabilities.reasoning == ReasoningSupport::Optional;
             set("reasoning_effort", json!(if is_on || !can_be_off { effort(thinking) } else { "none" }));
         }
         ThinkingSwitch::TemplateOff if is_on => {}
@@ -74,7 +74,7 @@ pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatReque
             set("thinking", json!({"type": kind, "clear_thinking": false}));
         }
         ThinkingSwitch::Qwen => {
-            if capabilities.reasoning == Reasoning::Optional {
+            if capabilities.reasoning == ReasoningSupport::Optional {
                 set("enable_thinking", json!(is_on));
             }
             if let Thinking::Budget(tokens) = thinking {

@@ -10,19 +10,19 @@ const LARGEST: u64 = 1 << 53;
 
 /// What a response said last of what it used and what that costs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ChatUsageCounts {
     pub usage: Option<Usage>,
     /// In millionths of a US dollar.
     pub cost: Option<u64>,
 }
 
-impl Counts {
+impl ChatUsageCounts {
     /// Takes the usage that a chunk carries: beside the choices, under `x_groq`, or inside a choice.
-    pub fn take(&mut self, chunk: &Value) {
+    pub fn update(&mut self, chunk: &Value) {
         let places = [chunk.get("usage"), chunk.pointer("/x_groq/usage"), chunk.pointer("/choices/0/usage")];
         let said = || places.into_iter().flatten().filter(|usage| usage.is_object());
         self.usage = said().map(read).find(Usage::is_known).or(self.usage);
-        self.cost = said().find_map(reported_cost::of_usage).or(self.cost);
+        self.cost = said().find_map(reported_cost::cost_from_usage).or(self.cost);
     }
 }
 
@@ -54,13 +54,13 @@ mod tests {
     use super::*;
 
     fn of_chunk(chunk: &Value) -> Option<Usage> {
-        let mut counts = Counts::default();
-        counts.take(chunk);
+        let mut counts = ChatUsageCounts::default();
+        counts.update(chunk);
         counts.usage
     }
 
     #[test]
-    fn what_is_not_a_count_is_unknown_and_not_zero() {
+    fn invalid_counts_are_unknown_and_not_zero() {
         for (said, expected) in [
             (json!(12), Some(12)),
             (json!(0), Some(0)),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_is_found_wherever_a_server_puts_it() {
+    fn usage_is_found_in_every_known_place() {
         let usage = json!({"prompt_tokens": 3, "completion_tokens": 4, "prompt_cache_hit_tokens": 2});
         for chunk in [
             json!({"usage": usage}),
@@ -91,20 +91,20 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_last_counts_and_silence_takes_nothing_back() {
-        let mut counts = Counts::default();
+    fn last_usage_wins_and_missing_usage_changes_nothing() {
+        let mut counts = ChatUsageCounts::default();
         for chunk in [
             json!({"usage": {"prompt_tokens": 3, "completion_tokens": 1}}),
             json!({"usage": {"prompt_tokens": 3, "completion_tokens": 4, "cost": 0.0005}}),
             json!({"choices": []}),
         ] {
-            counts.take(&chunk);
+            counts.update(&chunk);
         }
         assert_eq!((counts.usage.unwrap().output_tokens, counts.cost), (Some(4), Some(500)));
     }
 
     #[test]
-    fn reasoning_counted_beside_the_output_is_added_to_it() {
+    fn reasoning_counted_beside_output_is_added_to_it() {
         let usage = |total| {
             json!({"usage": {"prompt_tokens": 12, "completion_tokens": 1, "total_tokens": total,
                 "completion_tokens_details": {"reasoning_tokens": 290}}})

@@ -8,36 +8,36 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::clean::CleanDecoder;
-use crate::http_client::{HttpClient, Target};
+use crate::http_client::{HttpClient, ProviderTarget};
 use crate::model_list;
 use crate::openai_responses::{ResponsesDecoder, models, repair, request};
-use crate::provider::{ChatRequest, Decoder, Listed, Provider, Refused, Reply};
+use crate::provider::{ChatRequest, Decoder, ListedModel, Provider, ProviderError, ProviderReply};
+use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
-use turnleaf_domain::capabilities::{Range, Takes};
-use turnleaf_domain::repair::Repair;
+use turnleaf_domain::capabilities::{ParamSupport, ValueRange};
+use turnleaf_domain::repair::RequestRepair;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_platform::base_url;
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
 /// One endpoint.
 #[derive(Debug, Clone)]
 pub struct ResponsesEndpoint {
     id: String,
-    target: Target,
+    target: ProviderTarget,
     client: HttpClient,
     /// It refused to summarise reasoning: OpenAI does so for organisations that it has not verified. From then on it is
     /// not asked any more, so that trying again helps.
     refuses_summaries: Arc<AtomicBool>,
-    /// See [`Endpoint::keeps_responses`].
+    /// See [`ProviderEndpoint::keeps_responses`].
     keeps_responses: bool,
 }
 
 impl ResponsesEndpoint {
-    pub fn new(endpoint: &Endpoint, client: HttpClient) -> Self {
+    pub fn new(endpoint: &ProviderEndpoint, client: HttpClient) -> Self {
         Self {
             id: endpoint.id.clone(),
-            target: Target::new(endpoint),
+            target: ProviderTarget::new(endpoint),
             client,
             refuses_summaries: Arc::new(AtomicBool::new(false)),
             keeps_responses: endpoint.keeps_responses,
@@ -51,7 +51,7 @@ impl Provider for ResponsesEndpoint {
     }
 
     fn api(&self) -> &'static str {
-        Api::OpenaiResponses.as_str()
+        ProviderApi::OpenaiResponses.as_str()
     }
 
     fn name(&self) -> &str {
@@ -66,7 +66,7 @@ impl Provider for ResponsesEndpoint {
         self.target.base_url.starts_with("https://api.openai.com/").then_some("gpt-5-mini")
     }
 
-    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<Listed>, Refused>>> {
+    fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<ListedModel>, ProviderError>>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         let asking = async move {
             let document = client.get_json(&target, "/models").await?;
@@ -84,26 +84,26 @@ impl Provider for ResponsesEndpoint {
     }
 
     /// Other servers that speak this API have none, or others.
-    fn own_tools(&self, model: &str) -> Vec<OfferedTool> {
-        let is_openai = base_url::host_of(&self.target.base_url) == "api.openai.com";
-        let all = if is_openai { models::own_tools(model) } else { &[] };
-        all.iter().map(|tool| OfferedTool::run_by_provider(tool)).collect()
+    fn provider_tools(&self, model: &str) -> Vec<OfferedTool> {
+        let is_openai = base_url::host_and_port(&self.target.base_url) == "api.openai.com";
+        let all = if is_openai { models::provider_tools(model) } else { &[] };
+        all.iter().map(|tool| OfferedTool::provider_tool(tool)).collect()
     }
 
     /// Other servers know texts alone.
-    fn shows_results(&self, model: &str) -> bool {
-        models::sees(model) == Some(true)
+    fn accepts_tool_result_images(&self, model: &str) -> bool {
+        models::supports_images(model) == Some(true)
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(request, !self.refuses_summaries.load(Ordering::Relaxed), self.keeps_responses)
     }
 
-    fn repair(&self, refused: &Refused, request: &ChatRequest) -> Option<Repair> {
+    fn repair(&self, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
         repair::repair(refused, request)
     }
 
-    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<Reply, Refused>> {
+    fn send(&self, _model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>> {
         let (client, target) = (self.client.clone(), self.target.clone());
         let refuses_summaries = self.refuses_summaries.clone();
         let sending = async move {
@@ -119,10 +119,10 @@ impl Provider for ResponsesEndpoint {
     fn decoder(&self) -> Box<dyn Decoder> {
         let secrets = self.target.secrets.clone();
         let decoder = Box::new(match self.keeps_responses {
-            true => ResponsesDecoder::telling_id(self.name(), secrets),
-            false => ResponsesDecoder::of(self.name(), secrets),
+            true => ResponsesDecoder::reporting_response_id(self.name(), secrets),
+            false => ResponsesDecoder::for_provider(self.name(), secrets),
         });
-        CleanDecoder::around(decoder, self.target.reply_secrets.clone())
+        RedactingDecoder::wrap(decoder, self.target.reply_secrets.clone())
     }
 }
 
@@ -130,14 +130,14 @@ impl Provider for ResponsesEndpoint {
 fn capabilities(model: &str) -> Capabilities {
     let known = models::capabilities(model);
     Capabilities {
-        stop_sequences: Takes::never(),
-        top_k: Takes::never(),
-        max_tokens: Range { least: 16, ..known.max_tokens },
+        stop_sequences: ParamSupport::never(),
+        top_k: ParamSupport::never(),
+        max_tokens: ValueRange { least: 16, ..known.max_tokens },
         ..known
     }
 }
 
-fn is_about_summaries(refused: &Refused) -> bool {
+fn is_about_summaries(refused: &ProviderError) -> bool {
     let document: Value = serde_json::from_slice(&refused.body).unwrap_or_default();
     document.pointer("/error/param").and_then(Value::as_str) == Some("reasoning.summary")
 }
@@ -147,10 +147,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stop_sequences_and_top_k_have_no_place_and_few_tokens_are_refused() {
+    fn stop_sequences_and_top_k_are_unsupported_and_max_tokens_has_minimum() {
         for model in ["gpt-4o", "gpt-5.2", "unheard-of"] {
             let Capabilities { stop_sequences, top_k, max_tokens, .. } = capabilities(model);
-            assert_eq!((stop_sequences, top_k, max_tokens.least), (Takes::never(), Takes::never(), 16), "{model}");
+            assert_eq!(
+                (stop_sequences, top_k, max_tokens.least),
+                (ParamSupport::never(), ParamSupport::never(), 16),
+                "{model}"
+            );
         }
     }
 }

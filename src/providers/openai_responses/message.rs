@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use crate::openai_responses::entry::Kind;
+use crate::openai_responses::entry::OutputItemKind;
 use turnleaf_domain::tool::parse_arguments;
 
 /// One output item as it was said.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SaidItem {
-    pub kind: Kind,
+pub struct OutputItem {
+    pub kind: OutputItemKind,
     /// As it came at its end, or at its beginning when its end never came; null when neither did.
     pub item: Value,
     /// All that was told of its texts.
@@ -22,8 +22,8 @@ pub struct SaidItem {
 
 /// Everything one response said that may have to go back, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Said {
-    pub items: Vec<SaidItem>,
+pub struct ResponsesReply {
+    pub items: Vec<OutputItem>,
     /// The response came to its own end.
     pub is_complete: bool,
 }
@@ -31,7 +31,7 @@ pub struct Said {
 /// A call that goes back, and so needs its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentCall {
-    /// As in [`SaidItem::call`].
+    /// As in [`OutputItem::call`].
     pub number: usize,
     pub call_id: String,
     /// The type of the item that answers it.
@@ -39,15 +39,15 @@ pub struct SentCall {
 }
 
 /// What becomes of an item.
-enum Sent {
-    AsItCame(Value),
-    Otherwise(Value),
+enum SentForm {
+    Unchanged(Value),
+    Rewritten(Value),
     Dropped,
 }
 
-impl Said {
+impl ResponsesReply {
     /// How many calls it has.
-    pub fn calls(&self) -> usize {
+    pub fn call_count(&self) -> usize {
         self.items.iter().filter(|said| said.call.is_some()).count()
     }
 
@@ -57,7 +57,7 @@ impl Said {
     ///
     /// Where reasoning is missing also nothing goes back that the server would look up with it: ids, and what it ran
     /// itself, which has to have one.
-    pub fn items(&self, with_reasoning: bool, answered: impl Fn(usize) -> bool) -> (Vec<Value>, Vec<SentCall>) {
+    pub fn input_items(&self, with_reasoning: bool, answered: impl Fn(usize) -> bool) -> (Vec<Value>, Vec<SentCall>) {
         let answered = |number: usize| self.is_complete && answered(number);
         let mut walk = self.walk(with_reasoning, with_reasoning, answered);
         if with_reasoning && walk.lost_reasoning {
@@ -81,20 +81,22 @@ impl Said {
         let mut has_follower = false;
         for said in self.items.iter().rev() {
             let sent = match said.kind {
-                Kind::Reasoning => {
+                OutputItemKind::Reasoning => {
                     match reasoning(said).filter(|_| has_follower && with_reasoning) {
                         Some(item) => walk.items.push(item),
                         None => walk.lost_reasoning = true,
                     }
                     continue;
                 }
-                Kind::Call => call(said, &answered, &mut walk.calls),
-                Kind::Message => message(said),
-                Kind::Own | Kind::Other if said.is_done && with_own => Sent::AsItCame(said.item.clone()),
-                Kind::Own | Kind::Other => Sent::Dropped,
+                OutputItemKind::Call => call(said, &answered, &mut walk.calls),
+                OutputItemKind::Message => message(said),
+                OutputItemKind::ProviderCall | OutputItemKind::Other if said.is_done && with_own => {
+                    SentForm::Unchanged(said.item.clone())
+                }
+                OutputItemKind::ProviderCall | OutputItemKind::Other => SentForm::Dropped,
             };
-            has_follower = matches!(sent, Sent::AsItCame(_));
-            if let Sent::AsItCame(item) | Sent::Otherwise(item) = sent {
+            has_follower = matches!(sent, SentForm::Unchanged(_));
+            if let SentForm::Unchanged(item) | SentForm::Rewritten(item) = sent {
                 walk.items.push(item);
             }
         }
@@ -111,7 +113,7 @@ struct Walk {
 
 /// Reasoning goes back only if the server can read it: sealed, or (open weights) in plain words. By its id alone it is
 /// not found, because nothing is stored.
-fn reasoning(said: &SaidItem) -> Option<Value> {
+fn reasoning(said: &OutputItem) -> Option<Value> {
     let mut item = said.item.clone();
     let fields = item.as_object_mut().filter(|_| said.is_done)?;
     let is_sealed = fields.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
@@ -128,7 +130,7 @@ fn reasoning(said: &SaidItem) -> Option<Value> {
     Some(item)
 }
 
-fn message(said: &SaidItem) -> Sent {
+fn message(said: &OutputItem) -> SentForm {
     let is_cut = !said.is_done || said.item.get("status").and_then(Value::as_str) == Some("incomplete");
     let content = said.item.get("content");
     let is_empty = content.is_none_or(|content| match content {
@@ -137,19 +139,19 @@ fn message(said: &SaidItem) -> Sent {
         _ => true,
     });
     match (is_cut, said.text.is_empty()) {
-        (false, _) if !is_empty => Sent::AsItCame(said.item.clone()),
-        (_, false) => Sent::Otherwise(json!({"role": "assistant", "content": said.text})),
-        (_, true) => Sent::Dropped,
+        (false, _) if !is_empty => SentForm::Unchanged(said.item.clone()),
+        (_, false) => SentForm::Rewritten(json!({"role": "assistant", "content": said.text})),
+        (_, true) => SentForm::Dropped,
     }
 }
 
-fn call(said: &SaidItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<SentCall>) -> Sent {
+fn call(said: &OutputItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<SentCall>) -> SentForm {
     let number = said.call.and_then(|number| usize::try_from(number).ok());
-    let (Some(number), Value::Object(item)) = (number, &said.item) else { return Sent::Dropped };
+    let (Some(number), Value::Object(item)) = (number, &said.item) else { return SentForm::Dropped };
     let is_custom = item.get("type").and_then(Value::as_str) == Some("custom_tool_call");
     let is_whole = said.is_done && (is_custom || parse_arguments(&said.text).is_some());
     if !is_whole && !answered(number) {
-        return Sent::Dropped;
+        return SentForm::Dropped;
     }
     let mut item = item.clone();
     let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -159,7 +161,7 @@ fn call(said: &SaidItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<SentC
     calls.push(SentCall { number, call_id: call_id.clone(), output_type });
     let is_sendable = is_whole && (is_custom || !said.text.trim().is_empty());
     if is_sendable && has_id && item.get(if is_custom { "input" } else { "arguments" }).is_some_and(Value::is_string) {
-        return Sent::AsItCame(Value::Object(item));
+        return SentForm::Unchanged(Value::Object(item));
     }
     let arguments = if is_sendable || is_custom { said.text.as_str() } else { "{}" };
     item.insert(if is_custom { "input" } else { "arguments" }.into(), json!(arguments));
@@ -168,7 +170,7 @@ fn call(said: &SaidItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<SentC
     item.remove("status");
     // Empty arguments and no arguments are the same call.
     let item = Value::Object(item);
-    if is_whole { Sent::AsItCame(item) } else { Sent::Otherwise(item) }
+    if is_whole { SentForm::Unchanged(item) } else { SentForm::Rewritten(item) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use turnleaf_domain::capabilities::ImageBounds;
-use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use turnleaf_domain::{Capabilities, Thinking};
 
@@ -24,12 +24,12 @@ enum Sampling {
 
 /// What the models of one generation have in common.
 #[derive(Debug)]
-struct Generation {
+struct OpenAiGeneration {
     /// How the names begin.
     begins: &'static [&'static str],
     /// What else the names hold; empty asks for nothing else.
     has: &'static str,
-    reasoning: Reasoning,
+    reasoning: ReasoningSupport,
     /// The efforts it takes, from the least; empty when it takes no such word.
     efforts: &'static [&'static str],
     /// Whether it summarises its reasoning when asked.
@@ -38,100 +38,100 @@ struct Generation {
 }
 
 /// The first row that fits counts.
-const GENERATIONS: &[Generation] = &[
-    Generation {
+const GENERATIONS: &[OpenAiGeneration] = &[
+    OpenAiGeneration {
         begins: &["gpt-3", "gpt-4", "chatgpt-"],
         has: "",
-        reasoning: Reasoning::Never,
+        reasoning: ReasoningSupport::Never,
         efforts: &[],
         summarises: false,
         sampling: Sampling::Taken,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["gpt-5"],
         has: "-chat",
-        reasoning: Reasoning::Never,
+        reasoning: ReasoningSupport::Never,
         efforts: &[],
         summarises: false,
         sampling: Sampling::Taken,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["o3", "o4"],
         has: "deep-research",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: &["medium"],
         summarises: true,
         sampling: Sampling::Refused,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["o1-mini", "o1-preview"],
         has: "",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: &[],
         summarises: false,
         sampling: Sampling::Refused,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["o1"],
         has: "",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: LOW_TO_HIGH,
         summarises: false,
         sampling: Sampling::Refused,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["o3", "o4", "codex-"],
         has: "",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: LOW_TO_HIGH,
         summarises: true,
         sampling: Sampling::Refused,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["gpt-5-pro"],
         has: "",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: &["high"],
         summarises: true,
         sampling: Sampling::Refused,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["gpt-5."],
         has: "-pro",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: &["medium", "high"],
         summarises: true,
         sampling: Sampling::Refused,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["gpt-5"],
         has: "-codex",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: LOW_TO_HIGH,
         summarises: true,
         sampling: Sampling::Refused,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["gpt-5."],
         has: "",
-        reasoning: Reasoning::Optional,
+        reasoning: ReasoningSupport::Optional,
         efforts: &["none", "low", "medium", "high"],
         summarises: true,
         sampling: Sampling::WhenOff,
     },
-    Generation {
+    OpenAiGeneration {
         begins: &["gpt-5"],
         has: "",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: &["minimal", "low", "medium", "high"],
         summarises: true,
         sampling: Sampling::Refused,
     },
     // Open weights: they show their reasoning itself.
-    Generation {
+    OpenAiGeneration {
         begins: &["gpt-oss"],
         has: "",
-        reasoning: Reasoning::Always,
+        reasoning: ReasoningSupport::Always,
         efforts: LOW_TO_HIGH,
         summarises: false,
         sampling: Sampling::Taken,
@@ -139,11 +139,12 @@ const GENERATIONS: &[Generation] = &[
 ];
 
 /// The row of a model. Gateways put the maker before the name (`openai/gpt-5`, `openai.gpt-5`).
-fn generation(model: &str) -> Option<&'static Generation> {
+fn generation(model: &str) -> Option<&'static OpenAiGeneration> {
     let model = model.to_ascii_lowercase();
     let name = model.rsplit('/').next().unwrap_or(&model);
     let name = name.strip_prefix("openai.").unwrap_or(name);
-    let fits = |row: &&Generation| row.begins.iter().any(|begin| name.starts_with(begin)) && name.contains(row.has);
+    let fits =
+        |row: &&OpenAiGeneration| row.begins.iter().any(|begin| name.starts_with(begin)) && name.contains(row.has);
     GENERATIONS.iter().find(fits)
 }
 
@@ -154,9 +155,9 @@ pub fn capabilities(model: &str) -> Capabilities {
         return Capabilities::default();
     };
     let levels: Vec<Thinking> =
-        Thinking::LEVELS.into_iter().filter(|level| row.efforts.contains(&word_of(*level))).collect();
-    let known = Capabilities { images: sees(model), image_bounds: IMAGES, ..Capabilities::default() };
-    let known = known.thinking(row.reasoning, &levels);
+        Thinking::LEVELS.into_iter().filter(|level| row.efforts.contains(&effort_of_level(*level))).collect();
+    let known = Capabilities { images: supports_images(model), image_bounds: IMAGES, ..Capabilities::default() };
+    let known = known.with_thinking(row.reasoning, &levels);
     match row.sampling {
         Sampling::Taken => known,
         Sampling::Refused => known.without_sampling(false),
@@ -175,7 +176,7 @@ const IMAGES: ImageBounds = ImageBounds {
 };
 
 /// Whether a model sees images; `None` for names that no generation is known of.
-pub fn sees(model: &str) -> Option<bool> {
+pub fn supports_images(model: &str) -> Option<bool> {
     generation(model)?;
     let model = model.to_ascii_lowercase();
     let name = model.rsplit('/').next().unwrap_or(&model);
@@ -194,13 +195,13 @@ pub fn sees(model: &str) -> Option<bool> {
 pub fn effort(model: &str, thinking: Thinking) -> Option<&'static str> {
     let efforts = generation(model)?.efforts;
     let rank = |effort: &str| EFFORTS.iter().position(|known| *known == effort);
-    let wanted = rank(word_of(thinking.level()));
+    let wanted = rank(effort_of_level(thinking.level()));
     efforts.iter().find(|word| rank(word) >= wanted).or(efforts.last()).copied()
 }
 
 /// The `reasoning` object of a request; `None` when nothing is asked. `with_summary` is whether this endpoint gives
 /// summaries at all.
-pub fn reasoning_of(model: &str, thinking: Thinking, with_summary: bool) -> Option<Value> {
+pub fn reasoning_param(model: &str, thinking: Thinking, with_summary: bool) -> Option<Value> {
     let mut asked = Map::new();
     if let Some(word) = effort(model, thinking) {
         asked.insert("effort".into(), json!(word));
@@ -211,7 +212,7 @@ pub fn reasoning_of(model: &str, thinking: Thinking, with_summary: bool) -> Opti
     (!asked.is_empty()).then_some(Value::Object(asked))
 }
 
-fn word_of(level: Thinking) -> &'static str {
+fn effort_of_level(level: Thinking) -> &'static str {
     match level {
         Thinking::Off => "none",
         level => level.as_str(),
@@ -219,7 +220,7 @@ fn word_of(level: Thinking) -> &'static str {
 }
 
 /// Tools that OpenAI runs itself for this model.
-pub fn own_tools(model: &str) -> &'static [&'static str] {
+pub fn provider_tools(model: &str) -> &'static [&'static str] {
     let is_one = ["gpt-5", "gpt-4.1", "gpt-4o", "o3", "o4"].iter().any(|family| model.starts_with(family));
     let has_none = ["nano", "audio", "realtime", "transcribe", "tts", "image", "deep-research"];
     let is_full = is_one && !has_none.iter().any(|word| model.contains(word));
@@ -227,7 +228,7 @@ pub fn own_tools(model: &str) -> &'static [&'static str] {
 }
 
 /// What a request says of such a tool, and what it asks to be told of it.
-pub fn own_tool(tool: &str) -> Option<(Value, &'static str)> {
+pub fn provider_tool(tool: &str) -> Option<(Value, &'static str)> {
     match tool {
         WEB_SEARCH => Some((json!({"type": "web_search"}), "web_search_call.action.sources")),
         CODE_EXECUTION => {
@@ -243,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_generation_is_asked_in_words_it_takes() {
+    fn every_generation_gets_only_supported_efforts() {
         use Thinking::{Budget, High, Low, Medium, Off};
         let with_summary = |effort: &str| json!({"effort": effort, "summary": "auto"});
         for (model, thinking, expected) in [
@@ -268,14 +269,14 @@ mod tests {
             ("grok-4.3", High, Value::Null),
             ("zai-org/glm-4.7-flash", Off, Value::Null),
         ] {
-            let asked = reasoning_of(model, thinking, true).unwrap_or_default();
+            let asked = reasoning_param(model, thinking, true).unwrap_or_default();
             assert_eq!(asked, expected, "{model} {thinking:?}");
         }
-        assert_eq!(reasoning_of("o3", High, false), Some(json!({"effort": "high"})));
+        assert_eq!(reasoning_param("o3", High, false), Some(json!({"effort": "high"})));
     }
 
     #[test]
-    fn names_tell_whether_a_model_sees() {
+    fn model_names_tell_image_support() {
         for (model, expected) in [
             ("gpt-4o-mini", Some(true)),
             ("openai/gpt-5-mini", Some(true)),
@@ -289,31 +290,31 @@ mod tests {
             ("gpt-oss-120b", Some(false)),
             ("unheard-of", None),
         ] {
-            assert_eq!((sees(model), capabilities(model).images), (expected, expected), "{model}");
+            assert_eq!((supports_images(model), capabilities(model).images), (expected, expected), "{model}");
         }
     }
 
     #[test]
-    fn names_tell_whether_a_model_reasons_and_what_it_refuses() {
+    fn model_names_tell_reasoning_and_refused_params() {
         use Thinking::{High, Low, Medium, Off};
         for (model, expected, levels, (when_off, when_on)) in [
-            ("gpt-4o", Reasoning::Never, &[][..], (true, true)),
-            ("gpt-5.1-chat-latest", Reasoning::Never, &[], (true, true)),
-            ("o3", Reasoning::Always, &[Low, Medium, High], (false, false)),
-            ("o3-deep-research", Reasoning::Always, &[Medium], (false, false)),
-            ("o1-preview", Reasoning::Always, &[], (false, false)),
-            ("gpt-5-2025-08-07", Reasoning::Always, &[Low, Medium, High], (false, false)),
-            ("gpt-5-pro", Reasoning::Always, &[High], (false, false)),
-            ("gpt-5.2-pro", Reasoning::Always, &[Medium, High], (false, false)),
-            ("gpt-5.1", Reasoning::Optional, &[Off, Low, Medium, High], (true, false)),
-            ("gpt-5.6-sol", Reasoning::Optional, &[Off, Low, Medium, High], (true, false)),
-            ("gpt-5.1-codex", Reasoning::Always, &[Low, Medium, High], (false, false)),
-            ("gpt-oss:20b", Reasoning::Always, &[Low, Medium, High], (true, true)),
-            ("unheard-of", Reasoning::Optional, &[], (true, true)),
+            ("gpt-4o", ReasoningSupport::Never, &[][..], (true, true)),
+            ("gpt-5.1-chat-latest", ReasoningSupport::Never, &[], (true, true)),
+            ("o3", ReasoningSupport::Always, &[Low, Medium, High], (false, false)),
+            ("o3-deep-research", ReasoningSupport::Always, &[Medium], (false, false)),
+            ("o1-preview", ReasoningSupport::Always, &[], (false, false)),
+            ("gpt-5-2025-08-07", ReasoningSupport::Always, &[Low, Medium, High], (false, false)),
+            ("gpt-5-pro", ReasoningSupport::Always, &[High], (false, false)),
+            ("gpt-5.2-pro", ReasoningSupport::Always, &[Medium, High], (false, false)),
+            ("gpt-5.1", ReasoningSupport::Optional, &[Off, Low, Medium, High], (true, false)),
+            ("gpt-5.6-sol", ReasoningSupport::Optional, &[Off, Low, Medium, High], (true, false)),
+            ("gpt-5.1-codex", ReasoningSupport::Always, &[Low, Medium, High], (false, false)),
+            ("gpt-oss:20b", ReasoningSupport::Always, &[Low, Medium, High], (true, true)),
+            ("unheard-of", ReasoningSupport::Optional, &[], (true, true)),
         ] {
             let known = capabilities(model);
             assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (expected, levels), "{model}");
-            let takes = |thinks| [known.temperature.now(thinks).is_some(), known.top_p.now(thinks).is_some()];
+            let takes = |thinks| [known.temperature.bounds(thinks).is_some(), known.top_p.bounds(thinks).is_some()];
             assert_eq!((takes(false), takes(true)), ([when_off; 2], [when_on; 2]), "{model}");
         }
     }

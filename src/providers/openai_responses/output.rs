@@ -4,24 +4,24 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::openai_responses::entry::{self, Entry, Kind};
-use crate::openai_responses::message::{Said, SaidItem};
-use crate::openai_responses::part::{Place, resolve_all};
-use crate::pictures::SaidImage;
-use crate::provider::Item;
+use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind};
+use crate::openai_responses::message::{OutputItem, ResponsesReply};
+use crate::openai_responses::text_part::{PartPosition, resolve_all_surrogates};
+use crate::pictures::GeneratedImage;
+use crate::provider::DecodedItem;
 
-mod cited;
-mod own;
+mod citations;
+mod provider_tools;
 
 /// Texts that come in pieces: how their events begin, whose they are, what counts their places, and where the `done`
 /// event has the whole.
-const TEXTS: [(&str, Kind, &str, &str); 6] = [
-    ("response.output_text", Kind::Message, "content_index", "text"),
-    ("response.refusal", Kind::Message, "content_index", "refusal"),
-    ("response.reasoning_summary_text", Kind::Reasoning, "summary_index", "text"),
-    ("response.reasoning_text", Kind::Reasoning, "content_index", "text"),
-    ("response.function_call_arguments", Kind::Call, "", "arguments"),
-    ("response.custom_tool_call_input", Kind::Call, "", "input"),
+const TEXTS: [(&str, OutputItemKind, &str, &str); 6] = [
+    ("response.output_text", OutputItemKind::Message, "content_index", "text"),
+    ("response.refusal", OutputItemKind::Message, "content_index", "refusal"),
+    ("response.reasoning_summary_text", OutputItemKind::Reasoning, "summary_index", "text"),
+    ("response.reasoning_text", OutputItemKind::Reasoning, "content_index", "text"),
+    ("response.function_call_arguments", OutputItemKind::Call, "", "arguments"),
+    ("response.custom_tool_call_input", OutputItemKind::Call, "", "input"),
 ];
 
 /// The text that grows now.
@@ -31,57 +31,58 @@ enum Channel {
     None,
     /// Of the message at this place of `entries`.
     Text(usize),
-    Thinking(usize, Place),
+    Thinking(usize, PartPosition),
 }
 
 /// The output of one response.
 #[derive(Debug, Default)]
-pub struct Output {
+pub struct ResponseOutput {
     /// In the order of first appearance.
-    entries: Vec<Entry>,
+    entries: Vec<OutputEntry>,
     calls: u64,
     channel: Channel,
     keeps_items: bool,
 }
 
-impl Output {
+impl ResponseOutput {
     /// One that keeps what has to go back in the next request.
     pub fn keeping_items() -> Self {
         Self { keeps_items: true, ..Self::default() }
     }
 
     /// Takes an event about an item. `is_mended` says that its texts may hold stand-ins of surrogate halves.
-    pub fn take(&mut self, event: &str, value: &Value, is_mended: bool, out: &mut Vec<Item>) {
+    pub fn read_event(&mut self, event: &str, value: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let place = |counter: &str| value.get(counter).and_then(Value::as_u64).unwrap_or(0);
         match event {
             "response.output_item.added" => {
                 if let Some(item) = value.get("item") {
-                    let at = self.open(value, Kind::of(item));
+                    let at = self.open(value, OutputItemKind::from_item(item));
                     self.keep(at, item, is_mended);
                     // The name may still be missing; what the item holds already comes again with its end.
                     if item.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
                         self.announce(at, item, out);
                     }
-                    self.announce_own(at, item, out);
+                    self.announce_provider_call(at, item, out);
                 }
             }
             "response.output_item.done" => {
                 if let Some(item) = value.get("item") {
-                    let at = self.find(value, Kind::of(item));
-                    self.settle(at, item, is_mended, out);
+                    let at = self.find(value, OutputItemKind::from_item(item));
+                    self.finish_item(at, item, is_mended, out);
                 }
             }
             "response.content_part.done" | "response.reasoning_part.done" => {
                 if let Some(part) = value.get("part") {
                     let is_reasoning = part.get("type").and_then(Value::as_str) == Some("reasoning_text");
-                    let at = self.find(value, if is_reasoning { Kind::Reasoning } else { Kind::Message });
-                    self.part(at, Place::Content(place("content_index")), part, is_mended, out);
+                    let at = self
+                        .find(value, if is_reasoning { OutputItemKind::Reasoning } else { OutputItemKind::Message });
+                    self.finish_part(at, PartPosition::Content(place("content_index")), part, is_mended, out);
                 }
             }
             "response.reasoning_summary_part.done" => {
                 if let Some(part) = value.get("part") {
-                    let at = self.find(value, Kind::Reasoning);
-                    self.part(at, Place::Summary(place("summary_index")), part, is_mended, out);
+                    let at = self.find(value, OutputItemKind::Reasoning);
+                    self.finish_part(at, PartPosition::Summary(place("summary_index")), part, is_mended, out);
                 }
             }
             _ => {
@@ -90,54 +91,59 @@ impl Output {
                 let field = if step == "delta" { "delta" } else { field };
                 let Some(text) = value.get(field).and_then(Value::as_str) else { return };
                 let place = match *counter {
-                    "content_index" => Place::Content(place(counter)),
-                    "summary_index" => Place::Summary(place(counter)),
-                    _ => Place::Arguments,
+                    "content_index" => PartPosition::Content(place(counter)),
+                    "summary_index" => PartPosition::Summary(place(counter)),
+                    _ => PartPosition::Arguments,
                 };
                 let at = self.find(value, *kind);
-                let part = self.entries[at].part(place);
-                let more = if step == "delta" { part.grow(text, is_mended) } else { part.whole(text, is_mended) };
-                self.tell(at, place, more, out);
+                let part = self.entries[at].part_mut(place);
+                let more = if step == "delta" {
+                    part.push_delta(text, is_mended)
+                } else {
+                    part.complete_with(text, is_mended)
+                };
+                self.emit_text(at, place, more, out);
             }
         }
     }
 
     /// Takes the output that the terminal event carries: an empty one says nothing, since some servers leave it out.
-    pub fn snapshot(&mut self, output: &[Value], is_mended: bool, out: &mut Vec<Item>) {
-        for (index, (item, place)) in output.iter().zip(entry::matched(&self.entries, output)).enumerate() {
+    pub fn read_snapshot(&mut self, output: &[Value], is_mended: bool, out: &mut Vec<DecodedItem>) {
+        for (index, (item, place)) in output.iter().zip(entry::match_snapshot_items(&self.entries, output)).enumerate()
+        {
             let named = json!({"output_index": index, "item_id": item.get("id")});
-            let at = place.unwrap_or_else(|| self.open(&named, Kind::of(item)));
-            self.settle(at, item, is_mended, out);
+            let at = place.unwrap_or_else(|| self.open(&named, OutputItemKind::from_item(item)));
+            self.finish_item(at, item, is_mended, out);
         }
     }
 
     /// The place between two blocks, or the end: halves that waited go out.
-    pub fn seam(&mut self, out: &mut Vec<Item>) {
+    pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         for at in 0..self.entries.len() {
             for n in 0..self.entries[at].parts.len() {
                 let (place, part) = &mut self.entries[at].parts[n];
-                let (place, lost) = (*place, part.give_up());
-                self.tell(at, place, lost, out);
+                let (place, lost) = (*place, part.flush_lone_surrogate());
+                self.emit_text(at, place, lost, out);
             }
         }
     }
 
     /// What has to go back in the next request, in the order of the output.
-    pub fn into_said(mut self) -> Said {
+    pub fn into_reply(mut self) -> ResponsesReply {
         self.entries.sort_by_key(|entry| entry.index.unwrap_or(u64::MAX));
-        let said = |entry: Entry| SaidItem {
+        let said = |entry: OutputEntry| OutputItem {
             kind: entry.kind,
-            text: entry.parts.into_iter().map(|(_, part)| part.told).collect(),
+            text: entry.parts.into_iter().map(|(_, part)| part.emitted).collect(),
             item: entry.item.unwrap_or_default(),
             call: entry.call,
             is_done: entry.is_done,
         };
-        Said { items: self.entries.into_iter().map(said).collect(), is_complete: false }
+        ResponsesReply { items: self.entries.into_iter().map(said).collect(), is_complete: false }
     }
 
     /// The item that an event belongs to, opened when there is none: the newest with its index, else with its id, else
     /// the newest of all, and always of this kind.
-    fn find(&mut self, value: &Value, kind: Kind) -> usize {
+    fn find(&mut self, value: &Value, kind: OutputItemKind) -> usize {
         let index = value.get("output_index").and_then(Value::as_u64);
         let id = value.get("item_id").and_then(Value::as_str);
         let found = self.entries.iter().rposition(|entry| {
@@ -151,8 +157,8 @@ impl Output {
         found.unwrap_or_else(|| self.open(value, kind))
     }
 
-    fn open(&mut self, value: &Value, kind: Kind) -> usize {
-        self.entries.push(Entry::of(value, kind));
+    fn open(&mut self, value: &Value, kind: OutputItemKind) -> usize {
+        self.entries.push(OutputEntry::from_event(value, kind));
         self.entries.len() - 1
     }
 
@@ -160,35 +166,35 @@ impl Output {
         if self.keeps_items {
             let mut item = item.clone();
             if is_mended {
-                resolve_all(&mut item);
+                resolve_all_surrogates(&mut item);
             }
             self.entries[at].item = Some(item);
         }
     }
 
     /// Takes an item that is whole.
-    fn settle(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<Item>) {
+    fn finish_item(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let list = |field: &str| item.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         match self.entries[at].kind {
-            Kind::Message => {
+            OutputItemKind::Message => {
                 if let Some(text) = item.get("content").and_then(Value::as_str) {
-                    let more = self.entries[at].part(Place::Content(0)).whole(text, is_mended);
-                    self.tell(at, Place::Content(0), more, out);
+                    let more = self.entries[at].part_mut(PartPosition::Content(0)).complete_with(text, is_mended);
+                    self.emit_text(at, PartPosition::Content(0), more, out);
                 }
                 for (part, n) in list("content").iter().zip(0..) {
-                    self.part(at, Place::Content(n), part, is_mended, out);
+                    self.finish_part(at, PartPosition::Content(n), part, is_mended, out);
                 }
             }
-            Kind::Reasoning => {
+            OutputItemKind::Reasoning => {
                 for (part, n) in list("summary").iter().zip(0..) {
-                    self.part(at, Place::Summary(n), part, is_mended, out);
+                    self.finish_part(at, PartPosition::Summary(n), part, is_mended, out);
                 }
                 for (part, n) in list("content").iter().zip(0..) {
-                    self.part(at, Place::Content(n), part, is_mended, out);
+                    self.finish_part(at, PartPosition::Content(n), part, is_mended, out);
                 }
-                self.sign(at, item, out);
+                self.emit_signature(at, item, out);
             }
-            Kind::Call => {
+            OutputItemKind::Call => {
                 self.announce(at, item, out);
                 let arguments = match item.get("arguments").or_else(|| item.get("input")) {
                     Some(Value::String(text)) => text.clone(),
@@ -196,16 +202,16 @@ impl Output {
                     Some(whole @ Value::Object(_)) => whole.to_string(),
                     _ => String::new(),
                 };
-                let more = self.entries[at].part(Place::Arguments).whole(&arguments, is_mended);
-                self.tell(at, Place::Arguments, more, out);
+                let more = self.entries[at].part_mut(PartPosition::Arguments).complete_with(&arguments, is_mended);
+                self.emit_text(at, PartPosition::Arguments, more, out);
             }
-            Kind::Own => self.settle_own(at, item, is_mended, out),
-            Kind::Other => {
-                if !std::mem::replace(&mut self.entries[at].is_told, true) {
+            OutputItemKind::ProviderCall => self.finish_provider_call(at, item, is_mended, out),
+            OutputItemKind::Other => {
+                if !std::mem::replace(&mut self.entries[at].is_emitted, true) {
                     match image_of(item) {
                         Some(image) => {
                             self.channel = Channel::None;
-                            out.push(Item::Image(image));
+                            out.push(DecodedItem::Image(image));
                         }
                         None => {
                             let name = item.get("type").and_then(Value::as_str).unwrap_or("unknown");
@@ -223,18 +229,18 @@ impl Output {
         }
     }
 
-    fn sign(&mut self, at: usize, item: &Value, out: &mut Vec<Item>) {
+    fn emit_signature(&mut self, at: usize, item: &Value, out: &mut Vec<DecodedItem>) {
         let signature = item.get("encrypted_content").and_then(Value::as_str).filter(|text| !text.is_empty());
         if let Some(signature) = signature
-            && !std::mem::replace(&mut self.entries[at].is_told, true)
+            && !std::mem::replace(&mut self.entries[at].is_emitted, true)
         {
             self.channel = Channel::None;
-            out.push(Item::ThinkingSignature(signature.to_owned()));
+            out.push(DecodedItem::ThinkingSignature(signature.to_owned()));
         }
     }
 
-    fn announce(&mut self, at: usize, item: &Value, out: &mut Vec<Item>) {
-        if self.entries[at].call.is_some() || self.entries[at].kind != Kind::Call {
+    fn announce(&mut self, at: usize, item: &Value, out: &mut Vec<DecodedItem>) {
+        if self.entries[at].call.is_some() || self.entries[at].kind != OutputItemKind::Call {
             return;
         }
         let index = self.calls;
@@ -243,51 +249,51 @@ impl Output {
         self.entries[at].call = Some(index);
         let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         let id = text("call_id").or_else(|| text("id")).map_or_else(|| format!("call-{index}"), str::to_owned);
-        out.push(Item::ToolCall { index, id, name: text("name").unwrap_or_default().to_owned() });
+        out.push(DecodedItem::ToolCall { index, id, name: text("name").unwrap_or_default().to_owned() });
         // Arguments that came before the name.
-        let told = self.entries[at].part(Place::Arguments).told.clone();
-        self.tell(at, Place::Arguments, told, out);
+        let told = self.entries[at].part_mut(PartPosition::Arguments).emitted.clone();
+        self.emit_text(at, PartPosition::Arguments, told, out);
     }
 
-    fn tell(&mut self, at: usize, place: Place, text: String, out: &mut Vec<Item>) {
+    fn emit_text(&mut self, at: usize, place: PartPosition, text: String, out: &mut Vec<DecodedItem>) {
         if text.is_empty() {
             return;
         }
         match self.entries[at].kind {
-            Kind::Message => {
+            OutputItemKind::Message => {
                 if matches!(self.channel, Channel::Text(other) if other != at) {
                     // Two messages in a row are two texts, and nothing may be put into either.
                     self.opaque("message", &json!({"output_index": self.entries[at].index}), out);
                 }
                 self.channel = Channel::Text(at);
-                out.push(Item::Text(text));
+                out.push(DecodedItem::Text(text));
             }
-            Kind::Reasoning => {
+            OutputItemKind::Reasoning => {
                 let channel = Channel::Thinking(at, place);
                 let is_next = matches!(self.channel, Channel::Thinking(..)) && self.channel != channel;
                 self.channel = channel;
-                out.push(Item::Thinking(if is_next { format!("\n\n{text}") } else { text }));
+                out.push(DecodedItem::Thinking(if is_next { format!("\n\n{text}") } else { text }));
             }
-            Kind::Call => {
-                out.extend(self.entries[at].call.map(|index| Item::ToolArguments { index, text }));
+            OutputItemKind::Call => {
+                out.extend(self.entries[at].call.map(|index| DecodedItem::ToolArguments { index, text }));
             }
-            Kind::Own | Kind::Other => {}
+            OutputItemKind::ProviderCall | OutputItemKind::Other => {}
         }
     }
 
     /// The content of an `x:` block: the value as it came, under a key of its own.
-    fn opaque(&mut self, name: &str, value: &Value, out: &mut Vec<Item>) {
+    fn opaque(&mut self, name: &str, value: &Value, out: &mut Vec<DecodedItem>) {
         self.channel = Channel::None;
         let mut map = Map::new();
         map.insert("type".into(), Value::from(format!("x:{name}")));
         map.insert("value".into(), value.clone());
-        out.push(Item::Opaque(map));
+        out.push(DecodedItem::Opaque(map));
     }
 }
 
 /// The image that the provider made by a call of its own, with what it understood that it was to show.
-fn image_of(item: &Value) -> Option<SaidImage> {
+fn image_of(item: &Value) -> Option<GeneratedImage> {
     let text = |field: &str| item.get(field).and_then(Value::as_str);
     let result = text("result").filter(|_| text("type") == Some("image_generation_call"))?;
-    SaidImage::read(result, text("revised_prompt"))
+    GeneratedImage::parse(result, text("revised_prompt"))
 }

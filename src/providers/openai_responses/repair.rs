@@ -2,13 +2,13 @@
 //! what followed them or before it, sealed reasoning that this account cannot open, items that are looked up in vain, and a
 //! kept response that the provider does not know or cannot go on from.
 
-use crate::provider::{ChatRequest, Refused};
-use turnleaf_domain::repair::Repair;
+use crate::provider::{ChatRequest, ProviderError};
+use turnleaf_domain::repair::RequestRepair;
 
 /// The form to send instead: the whole path where the request went on from a kept response; else everything that the
 /// server would look up or open stays behind, as after a model break.
-pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
-    let said = refused.words();
+pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
+    let said = refused.lowercase_text();
     let says = |parts: &[&str]| parts.iter().all(|part| said.contains(part));
     let is_about_previous = says(&["previous_response"])
         || says(&["previous response"])
@@ -18,7 +18,7 @@ pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
         || says(&["no tool output found"])
         || says(&["duplicate item found"]);
     if is_about_previous && request.previous_response.is_some() {
-        return Some(Repair::SentWhole);
+        return Some(RequestRepair::SentWhole);
     }
     let is_about_reasoning = says(&["without its required"])
         || says(&["invalid_encrypted_content"])
@@ -26,7 +26,7 @@ pub fn repair(refused: &Refused, request: &ChatRequest) -> Option<Repair> {
         || says(&["encrypted_content", "could not be"])
         || says(&["item with id", "not found"])
         || says(&["items are not persisted"]);
-    (is_about_reasoning && request.has_reasoning()).then_some(Repair::ReasoningLeftOut)
+    (is_about_reasoning && request.has_reasoning()).then_some(RequestRepair::ReasoningLeftOut)
 }
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod tests {
     use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
 
     #[test]
-    fn each_refusal_allows_the_form_that_can_help() {
+    fn responses_refusal_selects_matching_repair() {
         let turn = |role, raw: &[&'static str]| HistoryTurn {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
@@ -54,7 +54,7 @@ mod tests {
             request("gpt-5", vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])]);
         let refusal = |message: &str| {
             let failure = Failure::new(FailureKind::ProviderRefusedRequest, "O").with_detail(message);
-            Refused::unanswered(failure)
+            ProviderError::without_response(failure)
         };
         let about_reasoning = [
             "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
@@ -64,7 +64,7 @@ mod tests {
             "invalid_encrypted_content",
         ];
         for message in about_reasoning {
-            assert_eq!(repair(&refusal(message), &asked), Some(Repair::ReasoningLeftOut), "{message}");
+            assert_eq!(repair(&refusal(message), &asked), Some(RequestRepair::ReasoningLeftOut), "{message}");
         }
         for message in ["No tool output found for function call call_1.", "The model `gpt-9` does not exist", ""] {
             assert_eq!(repair(&refusal(message), &asked), None, "{message}");
@@ -84,9 +84,9 @@ mod tests {
         let kept = KeptResponse { turn_id: asked.history[1].turn_id, response_id: "resp_1".into() };
         asked.previous_response = Some(kept);
         for message in about_previous {
-            assert_eq!(repair(&refusal(message), &asked), Some(Repair::SentWhole), "{message}");
+            assert_eq!(repair(&refusal(message), &asked), Some(RequestRepair::SentWhole), "{message}");
         }
-        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(Repair::ReasoningLeftOut));
+        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(RequestRepair::ReasoningLeftOut));
         assert_eq!(repair(&refusal("The model `gpt-9` does not exist"), &asked), None);
         asked.previous_response = None;
         asked.history[1].leaves_out_reasoning = true;
@@ -94,6 +94,6 @@ mod tests {
             assert_eq!(repair(&refusal(message), &asked), None, "{message}");
         }
         asked.history.push(turn(Role::Assistant, &["{}"]));
-        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(Repair::ReasoningLeftOut));
+        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(RequestRepair::ReasoningLeftOut));
     }
 }

@@ -7,19 +7,19 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::content_parts::PartSpelling;
+use crate::content_parts::PartFormat;
 use crate::history::UNANSWERED;
-use crate::openai_responses::entry::Kind;
-use crate::openai_responses::message::{Said, SentCall};
+use crate::openai_responses::entry::OutputItemKind;
+use crate::openai_responses::message::{ResponsesReply, SentCall};
 use crate::openai_responses::models;
 use crate::openai_responses::stream::ResponsesDecoder;
 use crate::pictures;
-use crate::provider::{ChatRequest, HistoryTurn, ShownImage};
-use crate::response::Response;
+use crate::provider::{ChatRequest, HistoryTurn, InputImage};
+use crate::stored_response::StoredResponse;
 use turnleaf_domain::Role;
-use turnleaf_domain::provider::Reasoning;
+use turnleaf_domain::provider::ReasoningSupport;
 
-const PARTS: PartSpelling = PartSpelling { text: text_part, image };
+const PARTS: PartFormat = PartFormat { text: text_part, image };
 
 /// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
 /// `with_summary` is whether summaries of the reasoning are asked for, `is_kept` whether the provider may keep the response
@@ -43,7 +43,7 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     set(
         "input",
         Value::Array(match previous {
-            Some((_, at)) => input_behind(&request.history, at),
+            Some((_, at)) => input_after(&request.history, at),
             None => input(&request.history),
         }),
     );
@@ -52,10 +52,10 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     // and goes out again with the next request.
     set("store", json!(is_kept));
     let mut include: Vec<&str> = Vec::new();
-    if request.capabilities.reasoning != Reasoning::Never {
+    if request.capabilities.reasoning != ReasoningSupport::Never {
         include.push("reasoning.encrypted_content");
     }
-    include.extend(request.own_tools.iter().filter_map(|tool| Some(models::own_tool(tool)?.1)));
+    include.extend(request.provider_tools.iter().filter_map(|tool| Some(models::provider_tool(tool)?.1)));
     if !include.is_empty() {
         set("include", json!(include));
     }
@@ -76,20 +76,20 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
             "strict": false,
         })
     });
-    let own = request.own_tools.iter().filter_map(|tool| Some(models::own_tool(tool)?.0));
+    let own = request.provider_tools.iter().filter_map(|tool| Some(models::provider_tool(tool)?.0));
     let tools: Vec<Value> = tools.chain(own).collect();
     if !tools.is_empty() {
         set("tools", tools.into());
     }
-    if let Some(reasoning) = models::reasoning_of(&request.model, request.thinking, with_summary) {
+    if let Some(reasoning) = models::reasoning_param(&request.model, request.thinking, with_summary) {
         set("reasoning", reasoning);
     }
-    pictures::written(body, request)
+    pictures::serialize_body(body, request)
 }
 
 /// Only what is new since the last response of the turn at `kept`: an item that the provider keeps would be a duplicate
 /// (providers.md 6.6).
-fn input_behind(history: &[HistoryTurn], kept: usize) -> Vec<Value> {
+fn input_after(history: &[HistoryTurn], kept: usize) -> Vec<Value> {
     let mut input = results_of_last_step(&history[kept]);
     input.extend(self::input(&history[kept + 1..]));
     input
@@ -115,7 +115,7 @@ fn push_user(input: &mut Vec<Value>, content: Value) {
         && last.get("role").and_then(Value::as_str) == Some("user")
         && let Some(before) = last.get_mut("content")
     {
-        *before = PARTS.joined(before.take(), content);
+        *before = PARTS.join_contents(before.take(), content);
         return;
     }
     input.push(json!({"role": "user", "content": content}));
@@ -126,8 +126,8 @@ fn text_part(text: &str) -> Value {
 }
 
 /// Servers that check strictly want the detail named.
-fn image(shown: &ShownImage) -> Value {
-    json!({"type": "input_image", "image_url": shown.data_url(), "detail": "auto"})
+fn image(shown: &InputImage) -> Value {
+    json!({"type": "input_image", "image_url": shown.data_url_placeholder(), "detail": "auto"})
 }
 
 /// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
@@ -140,24 +140,24 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
         return;
     }
     let mut first_call = 0;
-    for said in turn.raw.iter().map(said_in) {
-        let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
-        let (mut items, mut calls) = said.items(!turn.leaves_out_reasoning, |number| result(number).is_some());
-        tell_apart(&mut items, &mut calls, used);
+    for said in turn.raw.iter().map(read_reply) {
+        let result = |number: usize| turn.tool_result_text(first_call + number).map(|(text, _)| text);
+        let (mut items, mut calls) = said.input_items(!turn.leaves_out_reasoning, |number| result(number).is_some());
+        make_call_ids_unique(&mut items, &mut calls, used);
         input.extend(items);
-        let images = |number: usize| turn.images_of(first_call + number).map(image).collect();
+        let images = |number: usize| turn.tool_result_images(first_call + number).map(image).collect();
         input.extend(calls.iter().map(|call| answer(call, result(call.number), images(call.number))));
-        first_call += said.calls();
+        first_call += said.call_count();
     }
 }
 
 /// What the calls of a turn's last response gave, under the ids that the response has for them.
 fn results_of_last_step(turn: &HistoryTurn) -> Vec<Value> {
     let Some((last, before)) = turn.raw.split_last() else { return Vec::new() };
-    let first_call: usize = before.iter().map(|raw| said_in(raw).calls()).sum();
-    let result = |number: usize| turn.result_text(first_call + number).map(|(text, _)| text);
-    let (_, calls) = said_in(last).items(true, |number| result(number).is_some());
-    let images = |number: usize| turn.images_of(first_call + number).map(image).collect();
+    let first_call: usize = before.iter().map(|raw| read_reply(raw).call_count()).sum();
+    let result = |number: usize| turn.tool_result_text(first_call + number).map(|(text, _)| text);
+    let (_, calls) = read_reply(last).input_items(true, |number| result(number).is_some());
+    let images = |number: usize| turn.tool_result_images(first_call + number).map(image).collect();
     calls.iter().map(|call| answer(call, result(call.number), images(call.number))).collect()
 }
 
@@ -172,8 +172,8 @@ fn answer(call: &SentCall, result: Option<String>, images: Vec<Value>) -> Value 
 
 /// Some servers number the calls of every response anew. A call whose id was used before gets another, so that its
 /// result is its own.
-fn tell_apart(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<String>) {
-    let called = items.iter_mut().filter(|item| Kind::of(item) == Kind::Call);
+fn make_call_ids_unique(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<String>) {
+    let called = items.iter_mut().filter(|item| OutputItemKind::from_item(item) == OutputItemKind::Call);
     for (item, call) in called.zip(calls) {
         let (mut id, mut number) = (call.call_id.clone(), used.len());
         while !used.insert(id.clone()) {
@@ -187,14 +187,14 @@ fn tell_apart(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<St
     }
 }
 
-fn said_in(raw: &Response) -> Arc<Said> {
-    raw.said("openai_responses", read_again)
+fn read_reply(raw: &StoredResponse) -> Arc<ResponsesReply> {
+    raw.read_cached("openai_responses", parse_stored_reply)
 }
 
 /// What a stored response said, whole or not.
-pub fn read_again(raw: &[u8]) -> Said {
-    let (reader, is_complete) = ResponsesDecoder::keeping_items().read_stored(raw);
-    Said { is_complete, ..reader.into_said() }
+pub fn parse_stored_reply(raw: &[u8]) -> ResponsesReply {
+    let (reader, is_complete) = ResponsesDecoder::keeping_reply().read_stored(raw);
+    ResponsesReply { is_complete, ..reader.into_reply() }
 }
 
 #[cfg(test)]

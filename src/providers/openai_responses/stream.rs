@@ -4,12 +4,12 @@
 use serde_json::Value;
 
 use crate::body::JsonBody;
-use crate::openai_responses::message::Said;
-use crate::openai_responses::output::Output;
+use crate::openai_responses::message::ResponsesReply;
+use crate::openai_responses::output::ResponseOutput;
 use crate::openai_responses::usage;
-use crate::provider::Item;
-use crate::reader::{Judge, Piece, Reader};
-use crate::redact::Secrets;
+use crate::provider::DecodedItem;
+use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
+use crate::redaction::SecretSet;
 use crate::reported_cost;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
@@ -19,7 +19,7 @@ pub type ResponsesDecoder = JsonBody<ResponsesReader>;
 /// What Responses make of a body.
 #[derive(Default)]
 pub struct ResponsesReader {
-    output: Output,
+    output: ResponseOutput,
     model: String,
     usage: Option<Usage>,
     /// What it cost, as the response says.
@@ -37,47 +37,47 @@ pub struct ResponsesReader {
 
 impl ResponsesDecoder {
     /// `provider` is the name for people, used in sentences about failures.
-    pub fn of(provider: &str, secrets: Secrets) -> Self {
-        Self::new(ResponsesReader::default(), Judge::new(provider, secrets))
+    pub fn for_provider(provider: &str, secrets: SecretSet) -> Self {
+        Self::new(ResponsesReader::default(), FailureBuilder::new(provider, secrets))
     }
 
     /// The same for an endpoint that keeps responses.
-    pub fn telling_id(provider: &str, secrets: Secrets) -> Self {
+    pub fn reporting_response_id(provider: &str, secrets: SecretSet) -> Self {
         let reader = ResponsesReader { tells_id: true, ..ResponsesReader::default() };
-        Self::new(reader, Judge::new(provider, secrets))
+        Self::new(reader, FailureBuilder::new(provider, secrets))
     }
 
     /// The same, keeping what has to go back in the next request.
-    pub fn keeping_items() -> Self {
-        let reader = ResponsesReader { output: Output::keeping_items(), ..ResponsesReader::default() };
-        Self::new(reader, Judge::new("", Secrets::default()))
+    pub fn keeping_reply() -> Self {
+        let reader = ResponsesReader { output: ResponseOutput::keeping_items(), ..ResponsesReader::default() };
+        Self::new(reader, FailureBuilder::new("", SecretSet::default()))
     }
 }
 
 impl ResponsesReader {
     /// What has to go back, if it was kept.
-    pub fn into_said(self) -> Said {
-        self.output.into_said()
+    pub fn into_reply(self) -> ResponsesReply {
+        self.output.into_reply()
     }
 
-    fn counts(&mut self, response: &Value) {
-        self.usage = usage::of_response(response).or(self.usage);
-        self.cost = response.get("usage").and_then(reported_cost::of_usage).or(self.cost);
+    fn read_counts(&mut self, response: &Value) {
+        self.usage = usage::usage_from_response(response).or(self.usage);
+        self.cost = response.get("usage").and_then(reported_cost::cost_from_usage).or(self.cost);
     }
 
     /// Takes what a snapshot of the response says of itself.
-    fn about(&mut self, response: &Value, out: &mut Vec<Item>) {
-        self.counts(response);
+    fn read_metadata(&mut self, response: &Value, out: &mut Vec<DecodedItem>) {
+        self.read_counts(response);
         if let Some(model) = response.get("model").and_then(Value::as_str)
             && !model.is_empty()
             && model != self.model
         {
             model.clone_into(&mut self.model);
-            out.push(Item::Model(model.to_owned()));
+            out.push(DecodedItem::Model(model.to_owned()));
         }
     }
 
-    fn event(&mut self, event: &str, said: Piece<'_>, out: &mut Vec<Item>) {
+    fn event(&mut self, event: &str, said: BodyValue<'_>, out: &mut Vec<DecodedItem>) {
         if !std::mem::replace(&mut self.has_reply, true) {
             let is_begin = matches!(event, "response.created" | "response.queued" | "response.in_progress");
             let number = said.value.get("sequence_number").and_then(Value::as_u64).unwrap_or(0);
@@ -86,13 +86,13 @@ impl ResponsesReader {
         }
         match &mut self.held {
             Some(held) => held.push((said.value.clone(), said.is_mended)),
-            None => self.output.take(event, said.value, said.is_mended, out),
+            None => self.output.read_event(event, said.value, said.is_mended, out),
         }
     }
 
-    fn let_go(&mut self, out: &mut Vec<Item>) {
+    fn release_held(&mut self, out: &mut Vec<DecodedItem>) {
         for (value, is_mended) in self.held.take().unwrap_or_default() {
-            self.output.take(event_of(&value), &value, is_mended, out);
+            self.output.read_event(event_of(&value), &value, is_mended, out);
         }
     }
 
@@ -102,31 +102,31 @@ impl ResponsesReader {
         response: &Value,
         status: &str,
         is_mended: bool,
-        judge: &Judge,
-        out: &mut Vec<Item>,
+        judge: &FailureBuilder,
+        out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure> {
         self.has_reply = true;
         let output = response.get("output").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         if !output.is_empty() {
             self.held = None;
         }
-        self.let_go(out);
-        self.output.snapshot(output, is_mended, out);
+        self.release_held(out);
+        self.output.read_snapshot(output, is_mended, out);
         let has_error = response.get("error").is_some_and(Value::is_object);
         match status {
-            "failed" if has_error => return Err(judge.document(response)),
+            "failed" if has_error => return Err(judge.failure_from_document(response)),
             "failed" => return Err(judge.failure(FailureKind::ProviderError, "The response failed.")),
             "cancelled" => return Err(judge.failure(FailureKind::ProviderError, "The response was cancelled.")),
             "completed" | "incomplete" => {}
             _ => return Ok(()),
         }
-        self.output.seam(out);
+        self.output.flush(out);
         if self.tells_id && status == "completed" {
-            out.extend(kept_id(response).map(|id| Item::Response(id.to_owned())));
+            out.extend(kept_id(response).map(|id| DecodedItem::ResponseId(id.to_owned())));
         }
         let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
         let reason = reason.unwrap_or(status).to_owned();
-        out.push(Item::Stop(reason.clone()));
+        out.push(DecodedItem::StopReason(reason.clone()));
         self.stop_reason = Some(reason);
         self.is_over = true;
         Ok(())
@@ -150,9 +150,9 @@ fn is_response(value: &Value) -> bool {
     value.get("object").and_then(Value::as_str) == Some("response")
 }
 
-impl Reader for ResponsesReader {
+impl ResponseReader for ResponsesReader {
     /// Errors come under an `error` event, and as documents of other shapes; a response that failed is none of them.
-    fn is_error(&self, said: Piece<'_>) -> bool {
+    fn is_error(&self, said: BodyValue<'_>) -> bool {
         let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
         let event = event_of(said.value);
         event == "error"
@@ -162,7 +162,12 @@ impl Reader for ResponsesReader {
                 && (has("error") || has("detail") || (has("message") && (has("code") || has("type")))))
     }
 
-    fn take(&mut self, said: Piece<'_>, judge: &Judge, out: &mut Vec<Item>) -> Result<(), Failure> {
+    fn read_value(
+        &mut self,
+        said: BodyValue<'_>,
+        judge: &FailureBuilder,
+        out: &mut Vec<DecodedItem>,
+    ) -> Result<(), Failure> {
         if self.is_over {
             return Ok(());
         }
@@ -171,7 +176,7 @@ impl Reader for ResponsesReader {
         // Where no stream was made, the whole response is the body.
         let document = Some(said.value).filter(|value| is_response(value));
         if let Some(response) = response.or(document) {
-            self.about(response, out);
+            self.read_metadata(response, out);
         }
         let status_of = |response: &Value| response.get("status").and_then(Value::as_str).map(str::to_owned);
         match (event, document) {
@@ -194,15 +199,15 @@ impl Reader for ResponsesReader {
         }
     }
 
-    fn usage_of(&mut self, value: &Value) {
+    fn read_usage(&mut self, value: &Value) {
         if let Some(response) = value.get("response") {
-            self.counts(response);
+            self.read_counts(response);
         }
     }
 
-    fn seam(&mut self, out: &mut Vec<Item>) {
-        self.let_go(out);
-        self.output.seam(out);
+    fn flush(&mut self, out: &mut Vec<DecodedItem>) {
+        self.release_held(out);
+        self.output.flush(out);
     }
 
     fn is_over(&self) -> bool {

@@ -9,7 +9,7 @@ use turnleaf_domain::Usage;
 const LARGEST: u64 = 1 << 53;
 
 /// The usage that a snapshot of a response carries, if it has any.
-pub fn of_response(response: &Value) -> Option<Usage> {
+pub fn usage_from_response(response: &Value) -> Option<Usage> {
     let usage = response.get("usage").filter(|usage| usage.is_object())?;
     let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
     let usage = Usage {
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_read_as_they_are_and_what_is_none_stays_unknown() {
+    fn counts_are_read_and_invalid_counts_stay_unknown() {
         let whole = json!({"usage": {"input_tokens": 9, "input_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 2},
             "output_tokens": 7, "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 16}});
         let expected = Usage {
@@ -39,13 +39,13 @@ mod tests {
             cache_write_tokens: Some(2),
             reasoning_tokens: Some(5),
         };
-        assert_eq!(of_response(&whole), Some(expected));
+        assert_eq!(usage_from_response(&whole), Some(expected));
         let partly = json!({"usage": {"input_tokens": 3, "output_tokens": -1, "output_tokens_details": null}});
-        assert_eq!(of_response(&partly), Some(Usage { input_tokens: Some(3), ..Usage::default() }));
+        assert_eq!(usage_from_response(&partly), Some(Usage { input_tokens: Some(3), ..Usage::default() }));
         for nothing in
             [json!({}), json!({"usage": null}), json!({"usage": {}}), json!({"usage": {"input_tokens": 1u64 << 60}})]
         {
-            assert_eq!(of_response(&nothing), None, "{nothing}");
+            assert_eq!(usage_from_response(&nothing), None, "{nothing}");
         }
     }
 }

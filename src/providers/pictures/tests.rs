@@ -4,20 +4,20 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::history::sample::{block, result_block, turn, use_block};
+use crate::history::fixtures::{block, result_block, tool_use_block, turn};
 use crate::openai_chat::dialect::Dialect;
 use crate::provider::HistoryTurn;
 use crate::{anthropic, gemini, ollama, openai_chat, openai_responses};
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::capabilities::ImageBounds;
-use turnleaf_domain::{Block, Capabilities, Failure, FailureKind, Params, Thinking, TurnId};
+use turnleaf_domain::{Block, Capabilities, Failure, FailureKind, ModelParams, Thinking, TurnId};
 
 const LEAF: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02, a leaf";
 const TREE: &[u8] = b"GIF89a\x09\0\x04\0, a tree";
 
-fn shown(bytes: &'static [u8]) -> ShownImage {
-    let said = SaidImage::read(&base64::encode(bytes), None).unwrap();
-    ShownImage {
+fn shown(bytes: &'static [u8]) -> InputImage {
+    let said = GeneratedImage::parse(&base64::encode(bytes), None).unwrap();
+    InputImage {
         sha256: said.sha256,
         mime: said.mime.to_owned(),
         bytes: said.bytes,
@@ -26,7 +26,7 @@ fn shown(bytes: &'static [u8]) -> ShownImage {
 }
 
 fn image(id: u128, bytes: &'static [u8]) -> Block {
-    let ShownImage { sha256, mime, alt, .. } = shown(bytes);
+    let InputImage { sha256, mime, alt, .. } = shown(bytes);
     block(id, Content::Image { blob: sha256, mime, alt }, None)
 }
 
@@ -35,20 +35,20 @@ fn words(id: u128, text: &str) -> Block {
 }
 
 /// A message with these blocks, of which those with the ids are shown.
-fn said(blocks: Vec<Block>, seen: &[(u128, &'static [u8])]) -> HistoryTurn {
+fn user_turn(blocks: Vec<Block>, seen: &[(u128, &'static [u8])]) -> HistoryTurn {
     let mut said = turn(Role::User, blocks, &[]);
     for (id, bytes) in seen {
-        said.attached.insert(words(*id, "").id, Shown::Image(shown(bytes)));
+        said.attached.insert(words(*id, "").id, AttachmentContent::Image(shown(bytes)));
     }
     said
 }
 
-fn asked(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
+fn chat_request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
     ChatRequest {
         model: model.into(),
         system: None,
         history,
-        params: Params { max_tokens: Some(100), ..Params::default() },
+        params: ModelParams { max_tokens: Some(100), ..ModelParams::default() },
         thinking: Thinking::Off,
         is_thinking_mode: false,
         capabilities: Capabilities::default(),
@@ -56,7 +56,7 @@ fn asked(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     }
 }
 
@@ -65,8 +65,8 @@ fn json_of(body: &Bytes) -> Value {
 }
 
 /// Every API's request: as it is stored and as it goes out, with where its conversation is.
-fn of_each(request: &ChatRequest) -> Vec<(&'static str, Bytes, Bytes)> {
-    let chat = |name: &str| openai_chat::request::body(Dialect::named(name).unwrap(), request);
+fn bodies_by_api(request: &ChatRequest) -> Vec<(&'static str, Bytes, Bytes)> {
+    let chat = |name: &str| openai_chat::request::body(Dialect::from_name(name).unwrap(), request);
     [
         ("anthropic", anthropic::request::body(request)),
         ("openai", chat("openai")),
@@ -75,7 +75,7 @@ fn of_each(request: &ChatRequest) -> Vec<(&'static str, Bytes, Bytes)> {
         ("gemini", gemini::request::body(request)),
         ("ollama", ollama::request::body(request)),
     ]
-    .map(|(api, body)| (api, body.clone(), on_the_wire(&body, request)))
+    .map(|(api, body)| (api, body.clone(), insert_image_bytes(&body, request)))
     .into()
 }
 
@@ -93,7 +93,7 @@ fn content(api: &str, body: &Bytes) -> Value {
 /// What each API makes of parts: a text, or the bytes of an image with their kind.
 fn expected(api: &str, parts: &[(&str, &[u8])]) -> Value {
     let part = |(text, bytes): &(&str, &[u8])| {
-        let (mime, data) = (raster(bytes).unwrap_or_default(), base64::encode(bytes));
+        let (mime, data) = (detect_image_type(bytes).unwrap_or_default(), base64::encode(bytes));
         let url = format!("data:{mime};base64,{data}");
         match (api, bytes.is_empty()) {
             ("anthropic", false) => {
@@ -120,29 +120,29 @@ fn expected(api: &str, parts: &[(&str, &[u8])]) -> Value {
 }
 
 #[test]
-fn images_stand_where_they_were_put() {
+fn images_keep_their_position() {
     let none: &[u8] = b"";
     for (what, turn, parts) in [
-        ("first", said(vec![image(1, LEAF), words(2, "What?")], &[(1, LEAF)]), vec![("", LEAF), ("What?", none)]),
-        ("last", said(vec![words(1, "What?"), image(2, LEAF)], &[(2, LEAF)]), vec![("What?", none), ("", LEAF)]),
+        ("first", user_turn(vec![image(1, LEAF), words(2, "What?")], &[(1, LEAF)]), vec![("", LEAF), ("What?", none)]),
+        ("last", user_turn(vec![words(1, "What?"), image(2, LEAF)], &[(2, LEAF)]), vec![("What?", none), ("", LEAF)]),
         (
             "between, and twice the same",
-            said(
+            user_turn(
                 vec![words(1, "a"), image(2, LEAF), words(3, "b"), image(4, TREE), image(5, LEAF)],
                 &[(2, LEAF), (4, TREE), (5, LEAF)],
             ),
             vec![("a", none), ("", LEAF), ("b", none), ("", TREE), ("", LEAF)],
         ),
-        ("alone", said(vec![words(1, " "), image(2, TREE)], &[(2, TREE)]), vec![("", TREE)]),
-        ("unseen", said(vec![words(1, "a"), image(2, LEAF)], &[]), vec![("a\n\n[image: of 32]", none)]),
+        ("alone", user_turn(vec![words(1, " "), image(2, TREE)], &[(2, TREE)]), vec![("", TREE)]),
+        ("unseen", user_turn(vec![words(1, "a"), image(2, LEAF)], &[]), vec![("a\n\n[image: of 32]", none)]),
         (
             "seen in part",
-            said(vec![image(1, LEAF), image(2, TREE), words(3, "b")], &[(2, TREE)]),
+            user_turn(vec![image(1, LEAF), image(2, TREE), words(3, "b")], &[(2, TREE)]),
             vec![("[image: of 32]", none), ("", TREE), ("b", none)],
         ),
     ] {
-        let request = asked("m", vec![turn]);
-        for (api, stored, wire) in of_each(&request) {
+        let request = chat_request("m", vec![turn]);
+        for (api, stored, wire) in bodies_by_api(&request) {
             assert_eq!(content(api, &wire), expected(api, &parts), "{api}: {what}");
             let seen = parts.iter().filter(|part| !part.1.is_empty()).count();
             let marks = String::from_utf8(stored.to_vec()).unwrap().matches(MARK_IN_JSON).count();
@@ -150,23 +150,25 @@ fn images_stand_where_they_were_put() {
             for bytes in [LEAF, TREE] {
                 assert!(!stored.windows(20).any(|part| base64::encode(bytes).as_bytes().starts_with(part)), "{api}");
             }
-            assert_eq!(of_each(&request).iter().find(|known| known.0 == api).unwrap().2, wire, "the same again");
+            assert_eq!(bodies_by_api(&request).iter().find(|known| known.0 == api).unwrap().2, wire, "the same again");
         }
     }
 }
 
 #[test]
-fn messages_that_follow_each_other_become_one_with_their_images() {
-    let texts = |a: &str, b: &str| vec![said(vec![words(1, a)], &[]), said(vec![words(2, b)], &[])];
-    let request = asked("m", texts("a", "b"));
-    for (api, _, wire) in of_each(&request) {
+fn adjacent_messages_merge_with_their_images() {
+    let texts = |a: &str, b: &str| vec![user_turn(vec![words(1, a)], &[]), user_turn(vec![words(2, b)], &[])];
+    let request = chat_request("m", texts("a", "b"));
+    for (api, _, wire) in bodies_by_api(&request) {
         if matches!(api, "openai" | "generic" | "responses") {
             assert_eq!(content(api, &wire), "a\n\nb", "{api}");
         }
     }
-    let request =
-        asked("m", vec![said(vec![words(1, "a"), image(2, LEAF)], &[(2, LEAF)]), said(vec![words(3, "b")], &[])]);
-    for (api, _, wire) in of_each(&request) {
+    let request = chat_request(
+        "m",
+        vec![user_turn(vec![words(1, "a"), image(2, LEAF)], &[(2, LEAF)]), user_turn(vec![words(3, "b")], &[])],
+    );
+    for (api, _, wire) in bodies_by_api(&request) {
         assert_eq!(content(api, &wire), expected(api, &[("a", b""), ("", LEAF), ("b", b"")]), "{api}");
     }
 }
@@ -174,7 +176,7 @@ fn messages_that_follow_each_other_become_one_with_their_images() {
 /// A text that looks like what stands for an image stays what it is, whoever wrote it: no text has a NUL, and a name is
 /// a whole text.
 #[test]
-fn what_only_looks_like_a_name_is_never_replaced() {
+fn text_resembling_image_name_is_never_replaced() {
     let (sha, other) = (shown(LEAF).sha256, shown(TREE).sha256);
     let hostile = [
         format!(r"\u0000blob:{sha}"),
@@ -192,18 +194,18 @@ fn what_only_looks_like_a_name_is_never_replaced() {
         "é".repeat(40) + r"\u0000blob:é" + &"é".repeat(40),
     ];
     for text in hostile {
-        let request = asked("m", vec![said(vec![words(1, &text), image(2, LEAF)], &[(2, LEAF)])]);
-        for (api, stored, wire) in of_each(&request) {
+        let request = chat_request("m", vec![user_turn(vec![words(1, &text), image(2, LEAF)], &[(2, LEAF)])]);
+        for (api, stored, wire) in bodies_by_api(&request) {
             assert_eq!(content(api, &wire), expected(api, &[(&text, b""), ("", LEAF)]), "{api}: {text:?}");
-            let without = asked("m", vec![said(vec![words(1, &text)], &[])]);
-            assert_eq!(on_the_wire(&stored, &without), stored, "{api}: only images of this request");
+            let without = chat_request("m", vec![user_turn(vec![words(1, &text)], &[])]);
+            assert_eq!(insert_image_bytes(&stored, &without), stored, "{api}: only images of this request");
         }
     }
 }
 
 /// Random texts out of the letters of names: whatever they are, the text is the same on the wire, and the images are theirs.
 #[test]
-fn any_text_without_a_nul_goes_out_as_it_is() {
+fn text_without_nul_is_sent_unchanged() {
     let sha = shown(LEAF).sha256;
     let pieces = [
         "\\",
@@ -230,15 +232,15 @@ fn any_text_without_a_nul_goes_out_as_it_is() {
     for _ in 0..500 {
         let text: String = (0..=next(12)).map(|_| pieces[next(pieces.len())]).collect();
         let text = format!("x{text}");
-        let request = asked("m", vec![said(vec![image(1, LEAF), words(2, &text)], &[(1, LEAF)])]);
-        for (api, _, wire) in of_each(&request) {
+        let request = chat_request("m", vec![user_turn(vec![image(1, LEAF), words(2, &text)], &[(1, LEAF)])]);
+        for (api, _, wire) in bodies_by_api(&request) {
             assert_eq!(content(api, &wire), expected(api, &[("", LEAF), (&text, b"")]), "{api}: {text:?}");
         }
     }
 }
 
 #[test]
-fn a_model_cannot_write_a_name_into_its_own_calls() {
+fn model_cannot_inject_image_name_into_its_calls() {
     let sha = shown(LEAF).sha256;
     let arguments = json!({"a": format!("\0blob:{sha}")}).to_string();
     let stream: String = [
@@ -252,44 +254,44 @@ fn a_model_cannot_write_a_name_into_its_own_calls() {
     .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
     .concat();
     let history = vec![
-        said(vec![image(1, LEAF)], &[(1, LEAF)]),
-        turn(Role::Assistant, vec![use_block(2), result_block(3, 2, json!("x"), false)], &[stream]),
+        user_turn(vec![image(1, LEAF)], &[(1, LEAF)]),
+        turn(Role::Assistant, vec![tool_use_block(2), result_block(3, 2, json!("x"), false)], &[stream]),
     ];
-    let request = asked("claude-sonnet-4-5", history);
-    let wire = json_of(&on_the_wire(&anthropic::request::body(&request), &request));
+    let request = chat_request("claude-sonnet-4-5", history);
+    let wire = json_of(&insert_image_bytes(&anthropic::request::body(&request), &request));
     assert_eq!(wire["messages"][1]["content"][0]["input"]["a"], format!("\u{2400}blob:{sha}"));
 }
 
 /// A reply that called a tool, which showed two images.
-fn looked(raw: String) -> Vec<HistoryTurn> {
+fn turns_with_image_result(raw: String) -> Vec<HistoryTurn> {
     let mut result = result_block(3, 2, json!("Here."), false);
     let image = |bytes| {
-        let ShownImage { sha256, mime, .. } = shown(bytes);
+        let InputImage { sha256, mime, .. } = shown(bytes);
         json!({"blob": sha256, "mime": mime, "alt": "Image"})
     };
     if let Content::ToolResult { metadata, .. } = &mut result.content {
         *metadata = json!({"images": [image(LEAF), image(TREE)]});
     }
     let id = result.id;
-    let mut reply = turn(Role::Assistant, vec![use_block(2), result], &[raw]);
-    reply.attached.insert(id, Shown::Images(vec![shown(LEAF)]));
-    vec![said(vec![words(1, "Look")], &[]), reply]
+    let mut reply = turn(Role::Assistant, vec![tool_use_block(2), result], &[raw]);
+    reply.attached.insert(id, AttachmentContent::Images(vec![shown(LEAF)]));
+    vec![user_turn(vec![words(1, "Look")], &[]), reply]
 }
 
 #[test]
-fn images_of_results_stand_beside_what_is_told() {
+fn tool_result_images_accompany_result_text() {
     let told = "Here.\n\n[Image (image/png): attached]\n[Image (image/gif): shown to the user, not to you]";
     let data = base64::encode(LEAF);
-    let of = |stored: Bytes, request: &ChatRequest| json_of(&on_the_wire(&stored, request));
+    let of = |stored: Bytes, request: &ChatRequest| json_of(&insert_image_bytes(&stored, request));
     let messages = json!({"type": "message", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}], "stop_reason": "tool_use"});
-    let request = asked("claude-sonnet-4-5", looked(messages.to_string()));
+    let request = chat_request("claude-sonnet-4-5", turns_with_image_result(messages.to_string()));
     let body = of(anthropic::request::body(&request), &request);
     assert_eq!(
         body["messages"][2]["content"][0]["content"],
         json!([{"type": "text", "text": told}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}])
     );
     let responses = json!({"object": "response", "status": "completed", "output": [{"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}]});
-    let request = asked("gpt-5", looked(responses.to_string()));
+    let request = chat_request("gpt-5", turns_with_image_result(responses.to_string()));
     let body = of(openai_responses::request::body(&request, false, false), &request);
     let url = format!("data:image/png;base64,{data}");
     assert_eq!(
@@ -297,7 +299,7 @@ fn images_of_results_stand_beside_what_is_told() {
         json!([{"type": "input_text", "text": told}, {"type": "input_image", "image_url": url, "detail": "auto"}])
     );
     let google = json!([{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}, "finishReason": "STOP"}]}]);
-    let request = asked("gemini-3-pro", looked(google.to_string()));
+    let request = chat_request("gemini-3-pro", turns_with_image_result(google.to_string()));
     let body = of(gemini::request::body(&request), &request);
     assert_eq!(
         body["contents"][2]["parts"][0]["functionResponse"],
@@ -306,7 +308,7 @@ fn images_of_results_stand_beside_what_is_told() {
 }
 
 #[test]
-fn images_of_replies_go_back_as_they_came_and_are_stored_by_name() {
+fn reply_images_are_sent_back_unchanged_and_stored_by_name() {
     let (data, url) = (base64::encode(LEAF), format!("data:image/png;base64,{}", base64::encode(LEAF)));
     let google = json!([{"candidates": [{"content": {"parts": [{"text": "Here:"}, {"inlineData": {"mimeType": "image/png", "data": data}, "thoughtSignature": "s"}]}, "finishReason": "STOP"}]}]);
     let responses = json!({"object": "response", "status": "completed", "output": [{"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": data}]});
@@ -314,11 +316,11 @@ fn images_of_replies_go_back_as_they_came_and_are_stored_by_name() {
     let history = |raw: &Value, is_read: bool| {
         let mut reply = turn(Role::Assistant, vec![words(2, "Here:"), image(3, LEAF)], &[raw.to_string()]);
         if is_read {
-            reply.attached.insert(words(3, "").id, Shown::Image(shown(LEAF)));
+            reply.attached.insert(words(3, "").id, AttachmentContent::Image(shown(LEAF)));
         }
-        vec![said(vec![words(1, "Draw")], &[]), reply, said(vec![words(4, "Again")], &[])]
+        vec![user_turn(vec![words(1, "Draw")], &[]), reply, user_turn(vec![words(4, "Again")], &[])]
     };
-    let openrouter = Dialect::named("openrouter").unwrap();
+    let openrouter = Dialect::from_name("openrouter").unwrap();
     type Build<'a> = Box<dyn Fn(&ChatRequest) -> Bytes + 'a>;
     let builds: [(&Value, Build, &str, Value); 3] = [
         (
@@ -341,28 +343,32 @@ fn images_of_replies_go_back_as_they_came_and_are_stored_by_name() {
         ),
     ];
     for (raw, build, place, expected) in builds {
-        let request = asked("m", history(raw, true));
+        let request = chat_request("m", history(raw, true));
         let stored = build(&request);
-        let wire = on_the_wire(&stored, &request);
+        let wire = insert_image_bytes(&stored, &request);
         assert_eq!(json_of(&wire).pointer(place), Some(&expected), "{place}");
         let text = String::from_utf8(stored.to_vec()).unwrap();
         assert!(!text.contains(&data) && text.contains(&shown(LEAF).sha256), "{text}");
         // Whether the blob is there changes nothing on the wire.
-        let unread = asked("m", history(raw, false));
-        assert_eq!(on_the_wire(&build(&unread), &unread), wire, "{place}");
+        let unread = chat_request("m", history(raw, false));
+        assert_eq!(insert_image_bytes(&build(&unread), &unread), wire, "{place}");
         // Told to another model it is words.
         let mut behind = history(raw, true);
         behind[1].raw.clear();
-        assert!(String::from_utf8(build(&asked("m", behind)).to_vec()).unwrap().contains("Here:\\n\\n[image: of 32]"));
+        assert!(
+            String::from_utf8(build(&chat_request("m", behind)).to_vec())
+                .unwrap()
+                .contains("Here:\\n\\n[image: of 32]")
+        );
     }
 }
 
 #[test]
-fn what_a_model_does_not_take_is_left_out_the_oldest_first() {
+fn unsupported_images_are_omitted_oldest_first() {
     let bounds = ImageBounds { count: 4, side: 5, bytes_in_all: 1_000, ..ImageBounds::default() };
     let model = |images, image_bounds| Capabilities { images, image_bounds, ..Capabilities::default() };
     let history = |count: u128| -> Vec<HistoryTurn> {
-        (0..count).map(|id| said(vec![words(100 + id, "x"), image(id, LEAF)], &[(id, LEAF)])).collect()
+        (0..count).map(|id| user_turn(vec![words(100 + id, "x"), image(id, LEAF)], &[(id, LEAF)])).collect()
     };
     let left = |history: &[HistoryTurn]| history.iter().map(|turn| turn.attached.len()).collect::<Vec<_>>();
     for (count, bounds, expected) in [
@@ -380,32 +386,36 @@ fn what_a_model_does_not_take_is_left_out_the_oldest_first() {
         (1, ImageBounds { side_of_many: Some((1, 2)), ..bounds }, vec![1]),
     ] {
         let mut turns = history(count);
-        let gone = fit(&mut turns, &model(None, bounds), None);
+        let gone = omit_unsupported_images(&mut turns, &model(None, bounds), None);
         assert_eq!(left(&turns), expected, "{bounds:?}");
         assert_eq!(gone.len(), expected.iter().filter(|left| **left == 0).count());
         assert!(gone.iter().all(|gone| gone.sha256 == shown(LEAF).sha256 && gone.alt == "of 32"));
     }
     let mut turns = history(2);
-    assert_eq!(fit(&mut turns, &model(Some(false), bounds), None).len(), 2);
+    assert_eq!(omit_unsupported_images(&mut turns, &model(Some(false), bounds), None).len(), 2);
     let mut turns = history(3);
     turns[1].turn_id = TurnId::from_uuid(uuid::Uuid::from_u128(7));
     let until = Some(turns[1].turn_id);
-    fit(&mut turns, &model(Some(true), bounds), until);
+    omit_unsupported_images(&mut turns, &model(Some(true), bounds), until);
     assert_eq!(left(&turns), [0, 0, 1], "what was refused is told, what came since is shown");
-    let mut reply = looked("x".into());
-    assert_eq!(fit(&mut reply, &model(Some(false), bounds), None).len(), 1, "a result's, too");
+    let mut reply = turns_with_image_result("x".into());
+    assert_eq!(omit_unsupported_images(&mut reply, &model(Some(false), bounds), None).len(), 1, "a result's, too");
     let mut own = turn(Role::Assistant, vec![image(1, LEAF)], &["x".into()]);
-    own.attached.insert(words(1, "").id, Shown::Image(shown(LEAF)));
-    assert_eq!(fit(&mut [own], &model(Some(false), bounds), None), [], "a reply's own goes back as it came");
+    own.attached.insert(words(1, "").id, AttachmentContent::Image(shown(LEAF)));
+    assert_eq!(
+        omit_unsupported_images(&mut [own], &model(Some(false), bounds), None),
+        [],
+        "a reply's own goes back as it came"
+    );
 }
 
 #[test]
-fn a_refusal_of_images_allows_words_in_their_place() {
+fn image_refusal_allows_text_descriptions() {
     let refusal = |status: u16, words: &str| {
         let failure = Failure::new(FailureKind::ProviderRefusedRequest, "P").with_detail(words);
-        Refused { status: Some(status), ..Refused::unanswered(failure) }
+        ProviderError { status: Some(status), ..ProviderError::without_response(failure) }
     };
-    let with = || asked("m", vec![said(vec![image(1, LEAF)], &[(1, LEAF)])]);
+    let with = || chat_request("m", vec![user_turn(vec![image(1, LEAF)], &[(1, LEAF)])]);
     for (status, words, expected) in [
         (400, "Invalid content type. image_url is only supported by certain models.", true),
         (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj", true),
@@ -417,16 +427,20 @@ fn a_refusal_of_images_allows_words_in_their_place() {
         (401, "image", false),
         (529, "Overloaded: no images now", false),
     ] {
-        let expected = expected.then_some(Repair::ImagesNotSeen);
+        let expected = expected.then_some(RequestRepair::ImagesNotSeen);
         assert_eq!(repair(&refusal(status, words), &with()), expected, "{words}");
-        assert_eq!(repair(&refusal(status, words), &asked("m", vec![said(vec![words_of()], &[])])), None, "{words}");
+        assert_eq!(
+            repair(&refusal(status, words), &chat_request("m", vec![user_turn(vec![text_block()], &[])])),
+            None,
+            "{words}"
+        );
     }
     let mut sees = with();
     sees.capabilities.images = Some(true);
     let large = "messages.0.content.0.image.source.base64: image exceeds 5 MB maximum";
-    assert_eq!(repair(&refusal(400, large), &sees), Some(Repair::ImagesTold));
+    assert_eq!(repair(&refusal(400, large), &sees), Some(RequestRepair::ImagesTold));
 }
 
-fn words_of() -> Block {
+fn text_block() -> Block {
     words(1, "no image")
 }

@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use crate::connect::connect;
 use crate::http_client::HttpClient;
-use crate::provider::{ChatRequest, HistoryTurn, Listed, Provider, Refused};
+use crate::provider::{ChatRequest, HistoryTurn, ListedModel, Provider, ProviderError};
+use crate::provider_factory::create_provider;
 use crate::registry::models;
 use turnleaf_domain::block::{Author, Block, BlockState, Content};
-use turnleaf_domain::{Capabilities, FailureKind, Params, Role, Thinking, TurnId, limits};
-use turnleaf_platform::base_url::host_of;
+use turnleaf_domain::{Capabilities, FailureKind, ModelParams, Role, Thinking, TurnId, limits};
+use turnleaf_platform::base_url::host_and_port;
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_platform::endpoint::{Api, Endpoint};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_platform::ids;
 
 /// What came of asking a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
+pub struct ProviderCheck {
     pub at: DateTime<Utc>,
-    pub state: State,
+    pub state: ProviderHealth,
     /// One sentence for people, without secrets.
     pub sentence: String,
     /// An address that does answer.
@@ -28,7 +28,7 @@ pub struct Check {
 
 /// How a provider is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum ProviderHealth {
     Working,
     KeyRefused,
     /// A server answers, but not this API at this path.
@@ -38,7 +38,7 @@ pub enum State {
     Failing,
 }
 
-impl State {
+impl ProviderHealth {
     /// The word in the API.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -53,13 +53,13 @@ impl State {
 
 /// A check with the models that it brought, those that can chat.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    pub check: Check,
-    pub listed: Option<Vec<Listed>>,
+pub struct ProviderCheckResult {
+    pub check: ProviderCheck,
+    pub listed: Option<Vec<ListedModel>>,
 }
 
-impl Check {
-    fn now(state: State, sentence: String) -> Self {
+impl ProviderCheck {
+    fn new(state: ProviderHealth, sentence: String) -> Self {
         Self { at: SystemClock.now(), state, sentence, suggestion: None }
     }
 
@@ -70,37 +70,44 @@ impl Check {
             1 => "Working · 1 model".into(),
             models => format!("Working · {models} models"),
         };
-        Self::now(State::Working, sentence)
+        Self::new(ProviderHealth::Working, sentence)
     }
 }
 
 /// Asks for the list of models. Who has none to ask works.
-pub async fn ask(provider: &dyn Provider) -> Answer {
+pub async fn check_provider(provider: &dyn Provider) -> ProviderCheckResult {
     let Some(asking) = provider.list_models() else {
-        return Answer { check: Check::now(State::Working, "Working".into()), listed: None };
+        return ProviderCheckResult {
+            check: ProviderCheck::new(ProviderHealth::Working, "Working".into()),
+            listed: None,
+        };
     };
     match tokio::time::timeout(limits::MODEL_LIST, asking).await {
         Ok(Ok(listed)) => {
-            let listed = models::that_chat(listed);
-            Answer { check: Check::working(listed.len()), listed: Some(listed) }
+            let listed = models::filter_chat_models(listed);
+            ProviderCheckResult { check: ProviderCheck::working(listed.len()), listed: Some(listed) }
         }
-        Ok(Err(refused)) => Answer { check: of_refusal(&refused), listed: None },
+        Ok(Err(refused)) => ProviderCheckResult { check: check_from_error(&refused), listed: None },
         Err(_) => {
-            let host = host_of(provider.base_url().unwrap_or_default());
+            let host = host_and_port(provider.base_url().unwrap_or_default());
             let sentence = format!("{host} did not answer within {} seconds.", limits::MODEL_LIST.as_secs());
-            Answer { check: Check::now(State::Unreachable, sentence), listed: None }
+            ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Unreachable, sentence), listed: None }
         }
     }
 }
 
 /// Asks as somebody does who sets an endpoint up: when there is no list, whether a model answers nevertheless, and
 /// whether the API is at another path of the same server.
-pub async fn try_out(provider: &Arc<dyn Provider>, endpoint: &Endpoint, client: &HttpClient) -> Answer {
-    let mut answer = ask(&**provider).await;
-    if endpoint.api_key.is_none() && answer.check.state == State::KeyRefused {
+pub async fn diagnose_endpoint(
+    provider: &Arc<dyn Provider>,
+    endpoint: &ProviderEndpoint,
+    client: &HttpClient,
+) -> ProviderCheckResult {
+    let mut answer = check_provider(&**provider).await;
+    if endpoint.api_key.is_none() && answer.check.state == ProviderHealth::KeyRefused {
         answer.check.sentence = "It asks for a key, and none is set.".into();
     }
-    if answer.check.state != State::WrongAddress {
+    if answer.check.state != ProviderHealth::WrongAddress {
         return answer;
     }
     if let Some(model) = endpoint.models.first().or(endpoint.default_model.as_ref()) {
@@ -108,12 +115,13 @@ pub async fn try_out(provider: &Arc<dyn Provider>, endpoint: &Endpoint, client: 
         let sending = provider.send(model, provider.build(&request));
         if let Ok(Ok(_)) = tokio::time::timeout(limits::MODEL_LIST, sending).await {
             let sentence = format!("Working · {model} answers; there is no list of models");
-            return Answer { check: Check::now(State::Working, sentence), listed: None };
+            return ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Working, sentence), listed: None };
         }
     }
     for base_url in other_addresses(endpoint) {
-        let other = connect(&Endpoint { base_url: base_url.clone(), ..endpoint.clone() }, client.clone());
-        if ask(&*other).await.check.state == State::Working {
+        let other =
+            create_provider(&ProviderEndpoint { base_url: base_url.clone(), ..endpoint.clone() }, client.clone());
+        if check_provider(&*other).await.check.state == ProviderHealth::Working {
             answer.check.sentence = format!("{} Did you mean {base_url}?", answer.check.sentence);
             answer.check.suggestion = Some(base_url);
             break;
@@ -122,31 +130,36 @@ pub async fn try_out(provider: &Arc<dyn Provider>, endpoint: &Endpoint, client: 
     answer
 }
 
-fn of_refusal(refused: &Refused) -> Check {
+fn check_from_error(refused: &ProviderError) -> ProviderCheck {
     let failure = &refused.failure;
     let detail = failure.detail.as_deref().unwrap_or_default().trim().trim_end_matches('.');
     let said = |start: String| if detail.is_empty() { format!("{start}.") } else { format!("{start}: {detail}.") };
     match (refused.status, failure.kind) {
-        (Some(status @ (404 | 405)), _) => {
-            Check::now(State::WrongAddress, said(format!("There is no list of models at this address ({status})")))
-        }
+        (Some(status @ (404 | 405)), _) => ProviderCheck::new(
+            ProviderHealth::WrongAddress,
+            said(format!("There is no list of models at this address ({status})")),
+        ),
         (Some(status @ 300..=399), _) => {
-            Check::now(State::WrongAddress, said(format!("It points elsewhere ({status})")))
+            ProviderCheck::new(ProviderHealth::WrongAddress, said(format!("It points elsewhere ({status})")))
         }
         (Some(status @ (401 | 403)), _) | (Some(status), FailureKind::ProviderAuth) => {
-            Check::now(State::KeyRefused, said(format!("It refused the key ({status})")))
+            ProviderCheck::new(ProviderHealth::KeyRefused, said(format!("It refused the key ({status})")))
         }
         (_, FailureKind::ProviderProtocol) => {
-            Check::now(State::WrongAddress, said("It answered, but not with a list of models".into()))
+            ProviderCheck::new(ProviderHealth::WrongAddress, said("It answered, but not with a list of models".into()))
         }
-        (Some(status), _) => Check::now(State::Failing, said(format!("It answered with status {status}"))),
-        (None, FailureKind::ProviderAuth) => Check::now(State::KeyRefused, said("The key cannot be sent".into())),
-        (None, _) => Check::now(State::Unreachable, said("It cannot be reached".into())),
+        (Some(status), _) => {
+            ProviderCheck::new(ProviderHealth::Failing, said(format!("It answered with status {status}")))
+        }
+        (None, FailureKind::ProviderAuth) => {
+            ProviderCheck::new(ProviderHealth::KeyRefused, said("The key cannot be sent".into()))
+        }
+        (None, _) => ProviderCheck::new(ProviderHealth::Unreachable, said("It cannot be reached".into())),
     }
 }
 
 /// Where the same server often has the API: with and without the version, and without what belongs to one call.
-fn other_addresses(endpoint: &Endpoint) -> Vec<String> {
+fn other_addresses(endpoint: &ProviderEndpoint) -> Vec<String> {
     let url = endpoint.base_url.trim_end_matches('/');
     let calls = ["/chat/completions", "/completions", "/responses", "/messages", "/models", "/api/chat", "/api/tags"];
     // The key goes there too: only to the server that it was given for.
@@ -156,7 +169,7 @@ fn other_addresses(endpoint: &Endpoint) -> Vec<String> {
     };
     let is_same = |address: &&str| place(address) == place(url);
     let bare = calls.into_iter().find_map(|call| url.strip_suffix(call)).filter(is_same).unwrap_or(url);
-    let (version, other) = if endpoint.api == Api::Gemini { ("/v1beta", "/v1") } else { ("/v1", "/api/v1") };
+    let (version, other) = if endpoint.api == ProviderApi::Gemini { ("/v1beta", "/v1") } else { ("/v1", "/api/v1") };
     let root = bare.strip_suffix(version).filter(is_same).unwrap_or(bare);
     let mut addresses: Vec<String> =
         vec![bare.to_owned(), format!("{root}{version}"), root.to_owned(), format!("{root}{other}")];
@@ -198,14 +211,14 @@ fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
         capabilities,
         system: None,
         history: vec![turn],
-        params: Params { max_tokens: Some(1), ..Params::default() },
+        params: ModelParams { max_tokens: Some(1), ..ModelParams::default() },
         thinking: Thinking::Off,
         is_thinking_mode: false,
         tools: Vec::new(),
         echoes_reasoning: false,
         policy: Default::default(),
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     }
 }
 
@@ -214,8 +227,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_addresses_are_those_that_people_mix_up() {
-        let others = |base_url: &str| other_addresses(&Endpoint { base_url: base_url.into(), ..Endpoint::default() });
+    fn other_addresses_are_commonly_confused_ones() {
+        let others = |base_url: &str| {
+            other_addresses(&ProviderEndpoint { base_url: base_url.into(), ..ProviderEndpoint::default() })
+        };
         assert_eq!(others("http://a"), ["http://a/v1", "http://a/api/v1"]);
         assert_eq!(others("http://a/v1"), ["http://a", "http://a/api/v1"]);
         assert_eq!(

@@ -4,52 +4,52 @@ use std::sync::Arc;
 
 use secrecy::ExposeSecret;
 
-use crate::connect::connect;
 use crate::http_client::HttpClient;
-use crate::provider::{Listed, Provider};
-use crate::registry::check::{Answer, Check, State};
-use crate::registry::{local, models};
-use turnleaf_platform::endpoint::Endpoint;
+use crate::provider::{ListedModel, Provider};
+use crate::provider_factory::create_provider;
+use crate::registry::check::{ProviderCheck, ProviderCheckResult, ProviderHealth};
+use crate::registry::{local_servers, models};
+use turnleaf_platform::endpoint::ProviderEndpoint;
 
 /// One provider with the models it is known to offer.
 #[derive(Clone)]
-pub struct Entry {
+pub struct RegisteredProvider {
     pub provider: Arc<dyn Provider>,
     /// What it was made of; nothing for a stand-in.
-    pub endpoint: Option<Arc<Endpoint>>,
+    pub endpoint: Option<Arc<ProviderEndpoint>>,
     /// In the order of the menu, hidden ones among them, with what the provider's list says of them.
-    pub models: Vec<Listed>,
+    pub models: Vec<ListedModel>,
     pub default_model: Option<String>,
     /// The configuration lists the models, so the provider is not asked.
     pub is_listed: bool,
-    pub origin: Origin,
+    pub origin: ProviderOrigin,
     /// What came of asking it last.
-    pub check: Option<Check>,
+    pub check: Option<ProviderCheck>,
 }
 
-impl Entry {
+impl RegisteredProvider {
     /// Whether this is the endpoint's server, by its id or at its address.
-    pub(super) fn is(&self, endpoint: &Endpoint) -> bool {
+    pub(super) fn is_server_of(&self, endpoint: &ProviderEndpoint) -> bool {
         self.provider.id() == endpoint.id
-            || self.provider.base_url().is_some_and(|url| local::is_same_server(url, &endpoint.base_url))
+            || self.provider.base_url().is_some_and(|url| local_servers::is_same_server(url, &endpoint.base_url))
     }
 
     /// Whether both have the same id.
-    pub(super) fn is_named_as(&self, other: &Self) -> bool {
+    pub(super) fn has_same_id(&self, other: &Self) -> bool {
         self.provider.id() == other.provider.id()
     }
 
     /// An endpoint that nobody has been asked about yet.
-    pub fn of(endpoint: Endpoint, client: &HttpClient, origin: Origin) -> Self {
-        let provider = connect(&endpoint, client.clone());
+    pub fn from_endpoint(endpoint: ProviderEndpoint, client: &HttpClient, origin: ProviderOrigin) -> Self {
+        let provider = create_provider(&endpoint, client.clone());
         let default_model = endpoint
             .default_model
             .clone()
             .or_else(|| endpoint.models.first().cloned())
             .or_else(|| provider.preferred_model().map(str::to_owned));
         Self {
-            models: models::in_menu_order(
-                models::unlisted(&*provider, endpoint.models.iter().map(String::as_str)),
+            models: models::sort_for_menu(
+                models::models_from_names(&*provider, endpoint.models.iter().map(String::as_str)),
                 default_model.as_deref(),
                 &*provider,
             ),
@@ -64,12 +64,12 @@ impl Entry {
 
     /// What is known of the same place under its earlier settings goes on counting: a menu must not be empty until the
     /// provider is asked again.
-    pub fn continues(&mut self, old: &Self) {
+    pub fn inherit_from(&mut self, old: &Self) {
         let (Some(new), Some(was)) = (&self.endpoint, &old.endpoint) else { return };
         if new.base_url != was.base_url || new.api != was.api {
             return;
         }
-        let key = |endpoint: &Endpoint| endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned());
+        let key = |endpoint: &ProviderEndpoint| endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned());
         if key(new) == key(was) {
             self.check = old.check.clone();
         }
@@ -77,7 +77,7 @@ impl Entry {
             if self.default_model.is_none() && was.default_model.is_none() {
                 self.default_model = old.default_model.clone();
             }
-            self.models = models::in_menu_order(old.models.clone(), self.default_model.as_deref(), &*self.provider);
+            self.models = models::sort_for_menu(old.models.clone(), self.default_model.as_deref(), &*self.provider);
         }
     }
 
@@ -85,10 +85,10 @@ impl Entry {
     pub fn offers(&self, model: &str) -> bool {
         let has_key = self.endpoint.as_ref().is_none_or(|endpoint| endpoint.api_key.is_some());
         match self.check.as_ref().map(|check| check.state) {
-            Some(State::KeyRefused) => has_key,
+            Some(ProviderHealth::KeyRefused) => has_key,
             // A list in the configuration is what its owner wants to see, not all that there is.
-            Some(State::Working) if !self.is_listed && !self.models.is_empty() => {
-                self.models.iter().any(|listed| is_of(&listed.id, model))
+            Some(ProviderHealth::Working) if !self.is_listed && !self.models.is_empty() => {
+                self.models.iter().any(|listed| is_same_model(&listed.id, model))
             }
             _ => true,
         }
@@ -108,7 +108,7 @@ impl Entry {
 
 /// Whether a name that was asked for is a listed model: also without the tag that is meant where none is named, and with a
 /// variant that lists leave out (`vendor/model:online`).
-fn is_of(listed: &str, asked: &str) -> bool {
+fn is_same_model(listed: &str, asked: &str) -> bool {
     listed == asked
         || listed.strip_suffix(":latest") == Some(asked)
         || asked.rsplit_once(':').is_some_and(|(model, _)| model == listed)
@@ -116,7 +116,7 @@ fn is_of(listed: &str, asked: &str) -> bool {
 
 /// Who brought a provider, in the order of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub enum ProviderOrigin {
     /// The environment or the configuration file.
     Configured,
     /// A person, in the settings.
@@ -127,19 +127,19 @@ pub enum Origin {
 
 /// An endpoint of the registry with what is known of it.
 #[derive(Debug, Clone)]
-pub struct Known {
-    pub endpoint: Arc<Endpoint>,
-    pub origin: Origin,
+pub struct KnownEndpoint {
+    pub endpoint: Arc<ProviderEndpoint>,
+    pub origin: ProviderOrigin,
     /// Every model, hidden ones among them, in the order of the menu.
     pub models: Vec<String>,
     pub default_model: Option<String>,
-    pub check: Option<Check>,
+    pub check: Option<ProviderCheck>,
     /// Found ones are used only after a person said yes.
     pub is_in_use: bool,
 }
 
 /// Writes down what a provider answered, if it is still that one: an endpoint that was changed meanwhile is another.
-pub fn note(entries: &mut [Entry], asked: &Arc<dyn Provider>, answer: Answer) {
+pub fn record_check(entries: &mut [RegisteredProvider], asked: &Arc<dyn Provider>, answer: ProviderCheckResult) {
     let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.provider, asked)) else { return };
     entry.check = Some(answer.check);
     if let Some(listed) = answer.listed.filter(|_| !entry.is_listed) {
@@ -147,8 +147,8 @@ pub fn note(entries: &mut [Entry], asked: &Arc<dyn Provider>, answer: Answer) {
         let is_chosen = entry.endpoint.as_ref().is_some_and(|endpoint| endpoint.default_model.is_some());
         let is_there = || listed.iter().any(|model| Some(&model.id) == entry.default_model.as_ref());
         if entry.default_model.is_none() || !(is_chosen || listed.is_empty() || is_there()) {
-            entry.default_model = models::default_of(entry.provider.preferred_model(), &listed);
+            entry.default_model = models::pick_default(entry.provider.preferred_model(), &listed);
         }
-        entry.models = models::in_menu_order(listed, entry.default_model.as_deref(), &*entry.provider);
+        entry.models = models::sort_for_menu(listed, entry.default_model.as_deref(), &*entry.provider);
     }
 }

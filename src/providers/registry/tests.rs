@@ -1,110 +1,116 @@
 //! Which provider a new chat gets, and what a list of models becomes. Asking real servers is tested over sockets.
 
 use super::*;
-use crate::provider::Listed;
-use turnleaf_domain::provider::Reasoning;
-use turnleaf_platform::endpoint::Api;
+use crate::provider::ListedModel;
+use turnleaf_domain::provider::ReasoningSupport;
+use turnleaf_platform::endpoint::ProviderApi;
 
-fn endpoint(id: &str, base_url: &str, models: &[&str], default_model: Option<&str>) -> Endpoint {
-    Endpoint {
+fn endpoint(id: &str, base_url: &str, models: &[&str], default_model: Option<&str>) -> ProviderEndpoint {
+    ProviderEndpoint {
         id: id.into(),
         name: id.to_uppercase(),
-        api: Api::OpenaiChat,
+        api: ProviderApi::OpenaiChat,
         dialect: String::new(),
         base_url: base_url.into(),
         api_key: None,
         models: models.iter().map(|model| (*model).to_owned()).collect(),
         default_model: default_model.map(str::to_owned),
         local_network: true,
-        ..Endpoint::default()
+        ..ProviderEndpoint::default()
     }
 }
 
 #[test]
-fn the_default_is_the_configured_one_then_the_first_provider_then_the_demo() {
+fn default_is_configured_one_then_first_provider_then_demo() {
     let openai = || endpoint("openai", "https://api.openai.com/v1", &[], None);
     let nameless = || endpoint("mine", "http://127.0.0.1:9/v1", &[], None);
     let listed = || endpoint("mine", "http://127.0.0.1:9/v1", &["b", "a"], None);
     for (endpoints, default, expected) in [
-        (vec![], None, Lock::new("demo", "tour")),
-        (vec![openai()], None, Lock::new("openai", "gpt-5-mini")),
-        (vec![openai()], Some(Lock::new("openai", "o3")), Lock::new("openai", "o3")),
-        (vec![nameless()], None, Lock::new("demo", "tour")),
-        (vec![nameless(), openai()], None, Lock::new("openai", "gpt-5-mini")),
-        (vec![listed(), openai()], None, Lock::new("mine", "b")),
+        (vec![], None, ModelLock::new("demo", "tour")),
+        (vec![openai()], None, ModelLock::new("openai", "gpt-5-mini")),
+        (vec![openai()], Some(ModelLock::new("openai", "o3")), ModelLock::new("openai", "o3")),
+        (vec![nameless()], None, ModelLock::new("demo", "tour")),
+        (vec![nameless(), openai()], None, ModelLock::new("openai", "gpt-5-mini")),
+        (vec![listed(), openai()], None, ModelLock::new("mine", "b")),
     ] {
-        let registry = Registry::new(endpoints, default, Vec::new(), Demo::new(0.0));
+        let registry = ProviderRegistry::new(endpoints, default, Vec::new(), DemoProvider::new(0.0));
         assert_eq!(registry.default_lock(), expected);
         assert!(registry.find("demo").is_some() && registry.find("nobody").is_none());
     }
 }
 
 #[test]
-fn the_menu_lists_configured_models_with_the_default_first_and_the_demo_last() {
+fn menu_lists_configured_models_with_default_first_and_demo_last() {
     let mine = endpoint("mine", "http://127.0.0.1:9/v1", &["zeta", "Alpha"], Some("zeta"));
-    let registry = Registry::new(vec![mine], None, Vec::new(), Demo::new(0.0));
+    let registry = ProviderRegistry::new(vec![mine], None, Vec::new(), DemoProvider::new(0.0));
     let models = registry.models();
     let names: Vec<&str> = models.iter().map(|model| model.lock.model.as_str()).collect();
     assert_eq!(names[..3], ["zeta", "Alpha", "tour"]);
     assert_eq!(models.iter().filter(|model| model.is_default).count(), 1);
-    assert!(models[0].is_default && !models[0].is_demo && models[0].reasoning == Reasoning::Optional);
+    assert!(models[0].is_default && !models[0].is_demo && models[0].reasoning == ReasoningSupport::Optional);
     assert!(models[2..].iter().all(|model| model.is_demo && model.description.is_some()));
     assert_eq!(registry.default_model("mine").as_deref(), Some("zeta"));
 }
 
 #[test]
-fn a_model_is_offered_until_its_provider_lists_its_models_without_it() {
+fn model_is_offered_until_provider_list_omits_it() {
     let place = |id: &str, models: &[&str]| endpoint(id, "http://127.0.0.1:9/v1", models, None);
-    let registry = Registry::new(vec![place("mine", &[]), place("listed", &["a"])], None, Vec::new(), Demo::new(0.0));
-    let answers = |id: &str, state: State, listed: &[&str]| {
+    let registry = ProviderRegistry::new(
+        vec![place("mine", &[]), place("listed", &["a"])],
+        None,
+        Vec::new(),
+        DemoProvider::new(0.0),
+    );
+    let answers = |id: &str, state: ProviderHealth, listed: &[&str]| {
         let provider = registry.find(id).unwrap();
-        let models = models::unlisted(&*provider, listed.iter().copied());
-        let check = Check { state, ..Check::working(listed.len()) };
-        let listed = (state == State::Working).then_some(models);
-        registry.update(|entries| entry::note(entries, &provider, check::Answer { check, listed }));
+        let models = models::models_from_names(&*provider, listed.iter().copied());
+        let check = ProviderCheck { state, ..ProviderCheck::working(listed.len()) };
+        let listed = (state == ProviderHealth::Working).then_some(models);
+        registry
+            .update(|entries| entry::record_check(entries, &provider, check::ProviderCheckResult { check, listed }));
     };
-    let offers = |id: &str, model: &str| registry.offers(&Lock::new(id, model));
+    let offers = |id: &str, model: &str| registry.offers(&ModelLock::new(id, model));
     assert!(offers("mine", "a"), "nobody has asked yet");
     assert!(!offers("nobody", "a"));
-    answers("mine", State::Unreachable, &[]);
+    answers("mine", ProviderHealth::Unreachable, &[]);
     assert!(offers("mine", "a"), "who is not reached has said nothing");
-    answers("mine", State::Working, &["a", "b:latest", "vendor/c"]);
+    answers("mine", ProviderHealth::Working, &["a", "b:latest", "vendor/c"]);
     for (model, is_offered) in [("a", true), ("b", true), ("b:7b", false), ("vendor/c:online", true), ("d", false)] {
         assert_eq!(offers("mine", model), is_offered, "{model}");
     }
-    answers("mine", State::Working, &["b:latest"]);
+    answers("mine", ProviderHealth::Working, &["b:latest"]);
     assert!(!offers("mine", "a"), "it is gone");
-    answers("mine", State::Unreachable, &[]);
+    answers("mine", ProviderHealth::Unreachable, &[]);
     assert!(offers("mine", "a"), "it may be back");
-    answers("mine", State::KeyRefused, &[]);
+    answers("mine", ProviderHealth::KeyRefused, &[]);
     assert!(!offers("mine", "b"), "it asks for a key, and there is none");
-    answers("listed", State::Working, &[]);
+    answers("listed", ProviderHealth::Working, &[]);
     assert!(offers("listed", "z"), "the owner's list is a choice for the menu");
 }
 
 #[test]
-fn a_server_that_is_configured_is_not_looked_for_again() {
+fn configured_server_is_not_probed_again() {
     let mine = endpoint("mine", "http://localhost:11434/v1", &[], None);
-    let registry = Registry::new(vec![mine], None, local::candidates(), Demo::new(0.0));
-    let left: Vec<String> = registry.to_look_for().into_iter().map(|candidate| candidate.id).collect();
+    let registry = ProviderRegistry::new(vec![mine], None, local_servers::candidates(), DemoProvider::new(0.0));
+    let left: Vec<String> = registry.unconfigured_candidates().into_iter().map(|candidate| candidate.id).collect();
     assert_eq!(left, ["llamacpp", "lmstudio"]);
     registry.put(endpoint("studio", "http://127.0.0.1:1234/v1", &[], None));
-    let left: Vec<String> = registry.to_look_for().into_iter().map(|candidate| candidate.id).collect();
+    let left: Vec<String> = registry.unconfigured_candidates().into_iter().map(|candidate| candidate.id).collect();
     assert_eq!(left, ["llamacpp"]);
 }
 
 #[test]
-fn lists_lose_what_cannot_chat_and_files_are_called_by_their_name() {
+fn model_lists_drop_non_chat_models_and_files_show_their_name() {
     let listed = ["gpt-4o", "text-embedding-3-small", "whisper-1", "tts-1", "gpt-5-mini", "nomic-embed-text"];
-    let listed = listed.map(|id| Listed::of(id, Capabilities::default())).to_vec();
-    let chat: Vec<String> = models::that_chat(listed).into_iter().map(|model| model.id).collect();
+    let listed = listed.map(|id| ListedModel::new(id, Capabilities::default())).to_vec();
+    let chat: Vec<String> = models::filter_chat_models(listed).into_iter().map(|model| model.id).collect();
     assert_eq!(chat, ["gpt-4o", "gpt-5-mini"]);
     assert_eq!(models::display_name("/models/Qwen3-1.7B-Q4_K_M.gguf"), "Qwen3-1.7B-Q4_K_M");
     assert_eq!(models::display_name("openai/gpt-oss-120b"), "openai/gpt-oss-120b");
 }
 
 #[test]
-fn neither_an_endpoint_nor_its_provider_prints_its_key() {
+fn endpoint_and_provider_debug_hide_key() {
     let mut mine = endpoint("mine", "http://127.0.0.1:9/v1", &[], None);
     mine.api_key = Some("very-secret-key".into());
     let provider = crate::openai_chat::ChatEndpoint::new(&mine, HttpClient::default());
@@ -112,19 +118,23 @@ fn neither_an_endpoint_nor_its_provider_prints_its_key() {
 }
 
 #[test]
-fn what_the_settings_change_counts_at_once_and_who_has_a_provider_keeps_it() {
+fn settings_changes_apply_at_once_and_held_provider_is_kept() {
     let configured = endpoint("openai", "https://api.openai.com/v1", &["m"], None);
-    let registry = Registry::new(vec![configured], None, Vec::new(), Demo::new(0.0));
+    let registry = ProviderRegistry::new(vec![configured], None, Vec::new(), DemoProvider::new(0.0));
     let mine = || endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None);
     registry.put(mine());
     let running = registry.find("mine").unwrap();
-    let names = |registry: &Registry| {
+    let names = |registry: &ProviderRegistry| {
         let models = registry.models().into_iter().filter(|model| !model.is_demo);
         models.map(|model| format!("{}/{}", model.lock.provider, model.lock.model)).collect::<Vec<_>>()
     };
     assert_eq!(names(&registry), ["openai/m", "mine/a", "mine/b"]);
 
-    registry.put(Endpoint { base_url: "http://127.0.0.1:10/v1".into(), hidden_models: vec!["a".into()], ..mine() });
+    registry.put(ProviderEndpoint {
+        base_url: "http://127.0.0.1:10/v1".into(),
+        hidden_models: vec!["a".into()],
+        ..mine()
+    });
     assert_eq!(names(&registry), ["openai/m", "mine/b"]);
     assert_eq!(registry.models_with_hidden().iter().filter(|model| model.lock.provider == "mine").count(), 2);
     assert_eq!(running.base_url(), Some("http://127.0.0.1:9/v1"));
@@ -139,32 +149,41 @@ fn what_the_settings_change_counts_at_once_and_who_has_a_provider_keeps_it() {
 }
 
 #[test]
-fn the_default_that_was_chosen_counts_while_its_provider_is_there() {
-    let registry = Registry::new(Vec::new(), None, Vec::new(), Demo::new(0.0));
+fn chosen_default_applies_while_its_provider_exists() {
+    let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
     registry.put(endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None));
     registry.put(endpoint("other", "http://127.0.0.1:10/v1", &["c"], None));
-    assert_eq!(registry.default_lock(), Lock::new("mine", "a"));
-    registry.set_default(Some(Lock::new("other", "c")));
-    assert_eq!(registry.default_lock(), Lock::new("other", "c"));
+    assert_eq!(registry.default_lock(), ModelLock::new("mine", "a"));
+    registry.set_default(Some(ModelLock::new("other", "c")));
+    assert_eq!(registry.default_lock(), ModelLock::new("other", "c"));
     registry.remove("other");
-    assert_eq!(registry.default_lock(), Lock::new("mine", "a"));
-    registry.put(Endpoint {
+    assert_eq!(registry.default_lock(), ModelLock::new("mine", "a"));
+    registry.put(ProviderEndpoint {
         hidden_models: vec!["a".into()],
         ..endpoint("mine", "http://127.0.0.1:9/v1", &["a", "b"], None)
     });
-    assert_eq!(registry.default_lock(), Lock::new("mine", "b"), "a hidden model is nobody's default");
+    assert_eq!(registry.default_lock(), ModelLock::new("mine", "b"), "a hidden model is nobody's default");
 }
 
 #[test]
-fn an_endpoint_that_rests_is_not_found_again_by_itself() {
-    let candidates = local::candidates();
-    let registry = Registry::new(Vec::new(), None, candidates.clone(), Demo::new(0.0));
-    let looked_for = || registry.to_look_for().into_iter().map(|candidate| candidate.id).collect::<Vec<_>>();
+fn suspended_endpoint_is_not_rediscovered() {
+    let candidates = local_servers::candidates();
+    let registry = ProviderRegistry::new(Vec::new(), None, candidates.clone(), DemoProvider::new(0.0));
+    let looked_for =
+        || registry.unconfigured_candidates().into_iter().map(|candidate| candidate.id).collect::<Vec<_>>();
     assert_eq!(looked_for(), ["ollama", "llamacpp", "lmstudio"]);
-    let elsewhere = Endpoint { id: "ollama".into(), base_url: "https://far.example/v1".into(), ..Endpoint::default() };
-    let here = Endpoint { id: "mine".into(), base_url: "http://localhost:8080/v1".into(), ..Endpoint::default() };
-    registry.rest(&elsewhere);
-    registry.rest(&here);
+    let elsewhere = ProviderEndpoint {
+        id: "ollama".into(),
+        base_url: "https://far.example/v1".into(),
+        ..ProviderEndpoint::default()
+    };
+    let here = ProviderEndpoint {
+        id: "mine".into(),
+        base_url: "http://localhost:8080/v1".into(),
+        ..ProviderEndpoint::default()
+    };
+    registry.suspend(&elsewhere);
+    registry.suspend(&here);
     assert_eq!(looked_for(), ["lmstudio"]);
     registry.remove("mine");
     assert_eq!(looked_for(), ["llamacpp", "lmstudio"]);

@@ -2,8 +2,14 @@
 
 use super::*;
 
-fn how(chunk: Option<usize>, next: bool) -> Replay {
-    Replay { api: "openai_chat".into(), dialect: Some("deepseek".into()), http_status: None, chunk, next }
+fn replay_options(chunk: Option<usize>, next: bool) -> ReplayOptions {
+    ReplayOptions {
+        api: "openai_chat".into(),
+        dialect: Some("deepseek".into()),
+        http_status: None,
+        chunk,
+        with_next_message: next,
+    }
 }
 
 const BODY: &str = concat!(
@@ -14,8 +20,8 @@ const BODY: &str = concat!(
 );
 
 #[test]
-fn a_whole_reply_prints_everything_in_wire_order() {
-    let printed = replay(&how(None, true), BODY.as_bytes()).unwrap();
+fn complete_reply_prints_everything_in_wire_order() {
+    let printed = replay(&replay_options(None, true), BODY.as_bytes()).unwrap();
     assert_eq!(
         printed,
         json!({
@@ -36,22 +42,22 @@ fn a_whole_reply_prints_everything_in_wire_order() {
         })
     );
     for size in [1, 2, 3, 64, 0] {
-        assert_eq!(replay(&how(Some(size), true), BODY.as_bytes()).unwrap(), printed, "{size}");
+        assert_eq!(replay(&replay_options(Some(size), true), BODY.as_bytes()).unwrap(), printed, "{size}");
     }
 }
 
 #[test]
-fn a_broken_reply_prints_its_failure_and_goes_back_as_text() {
+fn broken_reply_prints_failure_and_is_sent_back_as_text() {
     let body = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half\"}}]}\n\n";
-    let printed = replay(&how(None, true), body.as_bytes()).unwrap();
+    let printed = replay(&replay_options(None, true), body.as_bytes()).unwrap();
     assert_eq!(printed["complete"], false);
     assert_eq!(printed["failure"]["kind"], "provider_truncated");
     assert_eq!(printed["next"], json!([{"role": "assistant", "content": "half"}]));
-    assert_eq!(replay(&how(None, false), b"").unwrap().get("next"), None);
+    assert_eq!(replay(&replay_options(None, false), b"").unwrap().get("next"), None);
 }
 
 #[test]
-fn a_broken_reply_with_signed_reasoning_goes_back_with_it() {
+fn broken_reply_with_signed_reasoning_is_sent_back_with_it() {
     let events = [
         json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}}),
         json!({"type": "content_block_start", "index": 0,
@@ -61,7 +67,7 @@ fn a_broken_reply_with_signed_reasoning_goes_back_with_it() {
         json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "It is"}}),
     ];
     let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    let how = Replay { api: "anthropic".into(), dialect: None, ..how(None, true) };
+    let how = ReplayOptions { api: "anthropic".into(), dialect: None, ..replay_options(None, true) };
     let printed = replay(&how, body.as_bytes()).unwrap();
     let thought = json!({"type": "thinking", "thinking": "why", "signature": "s"});
     let message = json!({"role": "assistant", "content": [thought, {"type": "text", "text": "It is"}]});
@@ -69,8 +75,8 @@ fn a_broken_reply_with_signed_reasoning_goes_back_with_it() {
 }
 
 #[test]
-fn an_error_status_is_classified_with_its_document() {
-    let how = Replay { http_status: Some(429), ..how(None, false) };
+fn error_status_is_classified_with_its_document() {
+    let how = ReplayOptions { http_status: Some(429), ..replay_options(None, false) };
     let printed = replay(&how, br#"{"error":{"code":"insufficient_quota","message":"x"}}"#).unwrap();
     assert_eq!(
         (&printed["failure"]["kind"], &printed["failure"]["retryable"]),
@@ -80,23 +86,23 @@ fn an_error_status_is_classified_with_its_document() {
 }
 
 #[test]
-fn what_does_not_exist_is_wrong_use() {
-    let other = Replay { api: "telepathy".into(), ..how(None, false) };
+fn unknown_api_or_dialect_is_usage_error() {
+    let other = ReplayOptions { api: "telepathy".into(), ..replay_options(None, false) };
     let said = replay(&other, b"").unwrap_err().to_string();
     assert!(said.starts_with("there is no API \"telepathy\"; known are openai_chat"), "{said}");
-    let other = Replay { dialect: Some("klingon".into()), ..how(None, false) };
-    assert_eq!(replay(&other, b""), Err(WrongUse::Dialect("klingon".into())));
+    let other = ReplayOptions { dialect: Some("klingon".into()), ..replay_options(None, false) };
+    assert_eq!(replay(&other, b""), Err(ReplayUsageError::UnknownDialect("klingon".into())));
 }
 
 /// One image in the reply of every API: the same block, whichever way it came, and next to nothing of base64 in it.
 #[test]
-fn an_image_of_a_reply_is_a_block_with_the_hash_of_its_bytes() {
+fn reply_image_becomes_block_with_hash_of_its_bytes() {
     use crate::base64;
-    use crate::pictures::SaidImage;
+    use crate::pictures::GeneratedImage;
     let bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02, a leaf";
     let (data, about) = (base64::encode(bytes), "A leaf");
     let url = json!({"type": "image_url", "image_url": {"url": format!("data:image/webp;base64,{data}")}});
-    let blob = SaidImage::read(&data, None).unwrap().sha256;
+    let blob = GeneratedImage::parse(&data, None).unwrap().sha256;
     let image = |alt: &str| json!({"type": "image", "blob": blob, "mime": "image/png", "alt": alt});
     let plain = image("Generated image (3 × 2 pixels)");
     let text = |text: &str| json!({"type": "text", "text": text});
@@ -153,7 +159,7 @@ fn an_image_of_a_reply_is_a_block_with_the_hash_of_its_bytes() {
         ("ollama", format!("{native}\n"), json!([text("a"), plain, {"type": "x:images", "value": ["AA=="]}])),
     ] {
         for chunk in [None, Some(1), Some(7)] {
-            let printed = replay(&Replay { api: api.into(), dialect: None, ..how(chunk, true) }, body.as_bytes()).unwrap();
+            let printed = replay(&ReplayOptions { api: api.into(), dialect: None, ..replay_options(chunk, true) }, body.as_bytes()).unwrap();
             assert_eq!((&printed["complete"], &printed["blocks"]), (&json!(true), &expected), "{api}");
         }
     }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn events(pieces: &[&[u8]]) -> Vec<SseEvent> {
-    let mut framer = Framer::default();
+    let mut framer = SseParser::default();
     let mut out = Vec::new();
     for piece in pieces {
         framer.feed(piece, &mut |event| out.push(event)).unwrap();
@@ -19,7 +19,7 @@ fn datas(body: &str) -> Vec<String> {
 }
 
 #[test]
-fn lines_end_as_the_standard_says() {
+fn line_endings_follow_standard() {
     for (body, expected) in [
         ("data: a\n\ndata: b\n\n", &["a", "b"][..]),
         ("data: a\r\n\r\ndata: b\r\n\r\n", &["a", "b"]),
@@ -40,14 +40,14 @@ fn lines_end_as_the_standard_says() {
 }
 
 #[test]
-fn an_events_name_belongs_to_that_event_only() {
+fn event_name_applies_to_one_event_only() {
     let names: Vec<_> =
         events(&[b"event: error\ndata: 1\n\ndata: 2\n\n"]).into_iter().map(|event| event.name).collect();
     assert_eq!(names, ["error", ""]);
 }
 
 #[test]
-fn a_whole_event_without_its_blank_line_counts_and_a_cut_one_does_not() {
+fn complete_event_without_blank_line_counts_and_truncated_one_does_not() {
     for (body, expected) in [
         ("data: {\"a\":1}", &["{\"a\":1}"][..]),
         ("data: {\"a\":1}\n", &["{\"a\":1}"]),
@@ -63,10 +63,10 @@ fn a_whole_event_without_its_blank_line_counts_and_a_cut_one_does_not() {
 }
 
 #[test]
-fn an_event_beyond_the_limit_is_refused_and_one_at_the_limit_is_not() {
+fn event_beyond_limit_is_refused_and_event_at_limit_is_not() {
     let at_limit = limits::PROVIDER_EVENT_BYTES - "data: ".len();
-    for (length, expected) in [(at_limit, Ok(())), (at_limit + 1, Err(TooLarge))] {
-        let mut framer = Framer::default();
+    for (length, expected) in [(at_limit, Ok(())), (at_limit + 1, Err(EventTooLarge))] {
+        let mut framer = SseParser::default();
         let mut count = 0;
         let mut body = b"data: ".to_vec();
         body.resize(body.len() + length, b'x');
@@ -82,13 +82,13 @@ fn an_event_beyond_the_limit_is_refused_and_one_at_the_limit_is_not() {
 }
 
 #[test]
-fn many_lines_of_one_event_add_up_to_the_limit() {
-    let mut framer = Framer::default();
+fn lines_of_one_event_add_up_to_limit() {
+    let mut framer = SseParser::default();
     let mut line = b"data: ".to_vec();
     line.resize(1 << 20, b'x');
     line.push(b'\n');
     let result = (0..17).try_for_each(|_| framer.feed(&line, &mut |_| {}));
-    assert_eq!(result, Err(TooLarge));
+    assert_eq!(result, Err(EventTooLarge));
 }
 
 /// A body made of the pieces that matter to a parser, so that the strange combinations are common.
@@ -118,7 +118,7 @@ fn body() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_split_gives_the_same_events(body in body(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8)) {
+    fn any_split_yields_same_events(body in body(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8)) {
         let whole = events(&[&body]);
         let mut at: Vec<usize> = cuts.iter().map(|cut| cut.index(body.len() + 1)).collect();
         at.extend([0, body.len()]);
@@ -130,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_at_all_are_taken(body in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_bytes_are_accepted(body in prop::collection::vec(any::<u8>(), 0..200)) {
         events(&[&body]);
     }
 }

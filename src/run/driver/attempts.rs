@@ -6,40 +6,40 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::sleep;
 
-use super::generation::progress::Progress;
-use super::run::{Halt, Run};
-use crate::journal::Batch;
-use turnleaf_domain::turn::Attempt;
+use super::generation::progress::GenerationProgress;
+use super::run::{HaltReason, TurnRun};
+use crate::journal::JournalBatch;
+use turnleaf_domain::turn::RetryAttempt;
 use turnleaf_domain::{Event, Failure, Usage, limits};
 use turnleaf_platform::ids;
-use turnleaf_providers::classify;
-use turnleaf_providers::provider::{ChatRequest, Outcome, Refused};
+use turnleaf_providers::error_classification;
+use turnleaf_providers::provider::{ChatRequest, DecodeOutcome, ProviderError};
 
 /// How the attempts at one request ended.
-pub(super) enum Tried {
-    Ended(Outcome),
+pub(super) enum AttemptResult {
+    Ended(DecodeOutcome),
     /// Refused before any content, for something that another form of the request does not have.
     Repairable(Failure),
 }
 
-impl Run<'_> {
+impl TurnRun<'_> {
     /// Sends a request until something comes of it, or nothing will.
-    pub(super) async fn attempts(
+    pub(super) async fn send_with_retries(
         &mut self,
         request: &ChatRequest,
         body: &Bytes,
-        progress: &mut Progress,
-    ) -> Result<Tried, Halt> {
-        let most = self.patience().attempts;
+        progress: &mut GenerationProgress,
+    ) -> Result<AttemptResult, HaltReason> {
+        let most = self.timeouts().attempts;
         let mut number = 1;
         loop {
-            let refused = match self.attempt(body.clone(), progress).await? {
-                Ok(Outcome { failure: Some(failure), .. }) if !progress.has_content => Refused {
-                    retries_by_itself: failure.kind.retries_by_itself(),
-                    body: classify::failing(&progress.raw).into(),
-                    ..Refused::unanswered(failure)
+            let refused = match self.send_once(body.clone(), progress).await? {
+                Ok(DecodeOutcome { failure: Some(failure), .. }) if !progress.has_content => ProviderError {
+                    retries_by_itself: failure.kind.is_auto_retryable(),
+                    body: error_classification::extract_stream_error(&progress.raw).into(),
+                    ..ProviderError::without_response(failure)
                 },
-                Ok(outcome) => return Ok(Tried::Ended(outcome)),
+                Ok(outcome) => return Ok(AttemptResult::Ended(outcome)),
                 Err(refused) => {
                     progress.is_refused = refused.is_free();
                     progress.raw.extend_from_slice(&refused.body);
@@ -47,10 +47,10 @@ impl Run<'_> {
                 }
             };
             progress.is_refused = refused.is_free();
-            if self.repairs(&refused, request) {
+            if self.try_repair(&refused, request) {
                 // Also inside of a response that began well, what is refused is not charged.
                 progress.is_refused = true;
-                return Ok(Tried::Repairable(refused.failure));
+                return Ok(AttemptResult::Repairable(refused.failure));
             }
             let wait = self.pause_before(number + 1, &refused.failure);
             let Some(wait) = wait.filter(|_| refused.retries_by_itself && number < most) else {
@@ -58,27 +58,27 @@ impl Run<'_> {
             };
             number += 1;
             progress.is_refused = false;
-            self.recorder.push(Event::Attempt(Attempt {
+            self.recorder.push(Event::Attempt(RetryAttempt {
                 number,
                 of: most,
                 wait_ms: wait.as_millis() as u64,
                 reason: refused.failure,
             }));
-            self.recorder.flush(Batch::default()).await?;
+            self.recorder.flush(JournalBatch::default()).await?;
             tokio::select! {
-                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+                why = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(why)),
                 () = sleep(wait) => {}
             }
-            self.forget(progress);
+            self.discard_attempt(progress);
         }
     }
 
     /// Nothing of an attempt that failed is the next one's.
-    fn forget(&mut self, progress: &mut Progress) {
+    fn discard_attempt(&mut self, progress: &mut GenerationProgress) {
         progress.raw.clear();
         (progress.usage, progress.reported_micros) = (Usage::default(), None);
         (progress.model, progress.stop_reason, progress.is_refused) = (None, None, false);
-        self.usages.put(progress.id, Usage::default());
+        self.usages.set(progress.id, Usage::default());
     }
 
     /// How long to wait before this attempt; `None` when the provider asks for longer than anybody should wait.
@@ -88,7 +88,7 @@ impl Run<'_> {
             Some(asked) => Some(asked),
             None => {
                 let most =
-                    (self.supervisor.pace().backoff * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
+                    (self.supervisor.timeouts().backoff * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
                 // Full jitter, from the randomness of a fresh id: many runs must not come back at the same moment.
                 let jitter = ids::mint::<uuid::Uuid>().as_u128() as u32;
                 Some(most.mul_f64(0.5 + 0.5 * f64::from(jitter) / f64::from(u32::MAX)))

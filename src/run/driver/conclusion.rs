@@ -2,41 +2,41 @@
 
 use bytes::Bytes;
 
-use super::generation::progress::Progress;
-use super::run::{Halt, Next, Run};
-use crate::journal::Batch;
+use super::generation::progress::GenerationProgress;
+use super::run::{GenerationFollowUp, HaltReason, TurnRun};
+use crate::journal::JournalBatch;
 use turnleaf_domain::notice::Notice;
 use turnleaf_domain::{BlockState, Charge, Event, FailureKind, TurnStatus};
 use turnleaf_platform::tasks;
-use turnleaf_providers::classify;
-use turnleaf_providers::prices::Sale;
-use turnleaf_providers::provider::Outcome;
+use turnleaf_providers::error_classification;
+use turnleaf_providers::prices::BillableCall;
+use turnleaf_providers::provider::DecodeOutcome;
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus};
 
-impl Run<'_> {
+impl TurnRun<'_> {
     /// Stores how the generation ended. A failure's ending is stored together with the turn's.
-    pub(super) async fn conclude(
+    pub(super) async fn conclude_generation(
         &mut self,
-        mut progress: Progress,
-        outcome: Result<Outcome, Halt>,
-    ) -> Result<Next, Halt> {
+        mut progress: GenerationProgress,
+        outcome: Result<DecodeOutcome, HaltReason>,
+    ) -> Result<GenerationFollowUp, HaltReason> {
         let halt = match outcome {
             Err(halt) => Some(halt),
-            Ok(Outcome { failure: Some(failure), .. }) => Some(Halt::Failed(failure)),
-            Ok(outcome) if !outcome.complete => Some(Halt::Failed(self.failure(FailureKind::ProviderTruncated))),
+            Ok(DecodeOutcome { failure: Some(failure), .. }) => Some(HaltReason::Failed(failure)),
+            Ok(outcome) if !outcome.complete => Some(HaltReason::Failed(self.failure(FailureKind::ProviderTruncated))),
             Ok(outcome) => {
                 progress.stop_reason = outcome.stop_reason.or(progress.stop_reason);
                 (!progress.has_content).then(|| self.empty_reply(progress.stop_reason.as_deref()))
             }
         };
         if !progress.has_content {
-            self.recorder.raw(&progress.raw);
+            self.recorder.push_raw(&progress.raw);
         }
         let mut events = Vec::new();
         progress.builder.close(if halt.is_some() { BlockState::Aborted } else { BlockState::Done }, &mut events);
         self.recorder.extend(events);
         let is_cut_off = halt.is_some() && progress.has_content;
-        let charge = self.charge(Sale { is_cut_off, ..self.sale(&progress) }).await;
+        let charge = self.charge(BillableCall { is_cut_off, ..self.billable_call(&progress) }).await;
         let end = self.generation_end(&progress, halt.as_ref(), charge);
         if let Some(halt) = halt {
             self.cut_off = Some(end);
@@ -45,32 +45,33 @@ impl Run<'_> {
         let calls = progress.builder.tool_calls().to_vec();
         self.steps_raw.push(Bytes::from(progress.raw).into());
         self.response_id = progress.response_id;
-        let next = match (calls.is_empty(), progress.stop_reason.as_deref().is_some_and(classify::is_paused)) {
-            (true, false) => Next::Over,
-            (true, true) => Next::GoesOn,
-            (false, _) => Next::Tools(calls),
-        };
-        if let (Next::Over, Some(reason)) = (&next, progress.stop_reason.as_deref())
-            && let Some(notice) = Notice::of_stop_reason(reason)
+        let next =
+            match (calls.is_empty(), progress.stop_reason.as_deref().is_some_and(error_classification::is_paused)) {
+                (true, false) => GenerationFollowUp::Complete,
+                (true, true) => GenerationFollowUp::Continue,
+                (false, _) => GenerationFollowUp::Tools(calls),
+            };
+        if let (GenerationFollowUp::Complete, Some(reason)) = (&next, progress.stop_reason.as_deref())
+            && let Some(notice) = Notice::from_stop_reason(reason)
         {
-            let block = self.block_of_ours(notice.content_for(reason), BlockState::Done);
+            let block = self.new_block(notice.content_with_stop_reason(reason), BlockState::Done);
             self.recorder.push(Event::BlockStart { block });
         }
-        if matches!(next, Next::Tools(_)) {
-            self.status(TurnStatus::WaitingSubagents);
+        if matches!(next, GenerationFollowUp::Tools(_)) {
+            self.set_status(TurnStatus::WaitingSubagents);
         }
         self.cut_off = Some(end.clone());
         // Of the last generation: one commit with the turn's ending. Of another one where it cannot be stored now, too.
-        if !matches!(next, Next::Over) {
-            self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
+        if !matches!(next, GenerationFollowUp::Complete) {
+            self.recorder.flush(JournalBatch { generation_end: Some(end), ..JournalBatch::default() }).await?;
             self.cut_off = None;
         }
         Ok(next)
     }
 
     /// A whole reply that says nothing is of no use to anybody, but a filter that took it can be named.
-    fn empty_reply(&self, stop_reason: Option<&str>) -> Halt {
-        let failure = match (stop_reason, stop_reason.and_then(Notice::of_stop_reason)) {
+    fn empty_reply(&self, stop_reason: Option<&str>) -> HaltReason {
+        let failure = match (stop_reason, stop_reason.and_then(Notice::from_stop_reason)) {
             (Some(reason), Some(Notice::Filtered | Notice::Declined)) => {
                 self.failure(FailureKind::ContentFiltered).with_detail(reason)
             }
@@ -79,11 +80,11 @@ impl Run<'_> {
             }
             _ => self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"),
         };
-        Halt::Failed(failure)
+        HaltReason::Failed(failure)
     }
 
-    pub(super) fn sale(&self, progress: &Progress) -> Sale {
-        Sale {
+    pub(super) fn billable_call(&self, progress: &GenerationProgress) -> BillableCall {
+        BillableCall {
             provider: self.job.lock.provider.clone(),
             base_url: self.provider.base_url().map(str::to_owned),
             model_requested: self.job.lock.model.clone(),
@@ -97,15 +98,15 @@ impl Run<'_> {
     }
 
     /// What a call cost, as far as anybody knows; the turn's sum takes it over.
-    pub(super) async fn charge(&mut self, sale: Sale) -> Option<Charge> {
+    pub(super) async fn charge(&mut self, sale: BillableCall) -> Option<Charge> {
         let charge = self.price(sale).await;
         self.charges.push(charge.clone());
         charge
     }
 
-    async fn price(&self, sale: Sale) -> Option<Charge> {
+    async fn price(&self, sale: BillableCall) -> Option<Charge> {
         let prices = self.supervisor.registry().prices();
-        if !sale.needs_list() {
+        if !sale.needs_price_list() {
             return prices.charge(&sale);
         }
         // The price list is read at its first use, which other replies need not wait for.
@@ -118,12 +119,12 @@ impl Run<'_> {
 
     pub(super) fn generation_end(
         &self,
-        progress: &Progress,
-        halt: Option<&Halt>,
+        progress: &GenerationProgress,
+        halt: Option<&HaltReason>,
         charge: Option<Charge>,
     ) -> GenerationEnd {
         let error = match halt {
-            Some(Halt::Failed(failure)) => Some(failure.clone()),
+            Some(HaltReason::Failed(failure)) => Some(failure.clone()),
             _ => None,
         };
         GenerationEnd {

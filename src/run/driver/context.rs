@@ -7,49 +7,50 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::attached::of_path;
-use super::handed_over::hand_in;
-use super::run::{Context, Halt, Run};
-use crate::paths::{Path, Step};
-use turnleaf_domain::branch::Frozen;
+use super::attachments::read_path_attachments;
+use super::client_tool_results::attach_client_results;
+use super::run::{HaltReason, RequestContext, TurnRun};
+use crate::path_cache::{CachedPath, CachedResponse};
+use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::context::{
-    Mode, PathTurn, Raw, RequestManifest, is_masked, keep_at_provider, manifest, may_go_on, own_results, own_steps,
+    PathTurn, RawCoverage, ReplayMode, RequestManifest, build_manifest, can_continue_from, current_results_entry,
+    current_steps_entry, has_model_break, omit_kept_by_provider,
 };
-use turnleaf_domain::repair::{KeptResponse, ProviderState, Repair, steps_told};
-use turnleaf_domain::tool::{Called, OfferedTool};
+use turnleaf_domain::repair::{KeptResponse, ProviderState, RequestRepair, describe_steps};
+use turnleaf_domain::tool::{OfferedTool, ToolLabel};
 use turnleaf_domain::{Author, Block, BranchId, Content, Event, Failure, FailureKind, Role, Turn, TurnId};
-use turnleaf_providers::provider::{Attached, ChatRequest, HistoryTurn};
-use turnleaf_providers::response::Response;
-use turnleaf_store::branches::OnPath;
+use turnleaf_providers::provider::{AttachmentsByBlock, ChatRequest, HistoryTurn};
+use turnleaf_providers::stored_response::StoredResponse;
+use turnleaf_store::branches::PathBranch;
 use turnleaf_store::{StoreError, branches};
 
 /// The pause before a busy database is asked again.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
 
 /// The path above a turn, as it was read.
-struct ReadPath {
-    path: Path,
-    branches: HashMap<BranchId, OnPath>,
+struct LoadedPath {
+    path: CachedPath,
+    branches: HashMap<BranchId, PathBranch>,
     /// By turn the bytes of those replies that may go out as they came.
-    raws: HashMap<TurnId, (Raw, Vec<Response>)>,
+    raws: HashMap<TurnId, (RawCoverage, Vec<StoredResponse>)>,
     /// What the turn's own branch holds fixed, and what its provider keeps of it.
-    frozen: Frozen,
+    frozen: PromptPrefix,
     state: ProviderState,
 }
 
-impl Run<'_> {
+impl TurnRun<'_> {
     /// The next request of this turn, and what went into it.
-    pub(super) async fn request(&mut self) -> Result<(ChatRequest, RequestManifest), Halt> {
-        self.know_context().await?;
-        self.know_own_pictures().await?;
-        Ok(self.assemble())
+    pub(super) async fn next_request(&mut self) -> Result<(ChatRequest, RequestManifest), HaltReason> {
+        self.load_context().await?;
+        self.load_own_images().await?;
+        Ok(self.assemble_request())
     }
 
     /// What the model of this turn was told that it has.
-    pub(super) async fn offered(&mut self) -> Result<Vec<OfferedTool>, Halt> {
-        self.know_context().await?;
+    pub(super) async fn offered_tools(&mut self) -> Result<Vec<OfferedTool>, HaltReason> {
+        self.load_context().await?;
         let frozen = self.context.as_ref().and_then(|context| context.frozen.tools.clone());
-        Ok(frozen.unwrap_or_else(|| self.provider.tools().into_iter().map(OfferedTool::of_provider).collect()))
+        Ok(frozen.unwrap_or_else(|| self.provider.tools().into_iter().map(OfferedTool::from_provider).collect()))
     }
 
     /// Says in a call's block what people call its tool, from its first event on.
@@ -59,42 +60,42 @@ impl Run<'_> {
         let tools = self.context.as_ref().and_then(|context| context.frozen.tools.as_ref());
         let tool = tools.and_then(|tools| tools.iter().find(|tool| tool.spec.name == *tool_name));
         if let Some(called) =
-            tool.and_then(OfferedTool::name).filter(|_| block.block_metadata.get(Called::KEY).is_none())
+            tool.and_then(OfferedTool::label).filter(|_| block.block_metadata.get(ToolLabel::KEY).is_none())
         {
-            block.block_metadata[Called::KEY] = json!(called);
+            block.block_metadata[ToolLabel::KEY] = json!(called);
         }
     }
 
-    async fn know_context(&mut self) -> Result<(), Halt> {
+    async fn load_context(&mut self) -> Result<(), HaltReason> {
         if self.context.is_none() {
             let (context, earlier) = tokio::join!(self.read_available_context(), self.earlier_request(self.step));
-            self.earlier = Some((self.step, earlier));
+            self.base_of_step = Some((self.step, earlier));
             self.context = Some(context?);
         }
         Ok(())
     }
 
     /// The context once the database answers: the beginning of a reply waits for it as long as its growth would.
-    async fn read_available_context(&self) -> Result<Context, Halt> {
+    async fn read_available_context(&self) -> Result<RequestContext, HaltReason> {
         let began = Instant::now();
         loop {
             let error = match self.read_context().await {
                 Ok(context) => return Ok(context),
                 Err(error) => error,
             };
-            if !error.is_busy() || began.elapsed() > self.supervisor.pace().database {
+            if !error.is_busy() || began.elapsed() > self.supervisor.timeouts().database {
                 tracing::error!(turn = %self.job.turn.id, %error, "the context could not be read");
                 return Err(Failure::new(FailureKind::Internal, "").into());
             }
             tokio::select! {
-                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+                why = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(why)),
                 () = sleep(TRY_AGAIN) => {}
             }
         }
     }
 
     /// The request out of what was read, in the form that a refusal left of it.
-    pub(super) fn assemble(&self) -> (ChatRequest, RequestManifest) {
+    pub(super) fn assemble_request(&self) -> (ChatRequest, RequestManifest) {
         let context = self.context.clone().unwrap_or_default();
         let previous_response = self.previous_response(&context);
         let (mut history, mut manifest) = (context.history, context.manifest);
@@ -102,25 +103,25 @@ impl Run<'_> {
         // To be sent at all changes no turn, nor do images in words.
         let repair = form.filter(|repair| repair.changes_replies());
         if let Some(kept) = &previous_response {
-            keep_at_provider(&mut manifest, kept.turn_id);
+            omit_kept_by_provider(&mut manifest, kept.turn_id);
         }
         for turn in history.iter_mut().filter(|turn| !turn.raw.is_empty()) {
-            turn.leaves_out_reasoning |= repair.is_some_and(Repair::leaves_out_earlier);
+            turn.leaves_out_reasoning |= repair.is_some_and(RequestRepair::omits_earlier_reasoning);
         }
-        for entry in manifest.iter_mut().filter(|entry| entry.mode == Mode::Raw) {
+        for entry in manifest.iter_mut().filter(|entry| entry.mode == ReplayMode::Raw) {
             // What a turn already goes without, it does not get back.
-            entry.repair = entry.repair.filter(|known| known.leaves_out_earlier()).or(repair).or(entry.repair);
+            entry.repair = entry.repair.filter(|known| known.omits_earlier_reasoning()).or(repair).or(entry.repair);
         }
         if !self.steps_raw.is_empty() {
             manifest.push(match &previous_response {
-                Some(_) => own_results(self.recorder.turn()),
-                None => own_steps(self.recorder.turn(), repair),
+                Some(_) => current_results_entry(self.recorder.turn()),
+                None => current_steps_entry(self.recorder.turn(), repair),
             });
             history.extend(self.own_steps());
         }
-        self.fit_pictures(&mut history, &mut manifest, &context.state);
+        self.fit_images(&mut history, &mut manifest, &context.state);
         let offered = context.frozen.tools.clone().unwrap_or_default();
-        let (own, others): (Vec<_>, Vec<_>) = offered.into_iter().partition(|tool| tool.own_tool().is_some());
+        let (own, others): (Vec<_>, Vec<_>) = offered.into_iter().partition(|tool| tool.provider_tool_name().is_some());
         let tools = match context.frozen.tools {
             Some(_) => others.into_iter().map(|offered| offered.spec).collect(),
             None => self.provider.tools(),
@@ -129,53 +130,53 @@ impl Run<'_> {
             model: self.job.lock.model.clone(),
             system: Some(context.frozen.system_prompt).filter(|prompt| !prompt.is_empty()),
             history,
-            params: self.job.settled.params.clone(),
-            thinking: self.job.settled.thinking,
-            is_thinking_mode: self.job.settled.is_thinking_mode,
+            params: self.job.resolved_params.params.clone(),
+            thinking: self.job.resolved_params.thinking,
+            is_thinking_mode: self.job.resolved_params.is_thinking_mode,
             capabilities: self.job.capabilities.clone(),
             tools,
-            own_tools: own.iter().filter_map(|tool| tool.own_tool().map(str::to_owned)).collect(),
-            echoes_reasoning: context.state.echoes_reasoning || repair == Some(Repair::ReasoningEchoed),
+            provider_tools: own.iter().filter_map(|tool| tool.provider_tool_name().map(str::to_owned)).collect(),
+            echoes_reasoning: context.state.echoes_reasoning || repair == Some(RequestRepair::ReasoningEchoed),
             policy: context.policy,
             previous_response,
         };
-        let not_sent = self.job.settled.not_sent.clone();
+        let not_sent = self.job.resolved_params.not_sent.clone();
         let previous_response_id = request.previous_response.as_ref().map(|kept| kept.response_id.clone());
         (request, RequestManifest { turns: manifest, not_sent, repair: form, previous_response_id })
     }
 
     /// The response to go on from: this turn's last step, else the reply before it. A turn that was repaired sends all.
-    fn previous_response(&self, context: &Context) -> Option<KeptResponse> {
+    fn previous_response(&self, context: &RequestContext) -> Option<KeptResponse> {
         if !self.provider.keeps_responses() || self.repair.is_some() || context.is_masked {
             return None;
         }
         match self.steps_raw.is_empty() {
-            true => context.previous.clone(),
-            false => self.kept(),
+            true => context.previous_response.clone(),
+            false => self.kept_response(),
         }
     }
 
-    fn kept(&self) -> Option<KeptResponse> {
+    fn kept_response(&self) -> Option<KeptResponse> {
         let response_id = self.response_id.clone()?;
         Some(KeptResponse { turn_id: self.job.turn.id, response_id })
     }
 
     /// What the branch keeps of this reply, now that it is whole, where that changes. A refusal was learnt from already
     /// (`keep_repair`), and nothing goes on from a reply that had one.
-    pub(super) fn kept_state(&self) -> Option<ProviderState> {
+    pub(super) fn provider_state_update(&self) -> Option<ProviderState> {
         let state = &self.context.as_ref().filter(|_| self.repair.is_none())?.state;
-        let previous_response = Some(self.kept()).filter(|_| self.provider.keeps_responses()).flatten();
+        let previous_response = Some(self.kept_response()).filter(|_| self.provider.keeps_responses()).flatten();
         (state.previous_response != previous_response).then(|| ProviderState { previous_response, ..state.clone() })
     }
 
     /// The steps so far: as they came, but for those that are told in words because the provider refused them.
     fn own_steps(&self) -> Vec<HistoryTurn> {
         let (blocks, turn_id) = (&self.recorder.turn().blocks, self.job.turn.id);
-        let told = self.repair.as_ref().filter(|repaired| repaired.repair == Repair::StepsTold);
+        let told = self.repair.as_ref().filter(|repaired| repaired.repair == RequestRepair::StepsTold);
         let (steps, of_steps) = told.map_or((0, 0), |repaired| (repaired.steps, repaired.blocks));
         let mut turns = Vec::new();
         if steps > 0 {
-            let words = Content::text(steps_told(&blocks[..of_steps]));
+            let words = Content::text(describe_steps(&blocks[..of_steps]));
             let said = blocks.first().map(|block| Block { content: words, ..block.clone() });
             turns.push(HistoryTurn {
                 turn_id,
@@ -183,7 +184,7 @@ impl Run<'_> {
                 blocks: said.into_iter().collect(),
                 raw: Vec::new(),
                 leaves_out_reasoning: false,
-                attached: Attached::default(),
+                attached: AttachmentsByBlock::default(),
             });
         }
         if self.steps_raw.len() > steps {
@@ -195,54 +196,57 @@ impl Run<'_> {
                 leaves_out_reasoning: self
                     .repair
                     .as_ref()
-                    .is_some_and(|repaired| repaired.repair == Repair::ReasoningLeftOut),
-                attached: self.pictures.clone(),
+                    .is_some_and(|repaired| repaired.repair == RequestRepair::ReasoningLeftOut),
+                attached: self.images.clone(),
             });
         }
         turns
     }
 
     /// Reads the path above this turn, with the branches that it runs along and the bytes of its replies.
-    async fn read_path(&self) -> Result<ReadPath, StoreError> {
+    async fn read_path(&self) -> Result<LoadedPath, StoreError> {
         let db = self.supervisor.db();
         let branch_id = self.job.turn.branch_id;
         // None of them waits for another: a person waits for all of them.
         let owner = self.job.owner;
-        let paths = self.supervisor.paths();
+        let paths = self.supervisor.path_cache();
         let begun = async {
             match self.job.turn.prev_turn_id {
-                Some(leaf) => paths.begin(db, owner, self.job.turn.chat_id, leaf).await.map(Some),
+                Some(leaf) => paths.read_newest(db, owner, self.job.turn.chat_id, leaf).await.map(Some),
                 None => Ok(None),
             }
         };
-        let (own, begun, branches) =
-            tokio::try_join!(branches::of_run(db, branch_id), begun, branches::of_path(db, owner, branch_id))?;
+        let (own, begun, branches) = tokio::try_join!(
+            branches::frozen_and_provider_state(db, branch_id),
+            begun,
+            branches::list_on_path(db, owner, branch_id)
+        )?;
         let (frozen, state) = own.unwrap_or_default();
         let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
         let is_own = |turn: &Turn| turn.role == Role::Assistant && lock_of(turn) == Some(&self.job.lock);
         let (path, mut steps) = match begun {
-            Some(begun) => paths.finish(db, owner, begun, is_own).await?,
+            Some(begun) => paths.read_rest(db, owner, begun, is_own).await?,
             None => Default::default(),
         };
-        let mut raws: HashMap<TurnId, (Raw, Vec<Response>)> = HashMap::new();
+        let mut raws: HashMap<TurnId, (RawCoverage, Vec<StoredResponse>)> = HashMap::new();
         for turn in &path {
             if let Some(steps) = steps.remove(&turn.id) {
-                raws.insert(turn.id, kept(turn, &steps, self.provider.api()));
+                raws.insert(turn.id, replayable_responses(turn, &steps, self.provider.api()));
             }
         }
-        Ok(ReadPath { path, branches, raws, frozen, state })
+        Ok(LoadedPath { path, branches, raws, frozen, state })
     }
 
-    async fn read_context(&self) -> Result<Context, StoreError> {
-        let ReadPath { path, branches, mut raws, frozen, state } = self.read_path().await?;
+    async fn read_context(&self) -> Result<RequestContext, StoreError> {
+        let LoadedPath { path, branches, mut raws, frozen, state } = self.read_path().await?;
         let policy = branches.get(&self.job.turn.branch_id).map(|branch| branch.policy);
         let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
         // Replies up to the one that the provider refused; none where that one is not on this path.
         let refused = state.reasoning_left_out_until.and_then(|until| path.iter().position(|turn| turn.id == until));
         let is_refused = |at: usize| refused.is_some_and(|refused| at <= refused);
         let repair = |at: usize| {
-            let echoed = state.echoes_reasoning.then_some(Repair::ReasoningEchoed);
-            is_refused(at).then_some(Repair::EarlierReasoningLeftOut).or(echoed)
+            let echoed = state.echoes_reasoning.then_some(RequestRepair::ReasoningEchoed);
+            is_refused(at).then_some(RequestRepair::EarlierReasoningLeftOut).or(echoed)
         };
         let described: Vec<PathTurn<'_>> = path
             .iter()
@@ -250,24 +254,26 @@ impl Run<'_> {
             .map(|(at, turn)| PathTurn {
                 turn,
                 lock: lock_of(turn).unwrap_or(&self.job.lock),
-                raw: raws.get(&turn.id).map_or(Raw::Missing, |(raw, _)| *raw),
+                raw: raws.get(&turn.id).map_or(RawCoverage::Missing, |(raw, _)| *raw),
                 repair: repair(at),
             })
             .collect();
-        let mut manifest = manifest(&described, &self.job.lock);
-        let previous = state.previous_response.clone().filter(|kept| may_go_on(&described, &manifest, kept.turn_id));
-        let is_masked = is_masked(&manifest);
+        let mut manifest = build_manifest(&described, &self.job.lock);
+        let previous =
+            state.previous_response.clone().filter(|kept| can_continue_from(&described, &manifest, kept.turn_id));
+        let is_masked = has_model_break(&manifest);
         // Where nobody knows whether it sees, it is shown the image; a refusal is learnt from.
         let sees = self.job.capabilities.images != Some(false);
-        let mut attached = of_path(self.supervisor.db(), self.job.owner, &path, &mut manifest, sees).await?;
+        let mut attached =
+            read_path_attachments(self.supervisor.db(), self.job.owner, &path, &mut manifest, sees).await?;
         let earlier = path.iter().rev().find(|turn| turn.role == Role::Assistant).map(|turn| turn.id);
         let mut history: Vec<HistoryTurn> = path
             .into_iter()
             .zip(&manifest)
             .enumerate()
-            .filter(|(_, (_, entry))| entry.mode != Mode::Omitted)
+            .filter(|(_, (_, entry))| entry.mode != ReplayMode::Omitted)
             .map(|(at, (turn, entry))| {
-                let raw = Some(entry.mode).filter(|mode| *mode == Mode::Raw).and_then(|_| raws.remove(&turn.id));
+                let raw = Some(entry.mode).filter(|mode| *mode == ReplayMode::Raw).and_then(|_| raws.remove(&turn.id));
                 HistoryTurn {
                     turn_id: turn.id,
                     role: turn.role,
@@ -278,15 +284,15 @@ impl Run<'_> {
                 }
             })
             .collect();
-        self.read_pictures(&mut history).await?;
-        Ok(Context {
-            history: hand_in(history),
+        self.read_images(&mut history).await?;
+        Ok(RequestContext {
+            history: attach_client_results(history),
             manifest,
             frozen,
             policy: policy.unwrap_or_default(),
             state,
-            earlier,
-            previous,
+            previous_reply: earlier,
+            previous_response: previous,
             is_masked,
         })
     }
@@ -294,27 +300,31 @@ impl Run<'_> {
 
 /// What is kept of a reply's bytes, without the requests in it that were refused and sent again. Bytes of another API,
 /// which the provider of this name spoke before, cannot be read by this one.
-pub(super) fn kept(turn: &Turn, steps: &[Step], api: &str) -> (Raw, Vec<Response>) {
-    let wrote = |step: &Step| {
+pub(super) fn replayable_responses(
+    turn: &Turn,
+    steps: &[CachedResponse],
+    api: &str,
+) -> (RawCoverage, Vec<StoredResponse>) {
+    let wrote = |step: &CachedResponse| {
         let is_of =
             |block: &Block| block.generation_id == Some(step.generation_id) && block.author == Author::Assistant;
         turn.blocks.iter().any(is_of)
     };
     let last = steps.len().saturating_sub(1);
-    let steps: Vec<&Step> = steps
+    let steps: Vec<&CachedResponse> = steps
         .iter()
         .enumerate()
         .filter(|(at, step)| step.is_complete || *at == last || wrote(step))
         .map(|(_, step)| step)
         .collect();
-    let is_foreign = |step: &&Step| step.api.as_deref().is_some_and(|of| of != api);
+    let is_foreign = |step: &&CachedResponse| step.api.as_deref().is_some_and(|of| of != api);
     let raw =
         if steps.is_empty() || steps.iter().any(is_foreign) || steps.iter().any(|step| step.is_empty && wrote(step)) {
-            Raw::Missing
+            RawCoverage::Missing
         } else if steps.iter().all(|step| step.is_complete) {
-            Raw::Whole
+            RawCoverage::Whole
         } else {
-            Raw::Partial
+            RawCoverage::Partial
         };
     (raw, steps.into_iter().map(|step| step.response.clone()).collect())
 }

@@ -1,8 +1,8 @@
 //! One provider call: request stored, sent, tried again while nothing has come, its bytes kept and turned into events
 //! until it ends.
 
+mod ingest;
 pub(super) mod progress;
-mod taking;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,58 +11,62 @@ use bytes::Bytes;
 use futures::StreamExt;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use self::progress::Progress;
-use super::attempts::Tried;
-use super::run::{Halt, Next, Run};
-use crate::journal::Batch;
-use crate::pace::Pace;
-use turnleaf_domain::alike::is_short;
+use self::progress::GenerationProgress;
+use super::attempts::AttemptResult;
+use super::run::{GenerationFollowUp, HaltReason, TurnRun};
+use crate::journal::JournalBatch;
+use crate::timeouts::RunTimeouts;
+use turnleaf_domain::byte_delta::is_too_short_for_delta;
 use turnleaf_domain::context::RequestManifest;
 use turnleaf_domain::{Event, Failure, FailureKind, GenerationId, Usage, limits};
 use turnleaf_platform::ids;
-use turnleaf_providers::builder::{BlockBuilder, Place};
+use turnleaf_providers::builder::{BlockBuilder, BlockPosition};
 use turnleaf_providers::pictures;
-use turnleaf_providers::provider::{Decoder, Outcome, Refused, Reply};
-use turnleaf_store::generations::requests::{Base, StoredRequest};
+use turnleaf_providers::provider::{DecodeOutcome, Decoder, ProviderError, ProviderReply};
+use turnleaf_store::generations::requests::{RequestBase, StoredRequest};
 use turnleaf_store::generations::{NewGeneration, RawKind};
 
-impl Run<'_> {
+impl TurnRun<'_> {
     /// Makes one call of the provider, or two where the first is refused and can be repaired; gives what it asks
     /// for.
-    pub(super) async fn generation(&mut self) -> Result<Next, Halt> {
+    pub(super) async fn run_generation(&mut self) -> Result<GenerationFollowUp, HaltReason> {
         loop {
-            let (request, manifest) = self.request().await?;
+            let (request, manifest) = self.next_request().await?;
             let body = self.provider.build(&request);
             if self.paused_at.as_ref() == Some(&body) {
-                return Ok(Next::Over);
+                return Ok(GenerationFollowUp::Complete);
             }
-            let mut progress = self.begin(&body, &manifest).await?;
-            let wire = pictures::on_the_wire(&body, &request);
-            let tried = self.attempts(&request, &wire, &mut progress).await;
+            let mut progress = self.start_generation(&body, &manifest).await?;
+            let wire = pictures::insert_image_bytes(&body, &request);
+            let tried = self.send_with_retries(&request, &wire, &mut progress).await;
             if progress.has_content {
                 self.keep_repair().await;
             }
             let outcome = match tried {
-                Ok(Tried::Repairable(failure)) => {
-                    self.refused(progress, failure).await?;
+                Ok(AttemptResult::Repairable(failure)) => {
+                    self.record_refusal(progress, failure).await?;
                     continue;
                 }
-                Ok(Tried::Ended(outcome)) => Ok(outcome),
+                Ok(AttemptResult::Ended(outcome)) => Ok(outcome),
                 Err(halt) => Err(halt),
             };
-            let next = self.conclude(progress, outcome).await?;
-            self.paused_at = matches!(next, Next::GoesOn).then_some(body);
+            let next = self.conclude_generation(progress, outcome).await?;
+            self.paused_at = matches!(next, GenerationFollowUp::Continue).then_some(body);
             return Ok(next);
         }
     }
 
     /// Stores the request before it is sent.
-    async fn begin(&mut self, body: &Bytes, manifest: &RequestManifest) -> Result<Progress, Halt> {
+    async fn start_generation(
+        &mut self,
+        body: &Bytes,
+        manifest: &RequestManifest,
+    ) -> Result<GenerationProgress, HaltReason> {
         let id: GenerationId = ids::mint();
         let step = self.step;
         self.step += 1;
         let now = self.supervisor.clock().now();
-        let request = self.as_stored(step, body, manifest).await;
+        let request = self.stored_request(step, body, manifest).await;
         self.recorder.push(Event::GenerationStart {
             generation_id: id,
             step,
@@ -81,46 +85,49 @@ impl Run<'_> {
             raw_kind: if self.supervisor.stores_raw() { RawKind::SseEvents } else { RawKind::None },
             started_at: now,
         };
-        self.recorder.flush(Batch { generation: Some(generation), ..Batch::default() }).await?;
+        self.recorder.flush(JournalBatch { generation: Some(generation), ..JournalBatch::default() }).await?;
         if self.supervisor.stores_raw() {
-            self.recorder.begin_raw(id);
+            self.recorder.start_raw(id);
             self.generations.push(id);
         }
         Ok(self.progress(id))
     }
 
     /// The request as it is stored: after an earlier one of its path, if that can be read.
-    async fn as_stored(&mut self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
+    async fn stored_request(&mut self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
         let manifest: Bytes = serde_json::to_vec(manifest).unwrap_or_default().into();
-        let earlier = match self.earlier.take().filter(|(of, _)| *of == step) {
-            _ if is_short(body.len() + manifest.len()) => None,
+        let earlier = match self.base_of_step.take().filter(|(of, _)| *of == step) {
+            _ if is_too_short_for_delta(body.len() + manifest.len()) => None,
             Some((_, earlier)) => earlier,
             None => self.earlier_request(step).await,
         };
         match earlier {
-            Some(base) => StoredRequest::after(&base, body.clone(), manifest),
-            None => StoredRequest::whole(body.clone(), manifest),
+            Some(base) => StoredRequest::against_base(&base, body.clone(), manifest),
+            None => StoredRequest::from_whole(body.clone(), manifest),
         }
     }
 
     /// The request that the one of this step may be stored after.
-    pub(super) async fn earlier_request(&self, step: u32) -> Option<Arc<Base>> {
+    pub(super) async fn earlier_request(&self, step: u32) -> Option<Arc<RequestBase>> {
         let (turn, lock) = (self.job.turn.id, &self.job.lock);
-        let earlier = self.supervisor.bases().before(self.supervisor.db(), (turn, step, &lock.provider, &lock.model));
+        let earlier = self
+            .supervisor
+            .request_base_cache()
+            .load_base(self.supervisor.db(), (turn, step, &lock.provider, &lock.model));
         earlier.await.unwrap_or_else(|error| {
             tracing::warn!(%turn, %error, "an earlier request could not be read: this one is stored whole");
             None
         })
     }
 
-    fn progress(&self, id: GenerationId) -> Progress {
+    fn progress(&self, id: GenerationId) -> GenerationProgress {
         let turn = self.recorder.turn();
-        let place = Place { turn_ord: turn.ord, next_seq: turn.next_block_seq(), generation_id: id };
+        let place = BlockPosition { turn_ord: turn.ord, next_seq: turn.next_block_seq(), generation_id: id };
         let clock = self.supervisor.clock().clone();
-        Progress {
+        GenerationProgress {
             id,
             began: Instant::now(),
-            builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())).going_on(&turn.blocks),
+            builder: BlockBuilder::new(place, move || (ids::mint(), clock.now())).with_pending_calls(&turn.blocks),
             raw: Vec::new(),
             usage: Usage::default(),
             reported_micros: None,
@@ -130,21 +137,21 @@ impl Run<'_> {
             response_id: None,
             first_token_at: None,
             has_content: false,
-            said: 0,
+            reply_bytes: 0,
         }
     }
 
     /// One attempt: what it ended with, or that nothing began.
-    pub(super) async fn attempt(
+    pub(super) async fn send_once(
         &mut self,
         body: Bytes,
-        progress: &mut Progress,
-    ) -> Result<Result<Outcome, Refused>, Halt> {
+        progress: &mut GenerationProgress,
+    ) -> Result<Result<DecodeOutcome, ProviderError>, HaltReason> {
         let asked = Instant::now();
-        let first_byte = (asked + self.patience().first_byte).min(self.deadline);
+        let first_byte = (asked + self.timeouts().first_byte).min(self.deadline);
         let sent = tokio::select! {
             biased;
-            why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+            why = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(why)),
             sent = timeout_at(first_byte, self.provider.send(&self.job.lock.model, body)) => sent,
         };
         match sent {
@@ -155,27 +162,35 @@ impl Run<'_> {
     }
 
     /// The clocks for this provider and model.
-    pub(super) fn patience(&self) -> Pace {
-        let of_provider = self.supervisor.registry().patience(&self.job.lock.provider);
-        self.supervisor.pace().of(of_provider).with(&self.job.capabilities, self.job.settled.is_thinking_mode)
+    pub(super) fn timeouts(&self) -> RunTimeouts {
+        let of_provider = self.supervisor.registry().retry_policy(&self.job.lock.provider);
+        self.supervisor
+            .timeouts()
+            .with_patience(of_provider)
+            .for_model(&self.job.capabilities, self.job.resolved_params.is_thinking_mode)
     }
 
-    async fn stream(&mut self, reply: Reply, progress: &mut Progress, first_byte: Instant) -> Result<Outcome, Halt> {
+    async fn stream(
+        &mut self,
+        reply: ProviderReply,
+        progress: &mut GenerationProgress,
+        first_byte: Instant,
+    ) -> Result<DecodeOutcome, HaltReason> {
         let mut decoder = self.provider.decoder();
         let end = self.read(reply, decoder.as_mut(), progress, first_byte).await;
         // What was held back and the usage come now, also of a body that was given up.
         let mut items = Vec::new();
         let outcome = decoder.finish(&mut items);
-        self.take(&mut items, progress)?;
+        self.apply_items(&mut items, progress)?;
         match end {
             // Nor has a server that says no more, or keeps the connection open.
-            Err(Halt::Failed(failure)) if outcome.complete && failure.kind == FailureKind::ProviderStalled => {
+            Err(HaltReason::Failed(failure)) if outcome.complete && failure.kind == FailureKind::ProviderStalled => {
                 Ok(outcome)
             }
             Err(halt) => Err(halt),
             // A connection that breaks after the last word has broken nothing.
             Ok(Some(failure)) if !outcome.complete => {
-                Ok(Outcome { complete: false, stop_reason: outcome.stop_reason, failure: Some(failure) })
+                Ok(DecodeOutcome { complete: false, stop_reason: outcome.stop_reason, failure: Some(failure) })
             }
             Ok(_) => Ok(outcome),
         }
@@ -184,12 +199,12 @@ impl Run<'_> {
     /// Reads the body to its end; gives what it broke with.
     async fn read(
         &mut self,
-        reply: Reply,
+        reply: ProviderReply,
         decoder: &mut dyn Decoder,
-        progress: &mut Progress,
+        progress: &mut GenerationProgress,
         first_byte: Instant,
-    ) -> Result<Option<Failure>, Halt> {
-        let pace = self.patience();
+    ) -> Result<Option<Failure>, HaltReason> {
+        let pace = self.timeouts();
         let mut body = reply.body;
         let mut items = Vec::new();
         // What is said of a silence is how long it was, and not how long it might have been.
@@ -197,11 +212,11 @@ impl Run<'_> {
         let mut bytes_by = first_byte;
         let mut progress_by = Instant::now() + pace.idle_progress.max(pace.first_byte);
         loop {
-            let frame = self.recorder.deadline();
+            let frame = self.recorder.frame_deadline();
             let given_up = bytes_by.min(progress_by).min(self.deadline);
             let chunk = tokio::select! {
                 biased;
-                why = self.live.interrupted() => return Err(Halt::Interrupted(why)),
+                why = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(why)),
                 chunk = body.next() => chunk,
                 () = sleep_until(frame.unwrap_or(given_up)), if frame.is_some() => {
                     let stored = self.store().await?;
@@ -226,7 +241,7 @@ impl Run<'_> {
                 Some(Ok(bytes)) => bytes,
             };
             bytes_at = Instant::now();
-            self.keep(&bytes, progress)?;
+            self.keep_raw(&bytes, progress)?;
             let was_over = decoder.is_over();
             decoder.feed(&bytes, &mut items);
             // A server that keeps the connection after its last word is not waited for, but for a late usage; what else
@@ -239,7 +254,7 @@ impl Run<'_> {
             if !items.is_empty() {
                 progress_at = Instant::now();
                 progress_by = progress_at + pace.idle_progress;
-                self.take(&mut items, progress)?;
+                self.apply_items(&mut items, progress)?;
                 let stored = self.store().await?;
                 (bytes_by, progress_by) = (bytes_by + stored, progress_by + stored);
             }
@@ -248,13 +263,13 @@ impl Run<'_> {
 
     /// The provider has said nothing since then, and is not waited for any more.
     fn silence(&self, since: Instant) -> Failure {
-        Failure::silent_for(since.elapsed().as_secs(), self.provider.name())
+        Failure::stalled(since.elapsed().as_secs(), self.provider.name())
     }
 
     /// Stores what came. Gives how long that took: nobody was silent while we did not listen.
-    async fn store(&mut self) -> Result<Duration, Halt> {
+    async fn store(&mut self) -> Result<Duration, HaltReason> {
         let began = Instant::now();
-        self.recorder.settle().await?;
+        self.recorder.flush_if_due().await?;
         Ok(began.elapsed())
     }
 

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use tokio::time::Instant;
 
-use crate::ending::Ending;
-use crate::journal::{Batch, Journal, Line};
-use crate::live::Live;
+use crate::ending::TurnEnding;
+use crate::journal::{EventLine, Journal, JournalBatch};
+use crate::live_turns::LiveTurn;
 use crate::supervisor::Supervisor;
 use turnleaf_domain::{Block, BlockId, Event, Failure, GenerationId, Turn, TurnStatus, coalesce, fold, limits};
-use turnleaf_store::turns::Progress;
+use turnleaf_store::turns::TurnProgress;
 use turnleaf_tools::toolbox::NewBlob;
 
 /// The bytes of the running generation that the journal does not have yet.
@@ -24,14 +24,14 @@ struct RawTail {
 
 /// Records one run.
 pub struct Recorder {
-    live: Arc<Live>,
+    live: Arc<LiveTurn>,
     journal: Journal,
     /// The turn with everything that was recorded, published or not.
     turn: Turn,
     /// Noted, not numbered yet: growth may still join.
     pending: Vec<Event>,
     /// Numbered and applied, not stored yet.
-    ready: Vec<(Event, Line)>,
+    ready: Vec<(Event, EventLine)>,
     structural: bool,
     last_frame: Option<Instant>,
     raw: Option<RawTail>,
@@ -40,7 +40,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(live: Arc<Live>, journal: Journal) -> Self {
+    pub fn new(live: Arc<LiveTurn>, journal: Journal) -> Self {
         let turn = live.turn();
         Self {
             live,
@@ -71,9 +71,9 @@ impl Recorder {
 
     /// Notes an event. It is stored and shown with the next `settle` or `flush`.
     pub fn push(&mut self, mut event: Event) {
-        event.bound();
-        self.structural |= !event.is_growth();
-        coalesce::push(&mut self.pending, event);
+        event.enforce_bounds();
+        self.structural |= !event.is_delta();
+        coalesce::push_coalesced(&mut self.pending, event);
     }
 
     pub fn extend(&mut self, events: impl IntoIterator<Item = Event>) {
@@ -83,24 +83,24 @@ impl Recorder {
     }
 
     /// Notes bytes that this block names. They are stored together with it.
-    pub fn blobs(&mut self, block: BlockId, blobs: Vec<NewBlob>) {
+    pub fn push_blobs(&mut self, block: BlockId, blobs: Vec<NewBlob>) {
         self.blobs.extend(blobs.into_iter().map(|blob| (block, blob)));
     }
 
     /// From here on, `raw` keeps bytes for this generation.
-    pub fn begin_raw(&mut self, generation: GenerationId) {
+    pub fn start_raw(&mut self, generation: GenerationId) {
         self.raw = Some(RawTail { generation, offset: 0, waiting: BytesMut::new() });
     }
 
     /// Bytes as the provider sent them; stored with the events they led to.
-    pub fn raw(&mut self, bytes: &[u8]) {
+    pub fn push_raw(&mut self, bytes: &[u8]) {
         if let Some(raw) = &mut self.raw {
             raw.waiting.extend_from_slice(bytes);
         }
     }
 
     /// When pending growth must be shown; `None` when nothing waits.
-    pub fn deadline(&self) -> Option<Instant> {
+    pub fn frame_deadline(&self) -> Option<Instant> {
         if self.pending.is_empty() {
             return None;
         }
@@ -108,15 +108,15 @@ impl Recorder {
     }
 
     /// Flushes if there is anything that must not wait: a change of what exists, or growth whose frame is due.
-    pub async fn settle(&mut self) -> Result<(), Failure> {
-        if self.structural || self.deadline().is_some_and(|deadline| deadline <= Instant::now()) {
-            self.flush(Batch::default()).await?;
+    pub async fn flush_if_due(&mut self) -> Result<(), Failure> {
+        if self.structural || self.frame_deadline().is_some_and(|deadline| deadline <= Instant::now()) {
+            self.flush(JournalBatch::default()).await?;
         }
         Ok(())
     }
 
     /// Stores and shows everything that waits, together with what `batch` brings.
-    pub async fn flush(&mut self, batch: Batch) -> Result<(), Failure> {
+    pub async fn flush(&mut self, batch: JournalBatch) -> Result<(), Failure> {
         let (events, batch) = self.take(batch);
         let stored = !batch.blocks.is_empty()
             || batch.generation.is_some()
@@ -142,9 +142,9 @@ impl Recorder {
 
     /// Stores the ending however long the database takes: a turn may not hang for ever. What cannot be stored at once
     /// is shown already. Where the database refuses what the run has of its turn, the turn ends without it.
-    pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> Batch, supervisor: &Supervisor) {
-        let (events, batch) = self.take(Batch::default());
-        let complete = |mut batch: Batch, turn: &Turn| {
+    pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> JournalBatch, supervisor: &Supervisor) {
+        let (events, batch) = self.take(JournalBatch::default());
+        let complete = |mut batch: JournalBatch, turn: &Turn| {
             let end = ending(turn);
             (batch.ending, batch.generation_end, batch.provider_state) =
                 (end.ending, end.generation_end, end.provider_state);
@@ -155,27 +155,29 @@ impl Recorder {
         let mut shown = false;
         loop {
             // Growth that could not be stored before is stored with the ending.
-            for batch in self.live.take_back() {
+            for batch in self.live.take_returned_batches() {
                 lines.extend(batch.lines);
                 raw.extend(batch.raw);
             }
             lines.sort_by_key(|line| line.seq);
             raw.sort_by_key(|(_, offset, _)| *offset);
             let (lines, blocks, raw, blobs) = (lines.clone(), blocks.clone(), raw.clone(), blobs.clone());
-            let batch = Batch { lines, blocks, raw, blobs, ..Batch::default() };
+            let batch = JournalBatch { lines, blocks, raw, blobs, ..JournalBatch::default() };
             match self.journal.commit(&self.live, complete(batch, &self.turn)).await {
                 Ok(()) => break,
                 Err(unstored) if unstored.is_taken => {
                     tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
                     // Rows with places that are not theirs look like another's; then it has not ended yet.
-                    if let Err(error) = supervisor.end_as_stored(&self.live, &Ending::Failed(unstored.failure)).await {
+                    if let Err(error) =
+                        supervisor.end_stored_turn(&self.live, &TurnEnding::Failed(unstored.failure)).await
+                    {
                         tracing::error!(turn = %self.turn.id, %error, "its ending cannot be shown");
                     }
                     return;
                 }
                 Err(unstored) if unstored.is_refused => {
                     // However it ended: a part of what was shown is missing.
-                    match supervisor.end_as_stored(&self.live, &Ending::Failed(unstored.failure)).await {
+                    match supervisor.end_stored_turn(&self.live, &TurnEnding::Failed(unstored.failure)).await {
                         Ok(()) => {
                             tracing::error!(turn = %self.turn.id, "a turn ends without what the database refuses of it");
                             return;
@@ -196,7 +198,7 @@ impl Recorder {
             pause = (pause * 2).min(limits::RETRY_AFTER_MAX);
         }
         if shown {
-            self.live.committed(self.turn.last_event_seq);
+            self.live.mark_committed(self.turn.last_event_seq);
         } else {
             self.live.publish(&events, true);
         }
@@ -215,21 +217,21 @@ impl Recorder {
     }
 
     /// Numbers and applies what is pending, so that `turn` has it; it is stored with the next flush.
-    pub fn gather(&mut self) {
+    pub fn apply_pending(&mut self) {
         let first = self.turn.last_event_seq + 1;
         for (event, seq) in std::mem::take(&mut self.pending).into_iter().zip(first..) {
-            if let fold::Applied::Impossible(why) = fold::apply(&mut self.turn, seq, &event) {
+            if let fold::ApplyOutcome::Impossible(why) = fold::apply(&mut self.turn, seq, &event) {
                 tracing::error!(turn = %self.turn.id, seq, why, "a run recorded an event that cannot be");
             }
-            self.ready.push(Line::numbered(event, seq));
+            self.ready.push(EventLine::from_event(event, seq));
         }
     }
 
-    fn take(&mut self, mut batch: Batch) -> (Vec<(Event, Line)>, Batch) {
-        self.gather();
+    fn take(&mut self, mut batch: JournalBatch) -> (Vec<(Event, EventLine)>, JournalBatch) {
+        self.apply_pending();
         let events = std::mem::take(&mut self.ready);
         // Growth is in the journal only, until the block ends.
-        let changes = events.iter().filter(|(event, _)| !event.is_growth());
+        let changes = events.iter().filter(|(event, _)| !event.is_delta());
         let touched: Vec<BlockId> = changes.filter_map(|(event, _)| event.block_id()).collect();
         batch.blocks =
             self.turn.blocks.iter().filter(|block| touched.contains(&block.id)).cloned().collect::<Vec<Block>>();
@@ -252,8 +254,8 @@ impl Recorder {
     }
 }
 
-fn progress_of(turn: &Turn) -> Progress {
-    Progress {
+fn progress_of(turn: &Turn) -> TurnProgress {
+    TurnProgress {
         turn_id: turn.id,
         status: turn.status,
         last_event_seq: turn.last_event_seq,

@@ -2,18 +2,18 @@
 //! a generation of its own, so that everything that was sent is kept as it was sent. Once a turn; what the provider says
 //! to the second form is the turn's failure.
 
-use super::generation::progress::Progress;
-use super::run::{Halt, Repaired, Run};
-use crate::journal::Batch;
+use super::generation::progress::GenerationProgress;
+use super::run::{AppliedRepair, HaltReason, TurnRun};
+use crate::journal::JournalBatch;
 use turnleaf_domain::{BlockState, Event, Failure};
 use turnleaf_providers::pictures;
-use turnleaf_providers::provider::{ChatRequest, Refused};
+use turnleaf_providers::provider::{ChatRequest, ProviderError};
 use turnleaf_store::StoreError;
 use turnleaf_store::branches;
 
-impl Run<'_> {
+impl TurnRun<'_> {
     /// Whether another form of the request may be accepted. From then on requests have that form.
-    pub(super) fn repairs(&mut self, refused: &Refused, request: &ChatRequest) -> bool {
+    pub(super) fn try_repair(&mut self, refused: &ProviderError, request: &ChatRequest) -> bool {
         if self.repair.is_some() {
             return false;
         }
@@ -21,9 +21,9 @@ impl Run<'_> {
         let repair = is_about_request.then(|| self.provider.repair(refused, request)).flatten();
         let Some(repair) = repair.or_else(|| pictures::repair(refused, request)) else { return false };
         let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
-        self.repair = Some(Repaired { repair, steps, blocks, is_announced: false, is_kept: false });
+        self.repair = Some(AppliedRepair { repair, steps, blocks, is_announced: false, is_kept: false });
         // The same bytes again would be refused again.
-        let is_changed = self.provider.build(&self.assemble().0) != self.provider.build(request);
+        let is_changed = self.provider.build(&self.assemble_request().0) != self.provider.build(request);
         if !is_changed {
             self.repair = None;
         }
@@ -31,12 +31,16 @@ impl Run<'_> {
     }
 
     /// Stores how the refused request ended, before the repaired one is sent.
-    pub(super) async fn refused(&mut self, progress: Progress, failure: Failure) -> Result<(), Halt> {
-        self.recorder.raw(&progress.raw);
-        let charge = self.charge(self.sale(&progress)).await;
-        let end = self.generation_end(&progress, Some(&Halt::Failed(failure)), charge);
+    pub(super) async fn record_refusal(
+        &mut self,
+        progress: GenerationProgress,
+        failure: Failure,
+    ) -> Result<(), HaltReason> {
+        self.recorder.push_raw(&progress.raw);
+        let charge = self.charge(self.billable_call(&progress)).await;
+        let end = self.generation_end(&progress, Some(&HaltReason::Failed(failure)), charge);
         self.cut_off = Some(end.clone());
-        self.recorder.flush(Batch { generation_end: Some(end), ..Batch::default() }).await?;
+        self.recorder.flush(JournalBatch { generation_end: Some(end), ..JournalBatch::default() }).await?;
         self.cut_off = None;
         Ok(())
     }
@@ -47,7 +51,7 @@ impl Run<'_> {
         repaired.is_announced = true;
         // Not of the generation that follows: its row may not be stored, and the notice still is.
         let content = repaired.repair.notice().content();
-        let block = self.block_of_ours(content, BlockState::Done);
+        let block = self.new_block(content, BlockState::Done);
         self.recorder.push(Event::BlockStart { block });
     }
 
@@ -58,7 +62,7 @@ impl Run<'_> {
         let Some(repaired) = self.repair.as_mut().filter(|repaired| !repaired.is_kept) else { return };
         repaired.is_kept = true;
         let mut state = context.state;
-        state.learn(repaired.repair, context.earlier, turn);
+        state.record_repair(repaired.repair, context.previous_reply, turn);
         let stored: Result<(), StoreError> = async {
             let mut tx = self.supervisor.db().begin().await?;
             branches::set_provider_state(&mut tx, branch, &state).await?;

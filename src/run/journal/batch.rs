@@ -7,20 +7,20 @@ use bytes::Bytes;
 use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::{Block, BlockId, Event, GenerationId, Turn};
 use turnleaf_store::generations;
-use turnleaf_store::turns::Progress;
+use turnleaf_store::turns::TurnProgress;
 use turnleaf_tools::toolbox::NewBlob;
 
 /// A numbered event, serialised once for the journal and for every follower.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct EventLine {
     pub seq: u64,
     /// The event as JSON, without turn and number.
     pub json: Arc<str>,
 }
 
-impl Line {
+impl EventLine {
     /// An event with its number, serialised.
-    pub fn numbered(event: Event, seq: u64) -> (Event, Self) {
+    pub fn from_event(event: Event, seq: u64) -> (Event, Self) {
         // Events hold strings, numbers and parsed JSON: nothing that serialising could refuse.
         let json = serde_json::to_string(&event).unwrap_or_else(|_| r#"{"type":"unknown"}"#.into());
         (event, Self { seq, json: json.into() })
@@ -34,15 +34,15 @@ impl Line {
 
 /// What one step of one run stores, in one transaction.
 #[derive(Default)]
-pub struct Batch {
-    pub lines: Vec<Line>,
+pub struct JournalBatch {
+    pub lines: Vec<EventLine>,
     /// Blocks that are new or changed, whole.
     pub blocks: Vec<Block>,
     /// Bytes of the provider that led here, with their offset in the response.
     pub raw: Vec<(GenerationId, u64, Bytes)>,
     /// Bytes of results, with the blocks that name them.
     pub blobs: Vec<(BlockId, NewBlob)>,
-    pub progress: Option<Progress>,
+    pub progress: Option<TurnProgress>,
     pub generation: Option<generations::NewGeneration>,
     pub generation_end: Option<generations::GenerationEnd>,
     /// The turn as it ended.
@@ -51,9 +51,9 @@ pub struct Batch {
     pub provider_state: Option<ProviderState>,
 }
 
-impl Batch {
+impl JournalBatch {
     /// How much it brings.
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn byte_count(&self) -> usize {
         let lines = self.lines.iter().map(|line| line.json.len());
         let raw = self.raw.iter().map(|(_, _, raw)| raw.len());
         lines.chain(raw).chain(self.blobs.iter().map(|(_, blob)| blob.bytes.len())).sum()

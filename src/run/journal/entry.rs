@@ -9,13 +9,13 @@ use chrono::{DateTime, Utc};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::batch::Batch;
+use super::batch::JournalBatch;
 use super::health::WaitingBatch;
-use crate::live::Live;
+use crate::live_turns::LiveTurn;
 use turnleaf_domain::{BlockId, ChatId, Failure, GenerationId, TurnId};
-use turnleaf_store::blobs::{self, BlobOf};
-use turnleaf_store::generations::raw::{self, Chunk};
-use turnleaf_store::turn_blocks::BlockOf;
+use turnleaf_store::blobs::{self, NewBlockBlob};
+use turnleaf_store::generations::raw::{self, RawChunk};
+use turnleaf_store::turn_blocks::BlockUpsert;
 use turnleaf_store::turn_events::EventRow;
 use turnleaf_store::{Db, StoreError, Tx, branches, generations, turn_blocks, turn_events, turns};
 use turnleaf_tools::toolbox::NewBlob;
@@ -24,22 +24,22 @@ use turnleaf_tools::toolbox::NewBlob;
 pub(super) const WAITING_BATCHES: usize = 1024;
 
 /// A batch on its way to the writer.
-pub(super) struct Entry {
+pub(super) struct JournalEntry {
     /// When it was handed over.
     pub since: Instant,
-    pub live: Arc<Live>,
+    pub live: Arc<LiveTurn>,
     pub turn_id: TurnId,
     pub chat_id: ChatId,
-    pub batch: Batch,
+    pub batch: JournalBatch,
     /// There for batches that must be stored before their run goes on.
-    pub done: Option<oneshot::Sender<Result<(), Unstored>>>,
+    pub done: Option<oneshot::Sender<Result<(), CommitError>>>,
     /// Gone with the entry, when it is answered; and for one that waits while others are stored.
     pub waiting: Option<WaitingBatch>,
 }
 
 /// Why a batch is not in the journal.
 #[derive(Debug, Clone)]
-pub struct Unstored {
+pub struct CommitError {
     pub failure: Failure,
     /// Another writer owns this turn: its numbers are taken, or the database is, or it has an ending.
     pub is_taken: bool,
@@ -48,14 +48,14 @@ pub struct Unstored {
 }
 
 /// Stores entries in one transaction, which waits for rows that others hold as long as `lock_wait` says.
-pub(super) async fn store(
+pub(super) async fn store_entries(
     db: &Db,
-    waiting: &[Entry],
+    waiting: &[JournalEntry],
     lock_wait: Duration,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
-    db.fence_within(&mut tx, lock_wait).await?;
+    db.fence_with_lock_timeout(&mut tx, lock_wait).await?;
     for entry in waiting {
         if let Some(generation) = &entry.batch.generation {
             generations::insert(&mut tx, generation).await?;
@@ -68,21 +68,21 @@ pub(super) async fn store(
         })
         .collect();
     turn_events::append(&mut tx, &events).await?;
-    let blocks: Vec<BlockOf<'_>> = waiting
+    let blocks: Vec<BlockUpsert<'_>> = waiting
         .iter()
         .flat_map(|entry| {
-            entry.batch.blocks.iter().map(|block| BlockOf { chat_id: entry.chat_id, turn_id: entry.turn_id, block })
+            entry.batch.blocks.iter().map(|block| BlockUpsert { chat_id: entry.chat_id, turn_id: entry.turn_id, block })
         })
         .collect();
     if !blocks.is_empty() {
         turn_blocks::upsert(&mut tx, &blocks, now).await?;
     }
-    let named: Vec<BlobOf<'_>> = waiting.iter().flat_map(|entry| &entry.batch.blobs).map(blob_of).collect();
+    let named: Vec<NewBlockBlob<'_>> = waiting.iter().flat_map(|entry| &entry.batch.blobs).map(blob_of).collect();
     blobs::put(&mut tx, &named, now).await?;
-    let raw = joined(waiting.iter().flat_map(|entry| &entry.batch.raw));
-    let chunks: Vec<Chunk<'_>> = raw
+    let raw = merge_raw_pieces(waiting.iter().flat_map(|entry| &entry.batch.raw));
+    let chunks: Vec<RawChunk<'_>> = raw
         .iter()
-        .map(|(generation_id, offset, bytes)| Chunk { generation_id: *generation_id, offset: *offset, bytes })
+        .map(|(generation_id, offset, bytes)| RawChunk { generation_id: *generation_id, offset: *offset, bytes })
         .collect();
     if !chunks.is_empty() {
         raw::append_chunks(&mut tx, &chunks).await?;
@@ -90,13 +90,13 @@ pub(super) async fn store(
     for entry in waiting {
         store_progress(&mut tx, entry).await?;
     }
-    tx.commit_repeatable().await
+    tx.commit_idempotent().await
 }
 
 /// Stores how far the turn of an entry is, and its ending where it has one.
-async fn store_progress(tx: &mut Tx, entry: &Entry) -> Result<(), StoreError> {
+async fn store_progress(tx: &mut Tx, entry: &JournalEntry) -> Result<(), StoreError> {
     if let Some(progress) = &entry.batch.progress
-        && !turns::progress(tx, progress).await?
+        && !turns::record_progress(tx, progress).await?
     {
         // Its run waits for each of them, so this is not a repeated one behind its own ending.
         return Err(StoreError::NotUnique);
@@ -116,12 +116,14 @@ async fn store_progress(tx: &mut Tx, entry: &Entry) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn blob_of((block, blob): &(BlockId, NewBlob)) -> BlobOf<'_> {
-    BlobOf { block: *block, sha256: &blob.sha256, mime: &blob.mime, bytes: &blob.bytes }
+fn blob_of((block, blob): &(BlockId, NewBlob)) -> NewBlockBlob<'_> {
+    NewBlockBlob { block: *block, sha256: &blob.sha256, mime: &blob.mime, bytes: &blob.bytes }
 }
 
 /// One piece a response out of what came of each since the last commit: a row costs more than its bytes.
-fn joined<'a>(raw: impl Iterator<Item = &'a (GenerationId, u64, Bytes)>) -> Vec<(GenerationId, u64, Vec<u8>)> {
+fn merge_raw_pieces<'a>(
+    raw: impl Iterator<Item = &'a (GenerationId, u64, Bytes)>,
+) -> Vec<(GenerationId, u64, Vec<u8>)> {
     let mut pieces: Vec<(GenerationId, u64, Vec<u8>)> = Vec::new();
     let mut places: HashMap<GenerationId, usize> = HashMap::new();
     for (generation, offset, bytes) in raw {

@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 /// The batches that wait, in the order in which they were handed over.
 #[derive(Debug, Clone, Default)]
-pub struct JournalHealth(Arc<Mutex<Waiting>>);
+pub struct JournalHealth(Arc<Mutex<WaitingBatches>>);
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingBatches {
     next: u64,
     since: BTreeMap<u64, Instant>,
 }
@@ -26,7 +26,7 @@ pub struct WaitingBatch {
 
 impl JournalHealth {
     /// A batch begins to wait.
-    pub fn begin(&self) -> WaitingBatch {
+    pub fn track_batch(&self) -> WaitingBatch {
         let number = self.with(|waiting| {
             let number = waiting.next;
             waiting.next += 1;
@@ -41,7 +41,7 @@ impl JournalHealth {
         self.with(|waiting| waiting.since.first_key_value().map_or(Duration::ZERO, |(_, since)| since.elapsed()))
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut Waiting) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut WaitingBatches) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -57,13 +57,13 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn the_oldest_waiting_batch_is_the_delay() {
+    async fn delay_is_age_of_oldest_waiting_batch() {
         let health = JournalHealth::default();
         let second = Duration::from_secs(1);
         assert_eq!(health.delay(), Duration::ZERO);
-        let oldest = health.begin();
+        let oldest = health.track_batch();
         tokio::time::advance(second).await;
-        let newer = health.begin();
+        let newer = health.track_batch();
         tokio::time::advance(second).await;
         assert_eq!(health.delay(), 2 * second);
         drop(oldest);

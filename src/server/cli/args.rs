@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::domain::export::Part;
-use turnleaf_platform::config::Flags;
+use crate::domain::export::ExportDetail;
+use turnleaf_platform::config::CliFlags;
 
 /// Self-hosted chat for every LLM.
 #[derive(Debug, Parser)]
@@ -17,9 +17,9 @@ use turnleaf_platform::config::Flags;
                   Exit codes: 0 done, 1 failed, 2 wrong use, 74 damaged data, 75 data directory in use, \
                   78 unsafe or wrong configuration."
 )]
-pub struct Args {
+pub struct CliArgs {
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
     #[command(flatten)]
     pub settings: SettingArgs,
     /// Print results as JSON
@@ -45,7 +45,7 @@ pub struct SettingArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Bring the database up to date and serve
     Serve,
     /// Bring the database up to date, nothing else
@@ -129,11 +129,11 @@ pub struct ExportArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How much of reasoning is written, as Markdown and HTML
-    #[arg(long, value_enum, default_value_t = Much::Folded)]
-    pub reasoning: Much,
+    #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
+    pub reasoning: DetailLevel,
     /// How much of tools is written, as Markdown and HTML
-    #[arg(long, value_enum, default_value_t = Much::Folded)]
-    pub tools: Much,
+    #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
+    pub tools: DetailLevel,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -150,18 +150,18 @@ pub enum ExportFormat {
 
 /// How much of something is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Much {
+pub enum DetailLevel {
     Folded,
     Full,
     LeftOut,
 }
 
-impl From<Much> for Part {
-    fn from(much: Much) -> Self {
+impl From<DetailLevel> for ExportDetail {
+    fn from(much: DetailLevel) -> Self {
         match much {
-            Much::Folded => Self::Folded,
-            Much::Full => Self::Full,
-            Much::LeftOut => Self::LeftOut,
+            DetailLevel::Folded => Self::Folded,
+            DetailLevel::Full => Self::Full,
+            DetailLevel::LeftOut => Self::LeftOut,
         }
     }
 }
@@ -199,7 +199,7 @@ pub struct GuardArgs {
     pub argv: Vec<std::ffi::OsString>,
 }
 
-impl From<SettingArgs> for Flags {
+impl From<SettingArgs> for CliFlags {
     fn from(args: SettingArgs) -> Self {
         Self { listen: args.listen, database: args.database, data_dir: args.data_dir, config: args.config }
     }

@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use crate::server::cli::database::{block_on, open_existing};
-use crate::server::cli::exit::{Exit, Failed};
-use crate::server::cli::print;
+use crate::server::cli::exit::{CliError, CliExitCode};
+use crate::server::cli::output;
 use turnleaf_platform::config::Config;
 use turnleaf_platform::sealing::KEY_FILE;
 use turnleaf_store::dialect;
 
 /// Copies the database to a file that must not exist yet.
-pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {
+pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
     if !config.database.value.is_sqlite() {
         let text = "this makes copies of SQLite databases only; for PostgreSQL use pg_dump";
-        return Err(Failed::new(Exit::WrongUse, text));
+        return Err(CliError::new(CliExitCode::WrongUse, text));
     }
     if file.exists() {
-        return Err(Failed::new(Exit::Failed, format_args!("{} exists already", file.display())));
+        return Err(CliError::new(CliExitCode::Failed, format_args!("{} exists already", file.display())));
     }
     block_on(async {
         let db = open_existing(config).await?;
@@ -24,11 +24,11 @@ pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {
         db.close().await;
         Ok(())
     })?;
-    print::line(format_args!("The database was copied to {}.", file.display()))?;
+    output::print_line(format_args!("The database was copied to {}.", file.display()))?;
     let key = config.data_dir.value.join(KEY_FILE);
     if config.security.secret_key.is_none() && key.exists() {
         let text = "The keys that are stored in it can be read with {} alone: keep a copy of that, too.";
-        print::line(format_args!("{}", text.replace("{}", &key.display().to_string())))?;
+        output::print_line(format_args!("{}", text.replace("{}", &key.display().to_string())))?;
     }
     Ok(())
 }

@@ -1,42 +1,42 @@
 //! Opening the configured database for a command, and what its failures mean for the exit code.
 
-use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::exit::{CliError, CliExitCode};
 use turnleaf_platform::config::Config;
 use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_store::db::Db;
 use turnleaf_store::error::StoreError;
 
-impl From<StoreError> for Failed {
+impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         let exit = match &error {
-            StoreError::Damaged(_) => Exit::Damaged,
-            StoreError::InUse => Exit::InUse,
-            StoreError::UnknownScheme(_) | StoreError::NewerSchema { .. } => Exit::Configuration,
-            _ => Exit::Failed,
+            StoreError::Damaged(_) => CliExitCode::Damaged,
+            StoreError::InUse => CliExitCode::InUse,
+            StoreError::UnknownScheme(_) | StoreError::NewerSchema { .. } => CliExitCode::Configuration,
+            _ => CliExitCode::Failed,
         };
         Self::new(exit, error)
     }
 }
 
 /// Runs a command's work on one thread, which is enough for everything but serving.
-pub fn block_on<T>(work: impl Future<Output = Result<T, Failed>>) -> Result<T, Failed> {
+pub fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| Failed::because("start", error))?.block_on(work)
+    runtime.map_err(|error| CliError::could_not("start", error))?.block_on(work)
 }
 
 /// Makes the data directory where it is missing.
-pub fn data_dir(config: &Config) -> Result<StorageDir, Failed> {
+pub fn create_data_dir(config: &Config) -> Result<StorageDir, CliError> {
     let path = &config.data_dir.value;
     StorageDir::open(path)
-        .map_err(|error| Failed::because(&format!("make the data directory {}", path.display()), error))
+        .map_err(|error| CliError::could_not(&format!("make the data directory {}", path.display()), error))
 }
 
 /// Opens the database of an installation that exists. A command that only looks must not make an empty one, and nothing
 /// is read of one that a newer Turnleaf has written.
-pub async fn open_existing(config: &Config) -> Result<Db, Failed> {
+pub async fn open_existing(config: &Config) -> Result<Db, CliError> {
     if let Some(path) = config.database.value.sqlite_path().filter(|path| !path.exists()) {
         let text = format!("there is no database at {} (set by {})", path.display(), config.database.source);
-        return Err(Failed::new(Exit::Failed, text));
+        return Err(CliError::new(CliExitCode::Failed, text));
     }
     let db = Db::open(config.database.value.expose()).await?;
     db.plan_migration().await?;
@@ -44,11 +44,11 @@ pub async fn open_existing(config: &Config) -> Result<Db, Failed> {
 }
 
 /// The same where it must have this binary's schema to be read.
-pub async fn open_current(config: &Config) -> Result<Db, Failed> {
+pub async fn open_current(config: &Config) -> Result<Db, CliError> {
     let db = open_existing(config).await?;
     if db.plan_migration().await?.is_pending() {
         let text = "the database is older than this Turnleaf; `turnleaf migrate` brings it up to date";
-        return Err(Failed::new(Exit::Failed, text));
+        return Err(CliError::new(CliExitCode::Failed, text));
     }
     Ok(db)
 }

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::server::cli::database::{block_on, open_existing};
-use crate::server::cli::exit::{Exit, Failed};
-use crate::server::cli::file_modes::OpenPaths;
-use crate::server::cli::{free_space, print};
+use crate::server::cli::exit::{CliError, CliExitCode};
+use crate::server::cli::file_modes::ExposedPaths;
+use crate::server::cli::{free_space, output};
 use crate::server::http::site::assets::Site;
 use turnleaf_convert::Converter;
 use turnleaf_convert::sandbox::Sandbox;
-use turnleaf_platform::config::security::Auth;
+use turnleaf_platform::config::security::AuthMode;
 use turnleaf_platform::config::{Config, binding};
 use turnleaf_platform::ids;
 use turnleaf_platform::lock_file::{LockError, LockFile};
@@ -38,19 +38,19 @@ struct Observation {
     what: String,
 }
 
-fn seen(subject: &'static str, verdict: Verdict, what: impl Display) -> Observation {
+fn observation(subject: &'static str, verdict: Verdict, what: impl Display) -> Observation {
     Observation { subject, verdict, what: what.to_string() }
 }
 
 /// Prints one line for each thing looked at; fails when one of them will not work.
-pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
+pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
     let mut all = vec![configuration(config), address(config), directory(config)];
     all.extend(disks(config));
     all.extend([site(config), sandbox()]);
     all.extend(database(config));
     all.extend(providers(config));
     if json {
-        print::json(&all)?;
+        output::print_json(&all)?;
     } else {
         for one in &all {
             let mark = match one.verdict {
@@ -58,12 +58,12 @@ pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
                 Verdict::Note => "note ",
                 Verdict::Wrong => "WRONG",
             };
-            print::line(format_args!("{mark} {}: {}", one.subject, one.what))?;
+            output::print_line(format_args!("{mark} {}: {}", one.subject, one.what))?;
         }
     }
     match all.iter().filter(|one| one.verdict == Verdict::Wrong).count() {
         0 => Ok(()),
-        wrong => Err(Failed::new(Exit::Failed, format_args!("{wrong} of {} things are wrong", all.len()))),
+        wrong => Err(CliError::new(CliExitCode::Failed, format_args!("{wrong} of {} things are wrong", all.len()))),
     }
 }
 
@@ -72,18 +72,24 @@ fn configuration(config: &Config) -> Observation {
         Some(path) => format!("read from {} and the environment", path.display()),
         None => "there is no configuration file; the environment and defaults count".into(),
     };
-    seen("configuration", Verdict::Fine, what)
+    observation("configuration", Verdict::Fine, what)
 }
 
 fn address(config: &Config) -> Observation {
     let listen = &config.listen;
     let checked = listen.resolve().and_then(|addresses| binding::check(listen, &addresses, &config.security));
     match checked {
-        Ok(()) if config.security.auth.value == Auth::Proxy => {
-            seen("address", Verdict::Fine, format_args!("{} answers to its trusted proxies only", listen.text()))
-        }
-        Ok(()) => seen("address", Verdict::Fine, format_args!("{} is reachable from this machine only", listen.text())),
-        Err(error) => seen("address", Verdict::Wrong, error),
+        Ok(()) if config.security.auth.value == AuthMode::Proxy => observation(
+            "address",
+            Verdict::Fine,
+            format_args!("{} answers to its trusted proxies only", listen.host_and_port()),
+        ),
+        Ok(()) => observation(
+            "address",
+            Verdict::Fine,
+            format_args!("{} is reachable from this machine only", listen.host_and_port()),
+        ),
+        Err(error) => observation("address", Verdict::Wrong, error),
     }
 }
 
@@ -91,23 +97,28 @@ fn directory(config: &Config) -> Observation {
     let path = &config.data_dir.value;
     let shown = path.display();
     if !path.exists() {
-        return seen("data directory", Verdict::Note, format_args!("{shown} does not exist yet; serving makes it"));
+        return observation(
+            "data directory",
+            Verdict::Note,
+            format_args!("{shown} does not exist yet; serving makes it"),
+        );
     }
     if let Err(error) = StorageDir::open(path) {
-        return seen("data directory", Verdict::Wrong, format_args!("{shown}: {error}"));
+        return observation("data directory", Verdict::Wrong, format_args!("{shown}: {error}"));
     }
-    let open: Vec<String> = OpenPaths::find_in(config).paths().map(|path| path.display().to_string()).collect();
-    match LockFile::take(path, ids::mint()) {
-        Err(error @ LockError::Io { .. }) => seen("data directory", Verdict::Wrong, error),
+    let open: Vec<String> =
+        ExposedPaths::find_for_config(config).paths().map(|path| path.display().to_string()).collect();
+    match LockFile::acquire(path, ids::mint()) {
+        Err(error @ LockError::Io { .. }) => observation("data directory", Verdict::Wrong, error),
         _ if !open.is_empty() => {
             let what =
                 format_args!("other accounts can read {}; the next start closes what is its own", open.join(", "));
-            seen("data directory", Verdict::Note, what)
+            observation("data directory", Verdict::Note, what)
         }
         Err(LockError::InUse { .. }) => {
-            seen("data directory", Verdict::Fine, format_args!("{shown}, in use by a server"))
+            observation("data directory", Verdict::Fine, format_args!("{shown}, in use by a server"))
         }
-        Ok(_) => seen("data directory", Verdict::Fine, shown),
+        Ok(_) => observation("data directory", Verdict::Fine, shown),
     }
 }
 
@@ -118,18 +129,18 @@ fn disks(config: &Config) -> Vec<Observation> {
         let (free, shown) = (free_space::free_bytes(&directory), directory.display());
         match free {
             Err(error) => {
-                seen("disk", Verdict::Note, format_args!("the free space of {shown} cannot be read: {error}"))
+                observation("disk", Verdict::Note, format_args!("the free space of {shown} cannot be read: {error}"))
             }
             Ok(free) if free < bound.0 => {
                 let what = format_args!(
                     "{} MiB are free in {shown}, less than {bound}: nothing new can be started",
                     free >> 20
                 );
-                seen("disk", Verdict::Note, what)
+                observation("disk", Verdict::Note, what)
             }
             Ok(free) => {
                 let what = format_args!("{} MiB are free in {shown}; {bound} are kept free", free >> 20);
-                seen("disk", Verdict::Fine, what)
+                observation("disk", Verdict::Fine, what)
             }
         }
     };
@@ -140,22 +151,22 @@ fn site(config: &Config) -> Observation {
     let site = Site::open(config.site_root.as_deref());
     if site.is_empty() {
         let what = "this build has no scripts and styles; pages can be read but not used. Build with `cargo xtask`";
-        return seen("site", Verdict::Note, what);
+        return observation("site", Verdict::Note, what);
     }
-    seen("site", Verdict::Fine, format_args!("build {}", site.build()))
+    observation("site", Verdict::Fine, format_args!("build {}", site.build()))
 }
 
 /// What the process that reads files is bound by on this system: one is asked.
 fn sandbox() -> Observation {
     let converter = Converter::new(std::env::current_exe().unwrap_or_default());
-    let asked = block_on(async { Ok(converter.sandbox().await) });
+    let asked = block_on(async { Ok(converter.probe_sandbox().await) });
     match asked {
         Ok(Ok(sandbox)) => layers(sandbox),
         Ok(Err(_)) => {
             let what = "the process that reads files does not start; files and web pages cannot be read";
-            seen("sandbox", Verdict::Wrong, what)
+            observation("sandbox", Verdict::Wrong, what)
         }
-        Err(failed) => seen("sandbox", Verdict::Wrong, failed.message),
+        Err(failed) => observation("sandbox", Verdict::Wrong, failed.message),
     }
 }
 
@@ -180,41 +191,51 @@ fn layers(Sandbox { no_new_privs, landlock, seccomp, failures }: Sandbox) -> Obs
         ),
     };
     let why = if failures.is_empty() { String::new() } else { format!(" ({})", failures.join("; ")) };
-    seen("sandbox", verdict, what + &why)
+    observation("sandbox", verdict, what + &why)
 }
 
 fn database(config: &Config) -> Vec<Observation> {
     let url = &config.database.value;
     if url.sqlite_path().is_some_and(|path| !path.exists()) {
-        return vec![seen("database", Verdict::Note, format_args!("{url} does not exist yet; serving makes it"))];
+        return vec![observation(
+            "database",
+            Verdict::Note,
+            format_args!("{url} does not exist yet; serving makes it"),
+        )];
     }
     let looked = block_on(async {
         let db = open_existing(config).await?;
         let plan = db.plan_migration().await?;
-        let unsound = dialect::integrity(&db).await?;
+        let unsound = dialect::check_integrity(&db).await?;
         db.close().await;
         Ok((plan, unsound))
     });
     match looked {
-        Err(failed) => vec![seen("database", Verdict::Wrong, failed.message)],
+        Err(failed) => vec![observation("database", Verdict::Wrong, failed.message)],
         Ok((_, unsound)) if !unsound.is_empty() => {
-            unsound.into_iter().map(|what| seen("database", Verdict::Wrong, what)).collect()
+            unsound.into_iter().map(|what| observation("database", Verdict::Wrong, what)).collect()
         }
         Ok((plan, _)) if plan.is_pending() => {
-            vec![seen("database", Verdict::Note, format_args!("{url} is older than this binary; serving migrates it"))]
+            vec![observation(
+                "database",
+                Verdict::Note,
+                format_args!("{url} is older than this binary; serving migrates it"),
+            )]
         }
-        Ok((plan, _)) => vec![seen("database", Verdict::Fine, format_args!("{url}, schema version {}", plan.to))],
+        Ok((plan, _)) => {
+            vec![observation("database", Verdict::Fine, format_args!("{url}, schema version {}", plan.to))]
+        }
     }
 }
 
 fn providers(config: &Config) -> Vec<Observation> {
     let configured = config.providers.endpoints.iter().map(|endpoint| {
         let key = if endpoint.api_key.is_some() { "with a key" } else { "without a key" };
-        seen("provider", Verdict::Fine, format_args!("{} at {}, {key}", endpoint.name, endpoint.base_url))
+        observation("provider", Verdict::Fine, format_args!("{} at {}, {key}", endpoint.name, endpoint.base_url))
     });
     let mut all: Vec<Observation> = configured.collect();
     if config.providers.endpoints.is_empty() {
-        all.push(seen("provider", Verdict::Note, "none is configured; the demo answers until one is"));
+        all.push(observation("provider", Verdict::Note, "none is configured; the demo answers until one is"));
     }
     all
 }

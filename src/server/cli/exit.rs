@@ -10,7 +10,7 @@ use turnleaf_platform::lock_file::LockError;
 /// Exit codes other than 0. Wrong use (2) is the argument parser's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Exit {
+pub enum CliExitCode {
     Failed = 1,
     WrongUse = 2,
     /// The data is damaged; nothing was repaired.
@@ -23,50 +23,50 @@ pub enum Exit {
 
 /// A command that did not succeed: its exit code, and what standard error says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
-    pub exit: Exit,
+pub struct CliError {
+    pub code: CliExitCode,
     pub message: String,
 }
 
-impl Failed {
-    pub fn new(exit: Exit, message: impl Display) -> Self {
-        Self { exit, message: message.to_string() }
+impl CliError {
+    pub fn new(exit: CliExitCode, message: impl Display) -> Self {
+        Self { code: exit, message: message.to_string() }
     }
 
     /// A file that was named and is not there.
-    pub fn no_file(path: &Path) -> Self {
-        Self::new(Exit::Failed, format_args!("there is no file {}", path.display()))
+    pub fn file_not_found(path: &Path) -> Self {
+        Self::new(CliExitCode::Failed, format_args!("there is no file {}", path.display()))
     }
 
     /// A failure without a code of its own, in the words "could not …: why".
-    pub fn because(what: &str, error: impl Display) -> Self {
-        Self::new(Exit::Failed, format_args!("could not {what}: {error}"))
+    pub fn could_not(what: &str, error: impl Display) -> Self {
+        Self::new(CliExitCode::Failed, format_args!("could not {what}: {error}"))
     }
 }
 
-impl From<ConfigError> for Failed {
+impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> Self {
-        Self::new(Exit::Configuration, error)
+        Self::new(CliExitCode::Configuration, error)
     }
 }
 
-impl From<LockError> for Failed {
+impl From<LockError> for CliError {
     fn from(error: LockError) -> Self {
         let exit = match error {
-            LockError::InUse { .. } => Exit::InUse,
-            LockError::Io { .. } => Exit::Failed,
+            LockError::InUse { .. } => CliExitCode::InUse,
+            LockError::Io { .. } => CliExitCode::Failed,
         };
         Self::new(exit, error)
     }
 }
 
 /// Prints the message of a failure and gives its code to the process.
-pub fn code(result: Result<(), Failed>) -> ExitCode {
+pub fn exit_code(result: Result<(), CliError>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failed) => {
             eprintln!("turnleaf: {}", failed.message);
-            ExitCode::from(failed.exit as u8)
+            ExitCode::from(failed.code as u8)
         }
     }
 }

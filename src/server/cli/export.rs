@@ -7,74 +7,78 @@ use bytes::Bytes;
 use tempfile::NamedTempFile;
 use tokio::sync::mpsc;
 
-use crate::domain::export::Parts;
+use crate::domain::export::ExportOptions;
 use crate::domain::{ChatId, UserId};
 use crate::server::cli::args::{ExportArgs, ExportFormat};
 use crate::server::cli::database::{block_on, open_current};
-use crate::server::cli::exit::{Exit, Failed};
+use crate::server::cli::exit::{CliError, CliExitCode};
 use crate::server::cli::installation;
 use crate::server::http::site::assets::Site;
-use crate::server::http::transfer::exports::standalone;
+use crate::server::http::transfer::exports::standalone_page;
 use turnleaf_platform::config::Config;
-use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::{Service, ServiceError};
 
 /// Pieces of an archive that wait to be written.
-const AHEAD: usize = 8;
+const CHUNK_QUEUE: usize = 8;
 
 /// Writes to a file, to a folder, or to standard output.
-pub fn run(config: &Config, args: &ExportArgs) -> Result<(), Failed> {
+pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
     let chat: Option<ChatId> = match args.chat.as_deref().map(str::parse) {
         None => None,
         Some(Ok(chat)) => Some(chat),
-        Some(Err(error)) => return Err(Failed::new(Exit::WrongUse, format_args!("--chat: {error}"))),
+        Some(Err(error)) => return Err(CliError::new(CliExitCode::WrongUse, format_args!("--chat: {error}"))),
     };
-    let of_one = || chat.ok_or_else(|| Failed::new(Exit::WrongUse, "this is of one chat: say which with --chat ID"));
+    let of_one =
+        || chat.ok_or_else(|| CliError::new(CliExitCode::WrongUse, "this is of one chat: say which with --chat ID"));
     let wanted = match args.format {
-        ExportFormat::Json => Wanted::Archive(chat.map_or(Which::Everything, Which::Chat)),
-        ExportFormat::Markdown => Wanted::Markdown(of_one()?),
-        ExportFormat::Html => Wanted::Page(of_one()?),
+        ExportFormat::Json => ExportTarget::Archive(chat.map_or(ExportScope::Everything, ExportScope::Chat)),
+        ExportFormat::Markdown => ExportTarget::Markdown(of_one()?),
+        ExportFormat::Html => ExportTarget::Page(of_one()?),
         ExportFormat::Git => {
             let folder = args.output.as_deref();
-            let folder =
-                folder.ok_or_else(|| Failed::new(Exit::WrongUse, "say into which folder with --output DIR"))?;
-            Wanted::Repository(of_one()?, folder)
+            let folder = folder
+                .ok_or_else(|| CliError::new(CliExitCode::WrongUse, "say into which folder with --output DIR"))?;
+            ExportTarget::Repository(of_one()?, folder)
         }
     };
-    let parts = Parts { reasoning: args.reasoning.into(), tools: args.tools.into() };
+    let parts = ExportOptions { reasoning: args.reasoning.into(), tools: args.tools.into() };
     let failed = |error: ServiceError| match (error, &args.chat) {
-        (ServiceError::NotFound, Some(chat)) => Failed::new(Exit::Failed, format_args!("there is no chat {chat}")),
-        (error, _) => Failed::because("export", error),
+        (ServiceError::NotFound, Some(chat)) => {
+            CliError::new(CliExitCode::Failed, format_args!("there is no chat {chat}"))
+        }
+        (error, _) => CliError::could_not("export", error),
     };
     block_on(async {
         // A command that only looks makes no installation, and brings none up to date.
         open_current(config).await?.close().await;
-        let (service, owner, _) = installation::open_to_look(config).await?;
+        let (service, owner, _) = installation::open_read_only(config).await?;
         let text = match wanted {
-            Wanted::Archive(which) => {
-                let out = Out::to(args.output.as_deref())?;
+            ExportTarget::Archive(which) => {
+                let out = ExportOutput::open(args.output.as_deref())?;
                 return archive(&service, owner, which, out).await.map_err(failed)?;
             }
-            Wanted::Repository(chat, folder) => {
+            ExportTarget::Repository(chat, folder) => {
                 let written = service.export_git_folder(owner, chat, folder).await.map_err(failed)?;
-                return written.map_err(|error| Failed::because(&format!("write into {}", folder.display()), error));
+                return written
+                    .map_err(|error| CliError::could_not(&format!("write into {}", folder.display()), error));
             }
-            Wanted::Markdown(chat) => service.export_markdown(owner, chat, None, parts).await.map_err(failed)?,
-            Wanted::Page(chat) => {
+            ExportTarget::Markdown(chat) => service.export_markdown(owner, chat, None, parts).await.map_err(failed)?,
+            ExportTarget::Page(chat) => {
                 let style = Site::open(config.site_root.as_deref()).style();
-                let page = standalone(&service, style, owner, chat, None, parts).await;
-                page.map_err(|error| Failed::because("export", error.detail()))?.into_bytes()
+                let page = standalone_page(&service, style, owner, chat, None, parts).await;
+                page.map_err(|error| CliError::could_not("export", error.detail()))?.into_bytes()
             }
         };
-        let mut out = Out::to(args.output.as_deref())?;
+        let mut out = ExportOutput::open(args.output.as_deref())?;
         out.write(&text)?;
-        out.end()
+        out.finish()
     })
 }
 
 /// What is written.
-enum Wanted<'a> {
-    Archive(Which),
+enum ExportTarget<'a> {
+    Archive(ExportScope),
     Markdown(ChatId),
     Page(ChatId),
     Repository(ChatId, &'a Path),
@@ -84,10 +88,10 @@ enum Wanted<'a> {
 async fn archive(
     service: &Service,
     owner: UserId,
-    which: Which,
-    mut out: Out<'_>,
-) -> Result<Result<(), Failed>, ServiceError> {
-    let (send, mut receive) = mpsc::channel::<Bytes>(AHEAD);
+    which: ExportScope,
+    mut out: ExportOutput<'_>,
+) -> Result<Result<(), CliError>, ServiceError> {
+    let (send, mut receive) = mpsc::channel::<Bytes>(CHUNK_QUEUE);
     // What cannot be written is not waited for: its end goes with it, and nothing more is read.
     let write = async move {
         while let Some(piece) = receive.recv().await {
@@ -112,53 +116,53 @@ async fn archive(
                     "{damaged} damaged values could not be exported: the archive names them, and `turnleaf fsck`"
                 );
             }
-            Ok(out.end())
+            Ok(out.finish())
         }
     }
 }
 
 /// Where it goes. A file is there once it is whole.
-enum Out<'a> {
+enum ExportOutput<'a> {
     Terminal(BufWriter<io::Stdout>),
     File(BufWriter<NamedTempFile>, &'a Path),
 }
 
-impl<'a> Out<'a> {
-    fn to(file: Option<&'a Path>) -> Result<Self, Failed> {
+impl<'a> ExportOutput<'a> {
+    fn open(file: Option<&'a Path>) -> Result<Self, CliError> {
         let Some(file) = file else { return Ok(Self::Terminal(BufWriter::new(io::stdout()))) };
         if file.exists() {
-            return Err(Failed::new(Exit::Failed, format_args!("{} exists already", file.display())));
+            return Err(CliError::new(CliExitCode::Failed, format_args!("{} exists already", file.display())));
         }
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let made = NamedTempFile::new_in(folder);
-        let made = made.map_err(|error| Failed::because(&format!("make {}", file.display()), error))?;
+        let made = made.map_err(|error| CliError::could_not(&format!("make {}", file.display()), error))?;
         Ok(Self::File(BufWriter::new(made), file))
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Failed> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         match self {
             Self::Terminal(out) => out.write_all(bytes),
             Self::File(out, _) => out.write_all(bytes),
         }
-        .map_err(unwritten)
+        .map_err(write_error)
     }
 
-    fn end(self) -> Result<(), Failed> {
+    fn finish(self) -> Result<(), CliError> {
         match self {
-            Self::Terminal(mut out) => out.flush().map_err(unwritten),
+            Self::Terminal(mut out) => out.flush().map_err(write_error),
             Self::File(out, file) => {
-                let made = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
+                let made = out.into_inner().map_err(|error| write_error(error.into_error()))?;
                 let kept = made.persist_noclobber(file).map(drop).map_err(|error| error.error);
-                kept.map_err(|error| Failed::because(&format!("make {}", file.display()), error))
+                kept.map_err(|error| CliError::could_not(&format!("make {}", file.display()), error))
             }
         }
     }
 }
 
 /// Nobody reads on: that is no failure of the export.
-fn unwritten(error: io::Error) -> Failed {
+fn write_error(error: io::Error) -> CliError {
     match error.kind() {
-        ErrorKind::BrokenPipe => Failed::new(Exit::Failed, "nobody read to the end"),
-        _ => Failed::because("write the export", error),
+        ErrorKind::BrokenPipe => CliError::new(CliExitCode::Failed, "nobody read to the end"),
+        _ => CliError::could_not("write the export", error),
     }
 }

@@ -9,39 +9,39 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::server::cli::installation::IMPORTS;
+use crate::server::cli::installation::IMPORTS_DIR;
 use turnleaf_platform::config::Config;
 use turnleaf_platform::lock_file::LOCK_FILE;
 use turnleaf_platform::sealing::KEY_FILE;
 
 /// Permission bits of the group and of everybody else.
-const OTHERS: u32 = 0o077;
+const GROUP_AND_OTHERS: u32 = 0o077;
 /// A folder with this bit is shared by many accounts, as `/tmp` is, and is never an installation's own.
 const STICKY: u32 = 0o1000;
 
 /// Keeps every file that this process and its children make from now on to their owner.
 pub fn restrict_umask() {
-    rustix::process::umask(Mode::from_raw_mode(OTHERS));
+    rustix::process::umask(Mode::from_raw_mode(GROUP_AND_OTHERS));
 }
 
 /// Closes what other accounts may read of this installation, and gives the warning to show where there was anything.
 pub fn repair(config: &Config) -> Option<String> {
     let own_uid = rustix::process::geteuid().as_raw();
-    OpenPaths::find_in(config).close(own_uid).warning()
+    ExposedPaths::find_for_config(config).restrict(own_uid).warning()
 }
 
 /// The paths that other accounts may read, as one look found them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OpenPaths {
+pub struct ExposedPaths {
     /// Paths of this account, which can be closed.
-    pub closable: Vec<PathBuf>,
+    pub restrictable: Vec<PathBuf>,
     /// Paths that are left alone, each with the reason.
-    pub left: Vec<(PathBuf, &'static str)>,
+    pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
-impl OpenPaths {
+impl ExposedPaths {
     /// Looks at the installation that is configured.
-    pub fn find_in(config: &Config) -> Self {
+    pub fn find_for_config(config: &Config) -> Self {
         let database = config.database.value.sqlite_path();
         Self::find(&config.data_dir.value, database.as_deref(), rustix::process::geteuid().as_raw())
     }
@@ -54,12 +54,12 @@ impl OpenPaths {
             // What is not there, or vanishes meanwhile, is closed enough.
             let Ok(itself) = fs::symlink_metadata(&path) else { continue };
             let Ok(target) = fs::metadata(&path) else { continue };
-            if target.mode() & OTHERS == 0 {
+            if target.mode() & GROUP_AND_OTHERS == 0 {
                 continue;
             }
             match reason_to_leave(&itself, own_uid) {
-                Some(reason) => found.left.push((path, reason)),
-                None => found.closable.push(path),
+                Some(reason) => found.skipped.push((path, reason)),
+                None => found.restrictable.push(path),
             }
         }
         found
@@ -67,16 +67,16 @@ impl OpenPaths {
 
     /// All of them, whether they can be closed or not.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.closable.iter().chain(self.left.iter().map(|(path, _)| path))
+        self.restrictable.iter().chain(self.skipped.iter().map(|(path, _)| path))
     }
 
     /// Takes the permissions of others away. Must run before this process opens the database: SQLite's locks belong to
     /// the process, and closing any descriptor of the file releases them.
-    pub fn close(self, own_uid: u32) -> ModeRepair {
-        let mut repair = ModeRepair { left: self.left, ..ModeRepair::default() };
-        for path in self.closable {
+    pub fn restrict(self, own_uid: u32) -> FileModeRepair {
+        let mut repair = FileModeRepair { skipped: self.skipped, ..FileModeRepair::default() };
+        for path in self.restrictable {
             match close_path(&path, own_uid) {
-                Ok(()) => repair.closed.push(path),
+                Ok(()) => repair.restricted.push(path),
                 Err(error) => repair.failed.push((path, error)),
             }
         }
@@ -86,22 +86,22 @@ impl OpenPaths {
 
 /// The result of a repair.
 #[derive(Debug, Default)]
-pub struct ModeRepair {
-    pub closed: Vec<PathBuf>,
-    pub left: Vec<(PathBuf, &'static str)>,
+pub struct FileModeRepair {
+    pub restricted: Vec<PathBuf>,
+    pub skipped: Vec<(PathBuf, &'static str)>,
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
-impl ModeRepair {
+impl FileModeRepair {
     /// One warning that names everything that was closed or could not be; nothing where all was in order.
     pub fn warning(&self) -> Option<String> {
         let shown = |path: &PathBuf| path.display().to_string();
         let mut sentences = Vec::new();
-        if !self.closed.is_empty() {
-            let closed: Vec<String> = self.closed.iter().map(shown).collect();
+        if !self.restricted.is_empty() {
+            let closed: Vec<String> = self.restricted.iter().map(shown).collect();
             sentences.push(format!("other accounts could read {}; only the owner can now", closed.join(", ")));
         }
-        let left = self.left.iter().map(|(path, reason)| (path, (*reason).to_owned()));
+        let left = self.skipped.iter().map(|(path, reason)| (path, (*reason).to_owned()));
         let failed = self.failed.iter().map(|(path, error)| (path, error.to_string()));
         for (path, reason) in left.chain(failed) {
             sentences.push(format!("other accounts can read {}, which was left as it is: {reason}", shown(path)));
@@ -114,7 +114,7 @@ impl ModeRepair {
 /// its log, its backups and its copies, all of which begin with its name.
 fn known_paths(data_dir: &Path, database: Option<&Path>) -> Vec<PathBuf> {
     let mut paths = vec![data_dir.to_owned(), data_dir.join(LOCK_FILE), data_dir.join(KEY_FILE)];
-    let imports = data_dir.join(IMPORTS);
+    let imports = data_dir.join(IMPORTS_DIR);
     paths.push(imports.clone());
     // A folder that is a symbolic link is somebody else's arrangement: its content is not touched.
     if fs::symlink_metadata(&imports).is_ok_and(|itself| itself.is_dir()) {
@@ -164,7 +164,7 @@ fn close_path(path: &Path, own_uid: u32) -> io::Result<()> {
         return Err(io::Error::other(reason));
     }
     let mut permissions = opened.permissions();
-    permissions.set_mode(opened.mode() & 0o7777 & !OTHERS);
+    permissions.set_mode(opened.mode() & 0o7777 & !GROUP_AND_OTHERS);
     file.set_permissions(permissions)
 }
 
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn another_accounts_file_and_a_symbolic_link_are_named_and_left() {
+    fn file_of_another_account_and_symbolic_link_are_reported_and_skipped() {
         let dir = closed_dir();
         let (key, elsewhere) = (dir.path().join(KEY_FILE), dir.path().join("elsewhere"));
         fs::write(&elsewhere, "").unwrap();
@@ -195,43 +195,43 @@ mod tests {
         let own_uid = fs::metadata(&lock).unwrap().uid();
 
         // Looked at as an account that owns none of it.
-        let found = OpenPaths::find(dir.path(), None, own_uid + 1);
-        assert_eq!(found.closable, Vec::<PathBuf>::new());
-        let warning = found.close(own_uid + 1).warning().unwrap();
+        let found = ExposedPaths::find(dir.path(), None, own_uid + 1);
+        assert_eq!(found.restrictable, Vec::<PathBuf>::new());
+        let warning = found.restrict(own_uid + 1).warning().unwrap();
         assert!(warning.contains("another account") && warning.contains("turnleaf.lock"), "{warning}");
         assert_eq!(mode_of(&lock), 0o644);
 
-        let repair = OpenPaths::find(dir.path(), None, own_uid).close(own_uid);
-        assert_eq!(repair.closed, std::slice::from_ref(&lock));
-        assert_eq!(repair.left, [(key, "it is a symbolic link")]);
+        let repair = ExposedPaths::find(dir.path(), None, own_uid).restrict(own_uid);
+        assert_eq!(repair.restricted, std::slice::from_ref(&lock));
+        assert_eq!(repair.skipped, [(key, "it is a symbolic link")]);
         assert_eq!((mode_of(&lock), mode_of(&elsewhere)), (0o600, 0o644));
     }
 
     #[test]
-    fn a_path_that_is_replaced_by_a_link_after_the_look_is_not_followed() {
+    fn path_replaced_by_link_after_check_is_not_followed() {
         let dir = closed_dir();
         let (lock, elsewhere) = (dir.path().join(LOCK_FILE), dir.path().join("elsewhere"));
         fs::write(&lock, "").unwrap();
         fs::set_permissions(&lock, PermissionsExt::from_mode(0o644)).unwrap();
         let own_uid = fs::metadata(&lock).unwrap().uid();
-        let found = OpenPaths::find(dir.path(), None, own_uid);
+        let found = ExposedPaths::find(dir.path(), None, own_uid);
         fs::rename(&lock, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &lock).unwrap();
-        let repair = found.close(own_uid);
-        assert_eq!((repair.closed.len(), repair.failed.len()), (0, 1));
+        let repair = found.restrict(own_uid);
+        assert_eq!((repair.restricted.len(), repair.failed.len()), (0, 1));
         assert_eq!(mode_of(&elsewhere), 0o644);
     }
 
     #[test]
-    fn a_backup_that_its_owner_made_read_only_stays_so() {
+    fn read_only_backup_stays_read_only() {
         let dir = closed_dir();
         let backup = dir.path().join("turnleaf.db.backup-19-20260101T000000.000Z");
         fs::write(&backup, "").unwrap();
         fs::set_permissions(&backup, PermissionsExt::from_mode(0o444)).unwrap();
         let own_uid = fs::metadata(&backup).unwrap().uid();
         let database = dir.path().join("turnleaf.db");
-        let repair = OpenPaths::find(dir.path(), Some(&database), own_uid).close(own_uid);
-        assert_eq!(repair.closed, std::slice::from_ref(&backup));
+        let repair = ExposedPaths::find(dir.path(), Some(&database), own_uid).restrict(own_uid);
+        assert_eq!(repair.restricted, std::slice::from_ref(&backup));
         assert_eq!(mode_of(&backup), 0o400);
     }
 }

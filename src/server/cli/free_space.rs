@@ -17,10 +17,10 @@ use turnleaf_service::usage::storage::{FreeSpace, FreeSpaceProbe, StorageLimits}
 pub fn storage_limits(config: &Config) -> StorageLimits {
     let probe = |directory: PathBuf| {
         let measure = move || free_space(directory.clone());
-        sampled(limits::FREE_DISK_MEASURED_FOR, limits::FREE_DISK_TIME, measure)
+        sampled_probe(limits::FREE_DISK_MEASURED_FOR, limits::FREE_DISK_TIME, measure)
     };
     let probes = written_directories(config).into_iter().map(probe).collect();
-    StorageLimits::new(least(probes), config.min_free_disk.value.0, config.quota.value.0)
+    StorageLimits::new(least_free_probe(probes), config.min_free_disk.value.0, config.quota.value.0)
 }
 
 /// The directories that the server writes to: the data directory, and that of a SQLite file elsewhere.
@@ -38,7 +38,7 @@ pub fn written_directories(config: &Config) -> Vec<PathBuf> {
 
 /// The directory on whose disk the least space is free, of those that can be measured: one that cannot is no reason not
 /// to look at the others.
-fn least(probes: Vec<FreeSpaceProbe>) -> FreeSpaceProbe {
+fn least_free_probe(probes: Vec<FreeSpaceProbe>) -> FreeSpaceProbe {
     Arc::new(move || {
         let measured = join_all(probes.iter().map(|probe| probe()));
         Box::pin(async move {
@@ -82,7 +82,7 @@ struct Samples {
 /// A probe that measures at most once in `age`: many requests come at once, and a disk does not fill up meanwhile. It
 /// measures on a thread for what blocks and waits for it at most `patience`: a file system that does not answer holds up
 /// neither the worker threads nor the requests, and is asked by one thread.
-fn sampled(
+fn sampled_probe(
     age: Duration,
     patience: Duration,
     measure: impl Fn() -> io::Result<FreeSpace> + Clone + Send + Sync + 'static,
@@ -118,40 +118,40 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    fn of(bytes: u64) -> FreeSpace {
+    fn free_space_of(bytes: u64) -> FreeSpace {
         FreeSpace { bytes, directory: PathBuf::new() }
     }
 
     #[tokio::test]
-    async fn probe_measures_again_when_its_time_is_over_and_after_a_failure() {
+    async fn probe_measures_again_after_expiry_and_after_failure() {
         let asked = Arc::new(AtomicU64::new(0));
         let counting = |asked: &Arc<AtomicU64>| {
             let asked = asked.clone();
             move || match asked.fetch_add(1, Ordering::Relaxed) {
                 0 => Err(io::Error::other("not yet")),
-                n => Ok(of(n)),
+                n => Ok(free_space_of(n)),
             }
         };
-        let probe = sampled(Duration::from_secs(3_600), PATIENCE, counting(&asked));
+        let probe = sampled_probe(Duration::from_secs(3_600), PATIENCE, counting(&asked));
         assert!(probe().await.is_err());
-        assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (of(1), of(1)));
+        assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (free_space_of(1), free_space_of(1)));
         asked.store(0, Ordering::Relaxed);
-        let probe = sampled(Duration::ZERO, PATIENCE, counting(&asked));
+        let probe = sampled_probe(Duration::ZERO, PATIENCE, counting(&asked));
         assert!(probe().await.is_err());
-        assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (of(1), of(2)));
+        assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (free_space_of(1), free_space_of(2)));
     }
 
     /// On a runtime with one worker, which a call that blocks it would stop.
     #[tokio::test]
-    async fn file_system_that_does_not_answer_blocks_no_worker_and_is_asked_once() {
+    async fn unresponsive_file_system_blocks_no_worker_and_is_queried_once() {
         let (answer, waiting) = mpsc::channel::<u64>();
         let (waiting, asked) = (Arc::new(std::sync::Mutex::new(waiting)), Arc::new(AtomicU64::new(0)));
         let counted = asked.clone();
         let measure = move || {
             counted.fetch_add(1, Ordering::Relaxed);
-            waiting.lock().unwrap().recv().map(of).map_err(io::Error::other)
+            waiting.lock().unwrap().recv().map(free_space_of).map_err(io::Error::other)
         };
-        let probe = sampled(Duration::from_secs(3_600), Duration::from_millis(10), measure);
+        let probe = sampled_probe(Duration::from_secs(3_600), Duration::from_millis(10), measure);
         for _ in 0..3 {
             assert_eq!(probe().await.unwrap_err().kind(), io::ErrorKind::TimedOut);
         }
@@ -162,29 +162,29 @@ mod tests {
                 Err(_) => tokio::task::yield_now().await,
             }
         };
-        assert_eq!((measured, asked.load(Ordering::Relaxed)), (of(7), 1));
+        assert_eq!((measured, asked.load(Ordering::Relaxed)), (free_space_of(7), 1));
     }
 
     #[test]
-    fn free_space_of_a_folder_that_does_not_exist_yet_is_that_of_the_one_above() {
+    fn free_space_of_missing_folder_is_that_of_nearest_ancestor() {
         let dir = tempfile::tempdir().unwrap();
         assert!(free_bytes(&dir.path().join("a").join("b")).unwrap() > 0);
     }
 
     #[tokio::test]
-    async fn least_free_of_the_directories_that_answer_is_the_one_that_is_named() {
+    async fn least_free_responding_directory_is_named() {
         let dir = tempfile::tempdir().unwrap();
-        let probe = |measure: fn() -> io::Result<FreeSpace>| sampled(Duration::ZERO, PATIENCE, measure);
+        let probe = |measure: fn() -> io::Result<FreeSpace>| sampled_probe(Duration::ZERO, PATIENCE, measure);
         let measured = {
             let directory = dir.path().to_owned();
-            sampled(Duration::ZERO, PATIENCE, move || free_space(directory.clone()))
+            sampled_probe(Duration::ZERO, PATIENCE, move || free_space(directory.clone()))
         };
         // Nothing can be written on the disk of the processes.
         let full = probe(|| free_space("/proc".into()));
         let broken = probe(|| Err(io::Error::other("not mounted")));
-        let named = least(vec![measured.clone(), full, broken.clone()])().await.unwrap();
+        let named = least_free_probe(vec![measured.clone(), full, broken.clone()])().await.unwrap();
         assert_eq!((named.bytes, named.directory.as_path()), (0, Path::new("/proc")));
-        assert_eq!(least(vec![broken.clone(), measured])().await.unwrap().directory, dir.path());
-        assert!(least(vec![broken])().await.is_err());
+        assert_eq!(least_free_probe(vec![broken.clone(), measured])().await.unwrap().directory, dir.path());
+        assert!(least_free_probe(vec![broken])().await.is_err());
     }
 }

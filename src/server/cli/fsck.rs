@@ -6,23 +6,23 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::server::cli::database::{block_on, open_current};
-use crate::server::cli::exit::{Exit, Failed};
-use crate::server::cli::print;
+use crate::server::cli::exit::{CliError, CliExitCode};
+use crate::server::cli::output;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::config::Config;
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::{LockError, LockFile};
 use turnleaf_run::sweep;
-use turnleaf_store::fsck::repair::{self, Quarantined, Repair, Repaired};
-use turnleaf_store::fsck::{self, Finding, While};
+use turnleaf_store::fsck::repair::{self, QuarantineEntry, RepairedValue, ValueRepair};
+use turnleaf_store::fsck::{self, CheckMode, FsckFinding};
 use turnleaf_store::{Claim, Db};
 
 /// Prints the findings, one a line or as a JSON array. None is success; any is damaged data.
-pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
+pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
     // Beside a running server some turns are rightly unfinished. Without one, none may be, and none must start now.
-    let lock = LockFile::take(&config.data_dir.value, ids::mint());
-    let meanwhile = if matches!(lock, Err(LockError::InUse { .. })) { While::Serving } else { While::Stopped };
+    let lock = LockFile::acquire(&config.data_dir.value, ids::mint());
+    let meanwhile = if matches!(lock, Err(LockError::InUse { .. })) { CheckMode::Serving } else { CheckMode::Stopped };
     let findings = block_on(async {
         let db = open_current(config).await?;
         let findings = fsck::check(&db, meanwhile).await?;
@@ -30,26 +30,26 @@ pub fn run(config: &Config, json: bool) -> Result<(), Failed> {
         Ok(findings)
     })?;
     if json {
-        print::json(&findings.iter().map(finding_json).collect::<Vec<_>>())?;
+        output::print_json(&findings.iter().map(finding_json).collect::<Vec<_>>())?;
     } else {
         print_findings(&findings)?;
-        if findings.iter().any(Finding::is_unreadable_value) {
-            print::line(
+        if findings.iter().any(FsckFinding::is_unreadable_value) {
+            output::print_line(
                 "Make a backup, stop the server, then run `turnleaf fsck --repair`: it repairs what cannot be read.",
             )?;
         }
     }
-    ended(&findings)
+    findings_result(&findings)
 }
 
 /// Ends what no server drives, moves what cannot be read into quarantine, and checks again. The server must not run.
-pub fn repair(config: &Config, json: bool) -> Result<(), Failed> {
+pub fn repair(config: &Config, json: bool) -> Result<(), CliError> {
     let boot: BootId = ids::mint();
-    let _lock = LockFile::take(&config.data_dir.value, boot)?;
+    let _lock = LockFile::acquire(&config.data_dir.value, boot)?;
     let (repairs, findings) = block_on(async {
         let db = open_current(config).await?;
-        let mut claim = Claim::take(&db, boot).await?;
-        claim.begin_epoch().await?;
+        let mut claim = Claim::acquire(&db, boot).await?;
+        claim.start_epoch().await?;
         let done = repair_and_check(&db).await;
         db.close().await;
         claim.release().await;
@@ -58,85 +58,85 @@ pub fn repair(config: &Config, json: bool) -> Result<(), Failed> {
     if json {
         let findings: Vec<Value> = findings.iter().map(finding_json).collect();
         let repairs: Vec<Value> = repairs.iter().map(repair_json).collect();
-        print::json(&json!({ "repairs": repairs, "findings": findings }))?;
+        output::print_json(&json!({ "repairs": repairs, "findings": findings }))?;
     } else {
         print_repairs(&repairs)?;
         print_findings(&findings)?;
     }
-    ended(&findings)
+    findings_result(&findings)
 }
 
-async fn repair_and_check(db: &Db) -> Result<(Vec<Repair>, Vec<Finding>), Failed> {
+async fn repair_and_check(db: &Db) -> Result<(Vec<ValueRepair>, Vec<FsckFinding>), CliError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    sweep::sweep(db, &clock).await?;
+    sweep::sweep_unfinished_turns(db, &clock).await?;
     let repairs = repair::repair(db, clock.now()).await?;
     // A turn whose row could not be read before.
-    sweep::sweep(db, &clock).await?;
-    Ok((repairs, fsck::check(db, While::Stopped).await?))
+    sweep::sweep_unfinished_turns(db, &clock).await?;
+    Ok((repairs, fsck::check(db, CheckMode::Stopped).await?))
 }
 
 /// Prints what is in quarantine, one value a line as JSON: its bytes as text where they are text, else in hexadecimal.
-pub fn list_quarantine(config: &Config) -> Result<(), Failed> {
+pub fn list_quarantine(config: &Config) -> Result<(), CliError> {
     let values = block_on(async {
         let db = open_current(config).await?;
-        let values = repair::quarantined(&db).await?;
+        let values = repair::list_quarantined(&db).await?;
         db.close().await;
         Ok(values)
     })?;
     for value in &values {
-        print::line(quarantined_json(value))?;
+        output::print_line(quarantined_json(value))?;
     }
     Ok(())
 }
 
-fn print_repairs(repairs: &[Repair]) -> Result<(), Failed> {
-    for Repair { table, column, row, outcome } in repairs {
+fn print_repairs(repairs: &[ValueRepair]) -> Result<(), CliError> {
+    for ValueRepair { table, column, row, outcome } in repairs {
         match outcome {
-            Ok(Repaired { entry, change }) => {
-                print::line(format_args!("{table} {row}, {column}: {change}. Original: quarantine {entry}"))?;
+            Ok(RepairedValue { quarantine_id: entry, change }) => {
+                output::print_line(format_args!("{table} {row}, {column}: {change}. Original: quarantine {entry}"))?;
             }
-            Err(why) => print::line(format_args!("{table} {row}, {column}: not repaired: {why}"))?,
+            Err(why) => output::print_line(format_args!("{table} {row}, {column}: not repaired: {why}"))?,
         }
     }
     let done = repairs.iter().filter(|repair| repair.outcome.is_ok()).count();
     match (done, repairs.len() - done) {
         (0, 0) => Ok(()),
-        (0, left) => print::line(format_args!("Repaired: 0. Not repaired: {left}.")),
-        (done, left) => print::line(format_args!(
+        (0, left) => output::print_line(format_args!("Repaired: 0. Not repaired: {left}.")),
+        (done, left) => output::print_line(format_args!(
             "Repaired: {done}. Not repaired: {left}. `turnleaf fsck --quarantine` prints the original bytes."
         )),
     }
 }
 
-fn print_findings(findings: &[Finding]) -> Result<(), Failed> {
-    for Finding { invariant, table, id, what } in findings {
+fn print_findings(findings: &[FsckFinding]) -> Result<(), CliError> {
+    for FsckFinding { invariant, table, id, problem: what } in findings {
         // What the database itself finds names its own places.
         let place = [*table, id.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         let colon = if place.is_empty() { "" } else { ": " };
-        print::line(format_args!("{place}{colon}{what} ({invariant})"))?;
+        output::print_line(format_args!("{place}{colon}{what} ({invariant})"))?;
     }
-    if findings.is_empty() { print::line("Everything is in order.") } else { Ok(()) }
+    if findings.is_empty() { output::print_line("Everything is in order.") } else { Ok(()) }
 }
 
-fn finding_json(one: &Finding) -> Value {
-    json!({ "invariant": one.invariant, "table": one.table, "id": one.id, "what": one.what })
+fn finding_json(one: &FsckFinding) -> Value {
+    json!({ "invariant": one.invariant, "table": one.table, "id": one.id, "what": one.problem })
 }
 
-fn repair_json(one: &Repair) -> Value {
-    let Repair { table, column, row, outcome } = one;
+fn repair_json(one: &ValueRepair) -> Value {
+    let ValueRepair { table, column, row, outcome } = one;
     let done = outcome.as_ref().ok();
     json!({
         "table": table,
         "row": row,
         "column": column,
         "change": done.map(|done| &done.change),
-        "quarantine": done.map(|done| done.entry),
+        "quarantine": done.map(|done| done.quarantine_id),
         "reason": outcome.as_ref().err(),
     })
 }
 
-fn quarantined_json(value: &Quarantined) -> Value {
-    let Quarantined { id, table_name, column_name, row_key, bytes, reason, created_at } = value;
+fn quarantined_json(value: &QuarantineEntry) -> Value {
+    let QuarantineEntry { id, table_name, column_name, row_key, bytes, reason, created_at } = value;
     let mut row = json!({
         "id": id, "table": table_name, "column": column_name, "row": row_key, "reason": reason, "at": created_at,
     });
@@ -147,10 +147,10 @@ fn quarantined_json(value: &Quarantined) -> Value {
     row
 }
 
-fn ended(findings: &[Finding]) -> Result<(), Failed> {
+fn findings_result(findings: &[FsckFinding]) -> Result<(), CliError> {
     match findings.len() {
         0 => Ok(()),
-        1 => Err(Failed::new(Exit::Damaged, "1 finding")),
-        many => Err(Failed::new(Exit::Damaged, format_args!("{many} findings"))),
+        1 => Err(CliError::new(CliExitCode::Damaged, "1 finding")),
+        many => Err(CliError::new(CliExitCode::Damaged, format_args!("{many} findings"))),
     }
 }

@@ -5,20 +5,20 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use crate::server::cli::args::ImportArgs;
-use crate::server::cli::database::{block_on, data_dir};
-use crate::server::cli::exit::{Exit, Failed};
-use crate::server::cli::{installation, print};
+use crate::server::cli::database::{block_on, create_data_dir};
+use crate::server::cli::exit::{CliError, CliExitCode};
+use crate::server::cli::{installation, output};
 use turnleaf_platform::config::Config;
 use turnleaf_platform::config::database::DatabaseUrl;
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
 use turnleaf_service::transfer::imports::legacy::{LegacySchema, LegacySource};
 use turnleaf_service::transfer::imports::{
-    Import, ImportFormat, ImportReport, LegacyImport, formats, parse_format, parse_schema, schemas,
+    ImportFormat, ImportReport, ImportRequest, LegacyImport, formats, parse_format, parse_schema, schemas,
 };
 
 /// One source.
-enum Given {
+enum CliImportSource {
     /// A file, known by its content where no format is said.
     File(PathBuf, Option<ImportFormat>),
     Database(LegacySource, LegacySchema),
@@ -26,17 +26,18 @@ enum Given {
 
 /// Takes sources in, one after the other, and tells what came of each. Ends with exit code 1 when one could not be read
 /// to its end.
-pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), Failed> {
-    let sources = args.sources.iter().map(|source| given(&args.from, source)).collect::<Result<Vec<_>, Failed>>()?;
+pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliError> {
+    let sources =
+        args.sources.iter().map(|source| parse_source(&args.from, source)).collect::<Result<Vec<_>, CliError>>()?;
     // A database comes in within one transaction. On SQLite a server could not write meanwhile, and replies would fail.
     let holds_writer = parse_schema(&args.from).is_some() && config.database.value.is_sqlite() && !args.dry_run;
     let lock = match holds_writer {
-        true => Some(LockFile::take(data_dir(config)?.path(), ids::mint::<BootId>())?),
+        true => Some(LockFile::acquire(create_data_dir(config)?.path(), ids::mint::<BootId>())?),
         false => None,
     };
     let reports = block_on(async {
         let (service, owner, _looked_in) = if args.dry_run {
-            installation::open_to_look(config).await?
+            installation::open_read_only(config).await?
         } else {
             let (service, owner) = installation::open(config, lock.as_ref()).await?;
             (service, owner, None)
@@ -54,63 +55,68 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), Failed>
             let (name, dry_run) = (source.to_string(), args.dry_run);
             let what = format!("import {name}");
             let report = match source {
-                Given::Database(source, schema) => {
+                CliImportSource::Database(source, schema) => {
                     let import = LegacyImport { owner, source, schema, name, dry_run };
                     service.import_legacy(import, &mut progress).await
                 }
-                Given::File(file, format) => {
-                    let import = Import { owner, file, name, format, dry_run };
+                CliImportSource::File(file, format) => {
+                    let import = ImportRequest { owner, file, name, format, dry_run };
                     service.import(import, &mut progress).await
                 }
             };
-            reports.push(report.map_err(|error| Failed::because(&what, error))?);
+            reports.push(report.map_err(|error| CliError::could_not(&what, error))?);
         }
         // What was written last is a part of the file then, not of a log beside it.
         service.supervisor().db().close().await;
         Ok(reports)
     })?;
     if json {
-        print::json(&reports)?;
+        output::print_json(&reports)?;
     } else {
-        reports.iter().try_for_each(tell)?;
+        reports.iter().try_for_each(print_report)?;
     }
     match reports.iter().find(|report| report.stopped.is_some() || report.did_not_fit > 0) {
         None => Ok(()),
         Some(report) if report.stopped.is_none() => {
             let text = format_args!("{} conversations of {} did not fit", report.did_not_fit, report.name);
-            Err(Failed::new(Exit::Failed, text))
+            Err(CliError::new(CliExitCode::Failed, text))
         }
         Some(stopped) => {
             let why = stopped.stopped.as_deref().unwrap_or_default();
-            Err(Failed::new(Exit::Failed, format_args!("{} could not be read to its end: {why}", stopped.name)))
+            Err(CliError::new(
+                CliExitCode::Failed,
+                format_args!("{} could not be read to its end: {why}", stopped.name),
+            ))
         }
     }
 }
 
-fn given(from: &str, source: &Path) -> Result<Given, Failed> {
+fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> {
     let schema = parse_schema(from);
     let format = parse_format(from);
     if schema.is_none() && format.is_none() && from != "auto" {
         let known: Vec<&str> = formats().chain(schemas()).collect();
         let text = format!("`{from}` is not a format; there are auto, {}", known.join(", "));
-        return Err(Failed::new(Exit::WrongUse, text));
+        return Err(CliError::new(CliExitCode::WrongUse, text));
     }
     let url = source.to_str().filter(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"));
     match (schema, url) {
-        (Some(schema), Some(url)) => Ok(Given::Database(LegacySource::Server(DatabaseUrl::new(url)?), schema)),
+        (Some(schema), Some(url)) => {
+            Ok(CliImportSource::Database(LegacySource::Server(DatabaseUrl::new(url)?), schema))
+        }
         (None, Some(_)) => {
             let known: Vec<&str> = schemas().collect();
             let text = format!("say with --from which schema the database has: {}", known.join(" or "));
-            Err(Failed::new(Exit::WrongUse, text))
+            Err(CliError::new(CliExitCode::WrongUse, text))
         }
-        (_, None) if !source.is_file() => Err(Failed::no_file(source)),
-        (Some(schema), None) => Ok(Given::Database(LegacySource::File(source.to_owned()), schema)),
-        (None, None) => Ok(Given::File(source.to_owned(), format)),
+        (_, None) if !source.is_file() => Err(CliError::file_not_found(source)),
+        (Some(schema), None) => Ok(CliImportSource::Database(LegacySource::File(source.to_owned()), schema)),
+        (None, None) => Ok(CliImportSource::File(source.to_owned(), format)),
     }
 }
 
 /// How it is called in what is told.
-impl fmt::Display for Given {
+impl fmt::Display for CliImportSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             // It shows itself without its password.
@@ -123,25 +129,25 @@ impl fmt::Display for Given {
     }
 }
 
-fn tell(report: &ImportReport) -> Result<(), Failed> {
+fn print_report(report: &ImportReport) -> Result<(), CliError> {
     let ImportReport { conversations, imported, known, left_out, turns, branches, .. } = report;
     let of = report.format.unwrap_or("unknown");
-    print::line(format_args!("{} ({of}): {conversations} conversations", report.name))?;
+    output::print_line(format_args!("{} ({of}): {conversations} conversations", report.name))?;
     let would = if report.dry_run { "would be imported" } else { "imported" };
-    print::line(format_args!(
+    output::print_line(format_args!(
         "  {imported} {would} ({turns} turns on {branches} branches, {} files, {} documents)",
         report.files, report.documents
     ))?;
-    print::line(format_args!("  {known} here already, {left_out} left out"))?;
+    output::print_line(format_args!("  {known} here already, {left_out} left out"))?;
     if report.did_not_fit > 0 {
-        print::line(format_args!("  {} did not fit", report.did_not_fit))?;
+        output::print_line(format_args!("  {} did not fit", report.did_not_fit))?;
     }
     for table in &report.tables {
-        print::line(format_args!("  {}: {} rows, {} left out", table.name, table.rows, table.left_out))?;
+        output::print_line(format_args!("  {}: {} rows, {} left out", table.name, table.rows, table.left_out))?;
     }
-    print::line(format_args!("  {} things put right, {} not kept", report.put_right, report.lost))?;
+    output::print_line(format_args!("  {} things put right, {} not kept", report.put_right, report.lost))?;
     for finding in &report.findings {
-        print::line(format_args!(
+        output::print_line(format_args!(
             "  {}: {}: {}",
             finding.kind.as_str().replace('_', " "),
             finding.place,

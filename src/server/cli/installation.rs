@@ -8,8 +8,8 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::domain::UserId;
-use crate::server::cli::database::{data_dir, open_current};
-use crate::server::cli::exit::Failed;
+use crate::server::cli::database::{create_data_dir, open_current};
+use crate::server::cli::exit::CliError;
 use crate::server::cli::free_space;
 use turnleaf_convert::Converter;
 use turnleaf_platform::clock::{Clock, SystemClock};
@@ -17,74 +17,74 @@ use turnleaf_platform::config::Config;
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
 use turnleaf_platform::sealing::Keyring;
-use turnleaf_providers::demo::Demo;
-use turnleaf_providers::registry::Registry;
-use turnleaf_run::{Pace, Supervisor};
+use turnleaf_providers::demo::DemoProvider;
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
 use turnleaf_service::providers::Sealer;
-use turnleaf_service::tools::toolbox::Tools;
+use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_store::{Db, users};
 
 /// Where files lie in the data directory that are taken in, or wait to be.
-pub const IMPORTS: &str = "imports";
+pub const IMPORTS_DIR: &str = "imports";
 
 /// The service over a database that is brought up to date, and its owner. Where there is no installation yet, it begins
 /// with this. A database is not brought up to date under a server that uses it: `held` is the data directory's lock,
 /// where the command has it already.
-pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, UserId), Failed> {
-    let data_dir = data_dir(config)?;
+pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, UserId), CliError> {
+    let data_dir = create_data_dir(config)?;
     let db = Db::open(config.database.value.expose()).await?;
     if db.plan_migration().await?.is_pending() {
         let _lock = match held {
             Some(_) => None,
-            None => Some(LockFile::take(data_dir.path(), ids::mint::<BootId>())?),
+            None => Some(LockFile::acquire(data_dir.path(), ids::mint::<BootId>())?),
         };
         db.migrate(None, SystemClock.now()).await?;
     }
-    let (service, owner) = over(db, config, data_dir.path()).await?;
+    let (service, owner) = build_service(db, config, data_dir.path()).await?;
     let service = service.with_storage(free_space::storage_limits(config));
-    let imports = imports(data_dir.path(), ImportJobs::beside)?;
+    let imports = imports(data_dir.path(), ImportJobs::in_shared_folder)?;
     Ok((service.with_imports(imports), owner))
 }
 
 /// The same for a command that changes nothing. Where there is no installation it looks at an empty one, in a folder that
 /// goes with what is given back.
-pub async fn open_to_look(config: &Config) -> Result<(Service, UserId, Option<TempDir>), Failed> {
+pub async fn open_read_only(config: &Config) -> Result<(Service, UserId, Option<TempDir>), CliError> {
     if config.database.value.sqlite_path().is_some_and(|path| !path.exists()) {
-        let dir = TempDir::new().map_err(|error| Failed::because("make a folder to look in", error))?;
+        let dir = TempDir::new().map_err(|error| CliError::could_not("make a folder to look in", error))?;
         let db = Db::open_file(&dir.path().join("turnleaf.db")).await?;
         db.migrate(None, SystemClock.now()).await?;
-        let (service, owner) = over(db, config, dir.path()).await?;
+        let (service, owner) = build_service(db, config, dir.path()).await?;
         return Ok((service, owner, Some(dir)));
     }
     let db = open_current(config).await?;
     // What has to wait does so where the system has such files: the data directory may be one that only the server writes.
-    let (service, owner) = over(db, config, data_dir(config)?.path()).await?;
+    let (service, owner) = build_service(db, config, create_data_dir(config)?.path()).await?;
     Ok((service, owner, None))
 }
 
 /// Imports whose files lie in the data directory, in the way that `open` takes its folder.
-pub fn imports(data_dir: &Path, open: impl Fn(&Path) -> io::Result<ImportJobs>) -> Result<ImportJobs, Failed> {
-    open(&data_dir.join(IMPORTS)).map_err(|error| Failed::because("make the folder of files to take in", error))
+pub fn imports(data_dir: &Path, open: impl Fn(&Path) -> io::Result<ImportJobs>) -> Result<ImportJobs, CliError> {
+    open(&data_dir.join(IMPORTS_DIR)).map_err(|error| CliError::could_not("make the folder of files to take in", error))
 }
 
 /// What seals secrets, with the key that is configured or the one of the data directory.
-pub fn sealer(config: &Config, data_dir: &Path) -> Result<Sealer, Failed> {
+pub fn sealer(config: &Config, data_dir: &Path) -> Result<Sealer, CliError> {
     let keyring = Keyring::open(config.security.secret_key.as_ref(), data_dir);
-    Ok(Sealer::new(keyring.map_err(|error| Failed::because("read or make the key that seals secrets", error))?))
+    Ok(Sealer::new(keyring.map_err(|error| CliError::could_not("read or make the key that seals secrets", error))?))
 }
 
-async fn over(db: Db, config: &Config, data_dir: &Path) -> Result<(Service, UserId), Failed> {
+async fn build_service(db: Db, config: &Config, data_dir: &Path) -> Result<(Service, UserId), CliError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut tx = db.begin().await?;
     let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await?;
     tx.commit().await?;
     let sealer = sealer(config, data_dir)?;
-    let registry = Arc::new(Registry::new(Vec::new(), None, Vec::new(), Demo::new(1.0)));
+    let registry = Arc::new(ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(1.0)));
     // Of the servers of tools only the names are asked for: which there are.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
-    let tools = Tools::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
-    let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, Pace::default());
+    let tools = ServiceToolbox::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
+    let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, RunTimeouts::default());
     Ok((Service::new(supervisor, owner, sealer).with_tools(tools).with_reader(reader), owner))
 }

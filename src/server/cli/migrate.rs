@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::server::cli::database::{block_on, data_dir, open_existing};
-use crate::server::cli::exit::Failed;
-use crate::server::cli::print;
+use crate::server::cli::database::{block_on, create_data_dir, open_existing};
+use crate::server::cli::exit::CliError;
+use crate::server::cli::output;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::config::Config;
 use turnleaf_platform::ids::{self, BootId};
@@ -13,32 +13,32 @@ use turnleaf_store::migrate::Migration;
 use turnleaf_store::{Claim, Db};
 
 /// Migrates, or says what it would do. A dry run changes nothing and makes no file.
-pub fn run(config: &Config, dry_run: bool, json: bool) -> Result<(), Failed> {
+pub fn run(config: &Config, dry_run: bool, json: bool) -> Result<(), CliError> {
     let migration = if dry_run { block_on(plan(config))? } else { block_on(migrate(config))? };
     if json {
-        return print::json(&match &migration {
+        return output::print_json(&match &migration {
             Some(done) => {
                 json!({ "from": done.from, "to": done.to, "pending": done.is_pending(), "backup": done.backup })
             }
             None => json!({ "from": null, "to": null, "pending": true, "backup": null }),
         });
     }
-    let Some(done) = migration else { return print::line("A new database would be made.") };
+    let Some(done) = migration else { return output::print_line("A new database would be made.") };
     let (is, was) = if dry_run { ("would be", "would be") } else { ("is", "was") };
     match (done.from, done.is_pending()) {
-        (_, false) => print::line(format_args!("The schema is at version {} already.", done.to))?,
-        (None, true) => print::line(format_args!("A new database {is} made, with schema version {}.", done.to))?,
+        (_, false) => output::print_line(format_args!("The schema is at version {} already.", done.to))?,
+        (None, true) => output::print_line(format_args!("A new database {is} made, with schema version {}.", done.to))?,
         (Some(from), true) => {
-            print::line(format_args!("The schema {was} brought from version {from} to {}.", done.to))?
+            output::print_line(format_args!("The schema {was} brought from version {from} to {}.", done.to))?
         }
     }
     match done.backup {
-        Some(path) => print::line(format_args!("The database as it was: {}", path.display())),
+        Some(path) => output::print_line(format_args!("The database as it was: {}", path.display())),
         None => Ok(()),
     }
 }
 
-async fn plan(config: &Config) -> Result<Option<Migration>, Failed> {
+async fn plan(config: &Config) -> Result<Option<Migration>, CliError> {
     if config.database.value.sqlite_path().is_some_and(|path| !path.exists()) {
         return Ok(None);
     }
@@ -48,15 +48,15 @@ async fn plan(config: &Config) -> Result<Option<Migration>, Failed> {
     Ok(Some(plan))
 }
 
-async fn migrate(config: &Config) -> Result<Option<Migration>, Failed> {
-    let data_dir = data_dir(config)?;
+async fn migrate(config: &Config) -> Result<Option<Migration>, CliError> {
+    let data_dir = create_data_dir(config)?;
     let boot: BootId = ids::mint();
-    let _lock = LockFile::take(data_dir.path(), boot)?;
+    let _lock = LockFile::acquire(data_dir.path(), boot)?;
     let db = Db::open(config.database.value.expose()).await?;
     // A server with the old schema would go on serving; and one that lost its claim for a moment must notice.
-    let mut claim = Claim::take(&db, boot).await?;
+    let mut claim = Claim::acquire(&db, boot).await?;
     let done = db.migrate(None, SystemClock.now()).await?;
-    claim.begin_epoch().await?;
+    claim.start_epoch().await?;
     db.close().await;
     claim.release().await;
     Ok(Some(done))

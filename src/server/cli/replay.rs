@@ -4,22 +4,23 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::server::cli::args::ReplayArgs;
-use crate::server::cli::exit::{Exit, Failed};
-use crate::server::cli::print;
-use turnleaf_providers::replay::{Replay, replay};
+use crate::server::cli::exit::{CliError, CliExitCode};
+use crate::server::cli::output;
+use turnleaf_providers::replay::{ReplayOptions, replay};
 
 /// Reads the file, or standard input for `-`, and prints one JSON object.
-pub fn run(args: ReplayArgs) -> Result<(), Failed> {
-    let body = read(&args.file).map_err(|error| Failed::because(&format!("read {}", args.file.display()), error))?;
-    let how = Replay {
+pub fn run(args: ReplayArgs) -> Result<(), CliError> {
+    let body =
+        read(&args.file).map_err(|error| CliError::could_not(&format!("read {}", args.file.display()), error))?;
+    let how = ReplayOptions {
         api: args.api,
         dialect: args.dialect,
         http_status: args.http_status,
         chunk: args.chunk,
-        next: args.next,
+        with_next_message: args.next,
     };
-    let shown = replay(&how, &body).map_err(|error| Failed::new(Exit::WrongUse, error))?;
-    print::json(&shown)
+    let shown = replay(&how, &body).map_err(|error| CliError::new(CliExitCode::WrongUse, error))?;
+    output::print_json(&shown)
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {

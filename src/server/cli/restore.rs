@@ -5,56 +5,56 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::server::cli::database::{block_on, data_dir};
-use crate::server::cli::exit::{Exit, Failed};
-use crate::server::cli::print;
+use crate::server::cli::database::{block_on, create_data_dir};
+use crate::server::cli::exit::{CliError, CliExitCode};
+use crate::server::cli::output;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::config::Config;
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
-use turnleaf_store::fsck::{While, check as look_at};
+use turnleaf_store::fsck::{CheckMode, check as look_at};
 use turnleaf_store::{Db, StoreError, dialect};
 
 /// What becomes of the database that was there: beside the new one, under this ending and the time.
-const BEFORE: &str = "before-restore";
+const BACKUP_SUFFIX: &str = "before-restore";
 /// What SQLite writes beside a database and has not read into it yet.
-const LOG: &str = "-wal";
+const WAL_SUFFIX: &str = "-wal";
 
 /// Checks the copy and puts it in place. The database that was there stays beside it.
-pub fn run(config: &Config, file: &Path) -> Result<(), Failed> {
+pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
     let Some(target) = config.database.value.sqlite_path() else {
         let text = "this restores SQLite databases only; for PostgreSQL use pg_restore or psql";
-        return Err(Failed::new(Exit::WrongUse, text));
+        return Err(CliError::new(CliExitCode::WrongUse, text));
     };
     if !file.is_file() {
-        return Err(Failed::no_file(file));
+        return Err(CliError::file_not_found(file));
     }
-    let data_dir = data_dir(config)?;
+    let data_dir = create_data_dir(config)?;
     let boot: BootId = ids::mint();
     // A server that runs would go on with the old one.
-    let _lock = LockFile::take(data_dir.path(), boot)?;
-    let copy = beside(&target, "restoring");
+    let _lock = LockFile::acquire(data_dir.path(), boot)?;
+    let copy = backup_path(&target, "restoring");
     remove_all(&copy)?;
     let copied =
-        copy_with_log(file, &copy).map_err(|error| Failed::because(&format!("copy {}", file.display()), error));
+        copy_with_log(file, &copy).map_err(|error| CliError::could_not(&format!("copy {}", file.display()), error));
     if let Err(failed) = copied.and_then(|()| block_on(check(file, &copy))) {
         remove_all(&copy)?;
         return Err(failed);
     }
-    let before = beside(&target, &format!("{BEFORE}-{}", SystemClock.now().format("%Y%m%dT%H%M%S%.3fZ")));
+    let before = backup_path(&target, &format!("{BACKUP_SUFFIX}-{}", SystemClock.now().format("%Y%m%dT%H%M%S%.3fZ")));
     if target.exists() {
-        keep(&target, &before).map_err(|error| Failed::because("keep the old database", error))?;
-        print::line(format_args!("The database that was here is {} now.", before.display()))?;
+        keep_previous(&target, &before).map_err(|error| CliError::could_not("keep the old database", error))?;
+        output::print_line(format_args!("The database that was here is {} now.", before.display()))?;
     }
-    replace(&copy, &target).map_err(|error| Failed::because("put the copy in place", error))?;
-    print::line(format_args!("{} was restored from {}.", target.display(), file.display()))
+    replace(&copy, &target).map_err(|error| CliError::could_not("put the copy in place", error))?;
+    output::print_line(format_args!("{} was restored from {}.", target.display(), file.display()))
 }
 
 /// Copies a database with the log that a process which was killed left beside it.
 fn copy_with_log(file: &Path, to: &Path) -> io::Result<()> {
     copy(file, to)?;
-    let log = with_end(file, LOG);
-    if log.exists() { copy(&log, &with_end(to, LOG)) } else { Ok(()) }
+    let log = with_end(file, WAL_SUFFIX);
+    if log.exists() { copy(&log, &with_end(to, WAL_SUFFIX)) } else { Ok(()) }
 }
 
 /// Copies what is in a file, and not who may write it: backups are often kept so that nobody can. Nobody else may read
@@ -66,8 +66,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Gives the database that is there a second name, so that at no moment there is none.
-fn keep(target: &Path, before: &Path) -> io::Result<()> {
-    for end in ["", LOG] {
+fn keep_previous(target: &Path, before: &Path) -> io::Result<()> {
+    for end in ["", WAL_SUFFIX] {
         let (from, to) = (with_end(target, end), with_end(before, end));
         // Not every file system has names like that.
         if from.exists() && fs::hard_link(&from, &to).is_err() {
@@ -81,7 +81,7 @@ fn keep(target: &Path, before: &Path) -> io::Result<()> {
 /// Puts the copy in the place of what is there. The old log goes first: it would be read into the new database.
 fn replace(copy: &Path, target: &Path) -> io::Result<()> {
     File::open(copy)?.sync_all()?;
-    for end in [LOG, "-shm"] {
+    for end in [WAL_SUFFIX, "-shm"] {
         remove(&with_end(target, end))?;
     }
     sync_folder(target)?;
@@ -98,23 +98,23 @@ fn sync_folder(of: &Path) -> io::Result<()> {
 }
 
 /// Whether the copy is a database of this program, and whole. `file` is how it is called in what is said.
-async fn check(file: &Path, copy: &Path) -> Result<(), Failed> {
+async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
     let refused = |why: String| {
         let text = format_args!(
             "{} is not a whole copy that `turnleaf backup` made: {why}; nothing was changed",
             file.display()
         );
-        Failed::new(Exit::Damaged, text)
+        CliError::new(CliExitCode::Damaged, text)
     };
     let looked = async {
         let db = Db::open_file(copy).await?;
-        let looked = look(&db).await;
+        let looked = find_problem(&db).await;
         db.close().await;
         looked
     };
     match looked.await {
         // Closed, it has its log within it.
-        Ok(None) if with_end(copy, LOG).exists() => Err(refused("its log cannot be read into it".to_owned())),
+        Ok(None) if with_end(copy, WAL_SUFFIX).exists() => Err(refused("its log cannot be read into it".to_owned())),
         Ok(None) => Ok(()),
         Ok(Some(why)) => Err(refused(why)),
         Err(error) if error.is_damaged() => Err(refused("it is damaged, or no database".to_owned())),
@@ -123,18 +123,21 @@ async fn check(file: &Path, copy: &Path) -> Result<(), Failed> {
 }
 
 /// What is wrong with it.
-async fn look(db: &Db) -> Result<Option<String>, StoreError> {
+async fn find_problem(db: &Db) -> Result<Option<String>, StoreError> {
     let plan = db.plan_migration().await?;
     if plan.from.is_none() {
         return Ok(Some("it is another program's, or empty".to_owned()));
     }
     // An older schema is brought up to date by the next start, which copies it first; its pages are looked at here.
-    let findings =
-        if plan.is_pending() { dialect::integrity(db).await?.len() } else { look_at(db, While::Serving).await?.len() };
+    let findings = if plan.is_pending() {
+        dialect::check_integrity(db).await?.len()
+    } else {
+        look_at(db, CheckMode::Serving).await?.len()
+    };
     Ok((findings > 0).then(|| format!("`turnleaf fsck` has {findings} findings in it")))
 }
 
-fn beside(file: &Path, word: &str) -> PathBuf {
+fn backup_path(file: &Path, word: &str) -> PathBuf {
     with_end(file, &format!(".{word}"))
 }
 
@@ -145,10 +148,10 @@ fn with_end(file: &Path, end: &str) -> PathBuf {
 }
 
 /// Removes a database with what SQLite left beside it.
-fn remove_all(file: &Path) -> Result<(), Failed> {
-    ["", LOG, "-shm"].iter().try_for_each(|end| {
+fn remove_all(file: &Path) -> Result<(), CliError> {
+    ["", WAL_SUFFIX, "-shm"].iter().try_for_each(|end| {
         let file = with_end(file, end);
-        remove(&file).map_err(|error| Failed::because(&format!("remove {}", file.display()), error))
+        remove(&file).map_err(|error| CliError::could_not(&format!("remove {}", file.display()), error))
     })
 }
 

@@ -16,31 +16,31 @@ use tokio_util::sync::CancellationToken;
 
 use crate::domain::UserId;
 use crate::server::app::App;
-use crate::server::cli::database::data_dir;
-use crate::server::cli::exit::Failed;
+use crate::server::cli::database::create_data_dir;
+use crate::server::cli::exit::CliError;
 use crate::server::cli::serve::claim::WatchedClaim;
-use crate::server::cli::serve::reload::Reload;
-use crate::server::cli::{file_modes, free_space, installation, print};
-use crate::server::http::health::{Check, Readiness};
+use crate::server::cli::serve::reload::ConfigReload;
+use crate::server::cli::{file_modes, free_space, installation, output};
+use crate::server::http::accept_loop::{ConnectionLimits, serve_with_limits};
+use crate::server::http::health::{DatabaseProbe, Readiness};
 use crate::server::http::layers::HttpConfig;
 use crate::server::http::request::admission::Admission;
-use crate::server::http::request::host::AllowedHosts;
-use crate::server::http::response::headers::Transport;
+use crate::server::http::request::allowed_hosts::AllowedHosts;
+use crate::server::http::response::headers::TransportSecurity;
 use crate::server::http::router;
-use crate::server::http::serve::{ConnectionLimits, serve_within};
 use crate::server::http::site::assets::Site;
 use turnleaf_convert::Converter;
 use turnleaf_platform::clock::{Clock, SystemClock};
-use turnleaf_platform::config::{Config, Flags, binding};
+use turnleaf_platform::config::{CliFlags, Config, binding};
 use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
 use turnleaf_platform::shutdown::{self, Shutdown};
 use turnleaf_platform::telemetry::{self, LogFilter};
-use turnleaf_providers::demo::Demo;
-use turnleaf_providers::registry::{Registry, local};
-use turnleaf_run::{Pace, Supervisor};
+use turnleaf_providers::demo::DemoProvider;
+use turnleaf_providers::registry::{ProviderRegistry, local_servers};
+use turnleaf_run::{RunTimeouts, Supervisor};
 use turnleaf_service::Service;
-use turnleaf_service::tools::toolbox::Tools;
+use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_store::{Db, StoreError, TimeLimits, users};
 
@@ -53,10 +53,10 @@ const HOUSEKEEPING: Duration = Duration::from_secs(300);
 /// How long the database may take to show that the server is ready.
 const READY_WITHIN: Duration = Duration::from_secs(3);
 /// What WebSockets get to say why they are closed.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const SOCKET_CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// Everything that serves, before it is given a socket.
-struct House {
+struct ComposedServer {
     /// All routes in their shell.
     router: Router,
     /// Runs beside the server. Once the shutdown token is cancelled it lets running replies finish for the drain time,
@@ -64,27 +64,27 @@ struct House {
     drain: BoxFuture<'static, ()>,
     /// Runs behind both: requests are answered from the database until they are over. An error where another process has
     /// taken it.
-    close: BoxFuture<'static, Result<(), Failed>>,
+    close: BoxFuture<'static, Result<(), CliError>>,
 }
 
 /// The rooms below the routes, open.
-struct Rooms {
+struct ServerComponents {
     db: Db,
     claim: WatchedClaim,
-    registry: Arc<Registry>,
+    registry: Arc<ProviderRegistry>,
     supervisor: Supervisor,
     service: Service,
 }
 
 /// The rooms that a reload of the configuration changes.
-struct Reloadable {
+struct ReloadableComponents {
     service: Service,
-    registry: Arc<Registry>,
+    registry: Arc<ProviderRegistry>,
 }
 
 /// Serves until SIGTERM or SIGINT, and gives running replies the drain time after it.
-pub fn run(config: &Config, flags: &Flags) -> Result<(), Failed> {
-    telemetry::log_panics();
+pub fn run(config: &Config, flags: &CliFlags) -> Result<(), CliError> {
+    telemetry::install_panic_logger();
     let (log, complaint) = telemetry::start(&config.logging);
     if let Some(complaint) = complaint {
         tracing::warn!("{complaint}");
@@ -95,12 +95,12 @@ pub fn run(config: &Config, flags: &Flags) -> Result<(), Failed> {
         tracing::warn!("{warning}");
     }
 
-    let data_dir = data_dir(config)?;
+    let data_dir = create_data_dir(config)?;
     let boot: BootId = ids::mint();
-    let _lock = LockFile::take(data_dir.path(), boot)?;
+    let _lock = LockFile::acquire(data_dir.path(), boot)?;
 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failed::because("start", error))?;
+    let runtime = runtime.map_err(|error| CliError::could_not("start", error))?;
     runtime.block_on(serve(config, &addresses, boot, (flags, log)))
 }
 
@@ -108,12 +108,13 @@ async fn serve(
     config: &Config,
     addresses: &[SocketAddr],
     boot: BootId,
-    (flags, log): (&Flags, LogFilter),
-) -> Result<(), Failed> {
+    (flags, log): (&CliFlags, LogFilter),
+) -> Result<(), CliError> {
     let announcement = config.drain.announce.value;
-    let shutdown = shutdown::on_signals(announcement).map_err(|error| Failed::because("listen for signals", error))?;
+    let shutdown =
+        shutdown::listen_for_signals(announcement).map_err(|error| CliError::could_not("listen for signals", error))?;
     // From here on a hangup no longer ends the process; one that comes before the server is there waits.
-    let hangup = shutdown::on_hangup().map_err(|error| Failed::because("listen for signals", error))?;
+    let hangup = shutdown::listen_for_hangup().map_err(|error| CliError::could_not("listen for signals", error))?;
     let listeners = bind(config, addresses).await?;
     let bound: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
     let public_url = config.security.public_url.as_ref();
@@ -130,25 +131,25 @@ async fn serve(
         ..ConnectionLimits::default()
     };
     let (house, parts) = compose(config, boot, &shell, &shutdown).await?;
-    let reload = Reload {
+    let reload = ConfigReload {
         flags: flags.clone(),
-        started: config.clone(),
+        initial_config: config.clone(),
         owner: parts.service.local_owner(),
         service: parts.service,
         registry: parts.registry,
         hosts: shell.hosts.clone(),
-        listening: bound.iter().map(SocketAddr::ip).collect(),
+        listen_addresses: bound.iter().map(SocketAddr::ip).collect(),
         log,
     };
-    tokio::spawn(reload.on_hangup(hangup, shutdown.draining.clone()));
+    tokio::spawn(reload.reload_on_hangup(hangup, shutdown.draining.clone()));
     for address in &bound {
-        print::line(format_args!("listening on http://{address}"))?;
+        output::print_line(format_args!("listening on http://{address}"))?;
         tracing::info!("listening on http://{address}");
     }
-    let serving = serve_within(listeners, house.router, shutdown.draining, bounds);
+    let serving = serve_with_limits(listeners, house.router, shutdown.draining, bounds);
     let (served, ()) = tokio::join!(serving, house.drain);
     let closed = house.close.await;
-    served.map_err(|error| Failed::because("serve", error))?;
+    served.map_err(|error| CliError::could_not("serve", error))?;
     closed
 }
 
@@ -158,11 +159,12 @@ async fn compose(
     boot: BootId,
     shell: &HttpConfig,
     phases: &Shutdown,
-) -> Result<(House, Reloadable), Failed> {
+) -> Result<(ComposedServer, ReloadableComponents), CliError> {
     let shutdown = phases.draining.clone();
-    let Rooms { db, claim, registry, supervisor, service } = open_rooms(config, boot, &shutdown).await?;
-    begin_work(&service, &registry, &shutdown).await?;
-    let reloadable = Reloadable { service: service.clone(), registry };
+    let ServerComponents { db, claim, registry, supervisor, service } =
+        open_components(config, boot, &shutdown).await?;
+    start_background_work(&service, &registry, &shutdown).await?;
+    let reloadable = ReloadableComponents { service: service.clone(), registry };
 
     let site = Arc::new(Site::open(config.site_root.as_deref()));
     let leptos = LeptosOptions::builder().output_name("turnleaf").site_pkg_dir(site.package_dir()).build();
@@ -179,7 +181,7 @@ async fn compose(
         }));
     let router = router::router(&app, &site, readiness, shell);
     let patience = config.drain.finish.value;
-    let sockets = app.sockets().clone();
+    let sockets = app.open_sockets().clone();
     let drain = Box::pin(async move {
         shutdown.cancelled().await;
         imports.stop_imports();
@@ -188,32 +190,37 @@ async fn compose(
         closing.cancel();
         sockets.close();
         // Their last words, but nobody is waited for who does not listen.
-        let _ = tokio::time::timeout(LAST_WORDS, sockets.wait()).await;
+        let _ = tokio::time::timeout(SOCKET_CLOSE_GRACE, sockets.wait()).await;
     });
     let close = Box::pin(async move {
         db.close().await;
         claim.release().await
     });
-    Ok((House { router, drain, close }, reloadable))
+    Ok((ComposedServer { router, drain, close }, reloadable))
 }
 
 /// Opens the rooms below the routes, from the bottom up.
-async fn open_rooms(config: &Config, boot: BootId, shutdown: &CancellationToken) -> Result<Rooms, Failed> {
+async fn open_components(
+    config: &Config,
+    boot: BootId,
+    shutdown: &CancellationToken,
+) -> Result<ServerComponents, CliError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let db = Db::open_within(config.database.value.expose(), TimeLimits::SERVING).await?;
+    let db = Db::open_with_limits(config.database.value.expose(), TimeLimits::SERVING).await?;
     let claim = claim::claim_and_migrate(&db, boot, &*clock).await?;
     let owner = local_owner(&db, &clock).await?;
     let sealer = installation::sealer(config, &config.data_dir.value)?;
-    let candidates = if config.providers.find_local_servers.value { local::candidates() } else { Vec::new() };
-    let registry = Registry::new(config.providers.endpoints.clone(), None, candidates, Demo::new(DEMO_PACE));
+    let candidates = if config.providers.find_local_servers.value { local_servers::candidates() } else { Vec::new() };
+    let registry =
+        ProviderRegistry::new(config.providers.endpoints.clone(), None, candidates, DemoProvider::new(DEMO_PACE));
     let registry = Arc::new(registry.with_prices(config.prices.clone()));
     // What people upload and tools bring is read by another process of this program.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     tokio::spawn(report_missing_filter(reader.clone()));
-    let tools = Tools::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
+    let tools = ServiceToolbox::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
     let toolbox = Arc::new(tools.clone());
     let store_raw = config.store_raw.value;
-    let supervisor = Supervisor::new(db.clone(), registry.clone(), toolbox, clock, store_raw, Pace::default());
+    let supervisor = Supervisor::new(db.clone(), registry.clone(), toolbox, clock, store_raw, RunTimeouts::default());
     let claim = WatchedClaim::start(claim, db.clone(), supervisor.clone(), shutdown.clone());
     let swept = supervisor.sweep().await?;
     if swept > 0 {
@@ -222,31 +229,35 @@ async fn open_rooms(config: &Config, boot: BootId, shutdown: &CancellationToken)
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
     let service = service.with_imports(installation::imports(&config.data_dir.value, ImportJobs::in_folder)?);
-    Ok(Rooms { db, claim, registry, supervisor, service })
+    Ok(ServerComponents { db, claim, registry, supervisor, service })
 }
 
 /// Loads what people have set up, and begins what is done beside serving.
-async fn begin_work(service: &Service, registry: &Arc<Registry>, shutdown: &CancellationToken) -> Result<(), Failed> {
+async fn start_background_work(
+    service: &Service,
+    registry: &Arc<ProviderRegistry>,
+    shutdown: &CancellationToken,
+) -> Result<(), CliError> {
     let (owner, supervisor) = (service.local_owner(), service.supervisor());
-    let left = service.settle_grafts().await?;
+    let left = service.pause_interrupted_reruns().await?;
     if left > 0 {
         tracing::info!(left, "grafts wait for somebody to resume them, because the server restarted");
     }
-    service.load_providers(owner).await.map_err(|error| Failed::because("load the stored providers", error))?;
+    service.load_providers(owner).await.map_err(|error| CliError::could_not("load the stored providers", error))?;
     // They start in the background: a server of tools that hangs holds nobody up.
-    service.load_tools(owner).await.map_err(|error| Failed::because("load the servers of tools", error))?;
-    if !registry.known().is_empty() {
+    service.load_tools(owner).await.map_err(|error| CliError::could_not("load the servers of tools", error))?;
+    if !registry.known_endpoints().is_empty() {
         // The first chat should not get the demo because the provider has not been asked for its models yet.
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
     }
-    tokio::spawn(resume(supervisor.clone()));
-    tokio::spawn(keep_house(supervisor.clone(), registry.clone(), shutdown.clone()));
+    tokio::spawn(resume_waiting_replies(supervisor.clone()));
+    tokio::spawn(run_housekeeping(supervisor.clone(), registry.clone(), shutdown.clone()));
     Ok(())
 }
 
 /// Says at the start where files are read with every system call allowed: `doctor` tells more.
 async fn report_missing_filter(reader: Arc<Converter>) {
-    if let Ok(sandbox) = reader.sandbox().await
+    if let Ok(sandbox) = reader.probe_sandbox().await
         && !sandbox.seccomp
     {
         tracing::warn!(why = sandbox.failures.join("; "), "files are read without a filter of system calls");
@@ -254,8 +265,8 @@ async fn report_missing_filter(reader: Arc<Converter>) {
 }
 
 /// Takes up the replies that wait for a person. Nobody waits for that at the start.
-async fn resume(supervisor: Supervisor) {
-    match supervisor.resume().await {
+async fn resume_waiting_replies(supervisor: Supervisor) {
+    match supervisor.resume_waiting_turns().await {
         Ok(0) => {}
         Ok(waiting) => tracing::info!(waiting, "replies wait for somebody, as they did before the server restarted"),
         Err(error) => tracing::error!(%error, "replies that wait for somebody could not be taken up"),
@@ -272,22 +283,22 @@ async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreErr
 
 /// What is done beside serving: models are listed, local servers looked for, raw bodies packed, old journals tidied,
 /// Trash emptied of what is old. Broken off by the shutdown, the rest is done after the next start.
-async fn keep_house(supervisor: Supervisor, registry: Arc<Registry>, shutdown: CancellationToken) {
+async fn run_housekeeping(supervisor: Supervisor, registry: Arc<ProviderRegistry>, shutdown: CancellationToken) {
     let mut every = tokio::time::interval(HOUSEKEEPING);
     while shutdown.run_until_cancelled(every.tick()).await.is_some() {
         registry.refresh().await;
-        if let Some(Err(error)) = shutdown.run_until_cancelled(supervisor.tidy()).await {
+        if let Some(Err(error)) = shutdown.run_until_cancelled(supervisor.run_maintenance()).await {
             tracing::warn!(%error, "housekeeping is left for the next time");
         }
     }
 }
 
 /// Ready is a database that answers and has this binary's schema.
-fn database_check(db: Db) -> Check {
+fn database_check(db: Db) -> DatabaseProbe {
     Arc::new(move || {
         let db = db.clone();
         Box::pin(async move {
-            if let Some(refusal) = claim::refusal(&db) {
+            if let Some(refusal) = claim::write_refusal(&db) {
                 return Err(refusal.to_owned());
             }
             match tokio::time::timeout(READY_WITHIN, db.plan_migration()).await {
@@ -301,12 +312,12 @@ fn database_check(db: Db) -> Check {
 }
 
 /// Whether people reach the server over TLS.
-fn transport(config: &Config) -> Transport {
-    Transport { is_https: config.security.public_url.as_ref().is_some_and(|url| url.is_https()) }
+fn transport(config: &Config) -> TransportSecurity {
+    TransportSecurity { is_https: config.security.public_url.as_ref().is_some_and(|url| url.is_https()) }
 }
 
 /// Opens the sockets. Of a name with several addresses (`localhost` is often two) one is enough.
-async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, Failed> {
+async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, CliError> {
     let mut listeners = Vec::new();
     let mut failure = None;
     for address in addresses {
@@ -314,9 +325,9 @@ async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListen
             Ok(listener) => listeners.push(listener),
             Err(error) if error.kind() == ErrorKind::AddrNotAvailable => {
                 tracing::debug!(%address, %error, "this machine does not have the address");
-                failure = Some(Failed::because(&format!("listen on {address}"), error));
+                failure = Some(CliError::could_not(&format!("listen on {address}"), error));
             }
-            Err(error) => return Err(Failed::because(&format!("listen on {address}"), error)),
+            Err(error) => return Err(CliError::could_not(&format!("listen on {address}"), error)),
         }
     }
     if let (true, Some(failure)) = (listeners.is_empty(), failure) {
@@ -324,7 +335,7 @@ async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListen
     }
     // What counts is what the sockets say, not what was asked for.
     let bound: Result<Vec<SocketAddr>, _> = listeners.iter().map(TcpListener::local_addr).collect();
-    let bound = bound.map_err(|error| Failed::because("read the address of a socket", error))?;
+    let bound = bound.map_err(|error| CliError::could_not("read the address of a socket", error))?;
     binding::check(&config.listen, &bound, &config.security)?;
     Ok(listeners)
 }

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::board::board;
-use super::colours::{Colour, PAIRS, all, contrast, find, written};
-use super::words;
+use super::colours::{CONTRAST_PAIRS, ColourToken, colour_tokens, contrast, find_colour_token, to_css_hex};
+use super::messages;
+use super::sample_group::sample_group;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 
@@ -17,18 +17,18 @@ const SYMBOLS: &str = include_str!("../../ui/kit/icons.svg");
 /// The page.
 pub fn draw() -> AnyView {
     view! {
-        {board(words::colours(), colours())}
-        {board(words::contrast(), pairs())}
-        {board(words::type_scale(), type_scale())}
-        {board(words::spacing(), spaces())}
-        {board(words::icons(), icons())}
+        {sample_group(messages::colours(), colours())}
+        {sample_group(messages::contrast(), pairs())}
+        {sample_group(messages::type_scale(), type_scale())}
+        {sample_group(messages::spacing(), spaces())}
+        {sample_group(messages::icons(), icons())}
     }
 }
 
 /// Both themes beside each other, whichever the page has: as values of the drawing and not of the style.
 fn colours() -> AnyView {
-    let row = |colour: Colour| {
-        let (light, dark) = (written(colour.light), written(colour.dark));
+    let row = |colour: ColourToken| {
+        let (light, dark) = (to_css_hex(colour.light), to_css_hex(colour.dark));
         view! {
             <li>
                 <svg class="swatch" viewBox="0 0 64 24" aria-hidden="true">
@@ -40,18 +40,18 @@ fn colours() -> AnyView {
             </li>
         }
     };
-    view! { <ul class="swatches">{all().into_iter().map(row).collect_view()}</ul> }
+    view! { <ul class="swatches">{colour_tokens().into_iter().map(row).collect_view()}</ul> }
 }
 
 fn pairs() -> AnyView {
     let row = |(mark, ground, needs): (&'static str, &'static str, f64)| {
-        let (mark_colours, ground_colours) = (find(mark)?, find(ground)?);
+        let (mark_colours, ground_colours) = (find_colour_token(mark)?, find_colour_token(ground)?);
         let cell = |mark: [u8; 3], ground: [u8; 3]| {
             view! {
                 <td>
                     <svg class="swatch" viewBox="0 0 64 24" aria-hidden="true">
-                        <rect width="64" height="24" fill=written(ground)></rect>
-                        <text x="8" y="17" fill=written(mark)>"Aa 例"</text>
+                        <rect width="64" height="24" fill=to_css_hex(ground)></rect>
+                        <text x="8" y="17" fill=to_css_hex(mark)>"Aa 例"</text>
                     </svg>
                     <span>{format!("{:.2}", contrast(mark, ground))}</span>
                 </td>
@@ -67,15 +67,15 @@ fn pairs() -> AnyView {
         })
     };
     view! {
-        <div class="table-scroll" tabindex="0" role="group" aria-label=words::contrast()>
+        <div class="table-scroll" tabindex="0" role="group" aria-label=messages::contrast()>
             <table class="pairs">
                 <thead><tr>
-                    <th scope="col">{words::pair()}</th>
-                    <th scope="col">{words::light()}</th>
-                    <th scope="col">{words::dark()}</th>
-                    <th scope="col">{words::needs()}</th>
+                    <th scope="col">{messages::pair()}</th>
+                    <th scope="col">{messages::light()}</th>
+                    <th scope="col">{messages::dark()}</th>
+                    <th scope="col">{messages::needs()}</th>
                 </tr></thead>
-                <tbody>{PAIRS.into_iter().filter_map(row).collect_view()}</tbody>
+                <tbody>{CONTRAST_PAIRS.into_iter().filter_map(row).collect_view()}</tbody>
             </table>
         </div>
     }
@@ -83,7 +83,7 @@ fn pairs() -> AnyView {
 
 fn type_scale() -> AnyView {
     let row = |step: &'static str| {
-        view! { <li><code>{format!("--{step}")}</code><span class="type" data-step=step>{words::sample_text()}</span></li> }
+        view! { <li><code>{format!("--{step}")}</code><span class="type" data-step=step>{messages::sample_text()}</span></li> }
     };
     view! { <ul class="scale">{TYPE.into_iter().rev().map(row).collect_view()}</ul> }
 }
@@ -110,14 +110,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_symbol_of_the_sprite_is_shown() {
+    fn every_sprite_symbol_is_shown() {
         let all: Vec<_> = names().collect();
         assert_eq!(all.len(), SYMBOLS.matches("<symbol ").count());
         assert!(all.contains(&"search") && all.contains(&"leaf"), "{all:?}");
     }
 
     #[test]
-    fn every_pair_names_colours_that_there_are() {
-        assert!(PAIRS.into_iter().all(|(mark, ground, _)| find(mark).is_some() && find(ground).is_some()));
+    fn every_pair_names_existing_colours() {
+        assert!(
+            CONTRAST_PAIRS
+                .into_iter()
+                .all(|(mark, ground, _)| find_colour_token(mark).is_some() && find_colour_token(ground).is_some())
+        );
     }
 }

@@ -3,57 +3,57 @@
 
 use leptos::prelude::*;
 
-use super::board::board;
-use super::composers::named;
-use super::lists::{branch, chat};
-use super::turns::asked;
-use super::words;
-use crate::api::view::{ChatPage, CopiedFrom, ElsewhereView, Side};
-use crate::domain::attachment::Standing;
+use super::composers::sample_attachment;
+use super::lists::{sample_branch, sample_chat_id};
+use super::messages;
+use super::sample_group::sample_group;
+use super::turns::user_turn;
+use crate::api::view::{ChatPage, CopySource, NewerTurnsView, PathDirection};
+use crate::domain::attachment::ReferenceStatus;
 use crate::domain::chat::ChatSettings;
-use crate::domain::{Chat, DeletionId, Role, TurnId, UserId, sample};
+use crate::domain::{Chat, DeletionId, Role, TurnId, UserId, fixtures};
 use crate::ui::erased::view;
-use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
-use crate::ui::page::chat::deleting::DeletedNotice;
+use crate::ui::messages as app_words;
+use crate::ui::page::chat::deletion::DeletedNotice;
 use crate::ui::page::chat::find;
 use crate::ui::page::chat::header::{ChatHeader, ShownBranch};
-use crate::ui::page::not_found::{failed, missing};
-use crate::ui::page::sending::SendingTurn;
+use crate::ui::page::chat::path_notices::{CopiedFromLine, PathNoticeBars, PathNotices};
+use crate::ui::page::not_found::{draw_load_failed, draw_missing};
+use crate::ui::page::sending_turn::SendingTurn;
 use crate::ui::state::ChatState;
-use crate::ui::transcript::editor::Editor;
+use crate::ui::transcript::editor::TurnEditor;
 use crate::ui::transcript::jump_to_latest::JumpToLatest;
-use crate::ui::transcript::more::LoadMore;
-use crate::ui::transcript::verbs::Verbs;
-use crate::ui::words as app_words;
+use crate::ui::transcript::load_more::LoadMore;
+use crate::ui::transcript::turn_commands::TurnCommands;
 
-const LEAF: TurnId = sample::turn_id(2);
+const LEAF: TurnId = fixtures::turn_id(2);
 
 /// The page.
 pub fn draw() -> AnyView {
     let nowhere = RwSignal::new(None::<TurnId>);
     view! {
-        {board(words::header(), header())}
-        {board(words::find_bar(), find::draw(state(), chat(0), RwSignal::new(true)))}
-        {board(words::beside(), beside(nowhere))}
-        {board(words::elsewhere(), more())}
-        {board(words::on_its_way(), view! { <SendingTurn text=Signal::stored(Some("How do leaves grow?".to_owned()))/> })}
-        {board(words::editing(), editors())}
-        {board(words::no_page(), pages())}
+        {sample_group(messages::header(), header())}
+        {sample_group(messages::find_bar(), find::draw(state(), sample_chat_id(0), RwSignal::new(true)))}
+        {sample_group(messages::message_box_bars(), message_box_bars(nowhere))}
+        {sample_group(messages::off_screen_turns(), more())}
+        {sample_group(messages::message_in_flight(), view! { <SendingTurn text=Signal::stored(Some("How do leaves grow?".to_owned()))/> })}
+        {sample_group(messages::editing(), editors())}
+        {sample_group(messages::no_page(), pages())}
     }
 }
 
 /// A path of which there is more on both sides.
 fn state() -> ChatState {
-    let page = ChatPage { has_more_before: true, end: Some(asked(9, "Newer")), ..ChatPage::default() };
-    ChatState::new(vec![asked(1, "Where do leaves come from?")], Callback::new(|_| ())).at_edges_of(&page)
+    let page = ChatPage { has_more_before: true, end: Some(user_turn(9, "Newer")), ..ChatPage::default() };
+    ChatState::new(vec![user_turn(1, "Where do leaves come from?")], Callback::new(|_| ())).with_edges_of(&page)
 }
 
 fn header() -> AnyView {
     let head = |title: &str| {
         let title = title.to_owned();
         let chat = Chat {
-            id: chat(0),
-            owner_id: UserId::from_uuid(sample::uuid(1)),
+            id: sample_chat_id(0),
+            owner_id: UserId::from_uuid(fixtures::uuid(1)),
             title: title.clone(),
             system_prompt: String::new(),
             settings: ChatSettings::default(),
@@ -63,13 +63,13 @@ fn header() -> AnyView {
             pinned_at: None,
             archived_at: None,
             rev: 0,
-            created_at: sample::time(0),
-            updated_at: sample::time(0),
+            created_at: fixtures::time(0),
+            updated_at: fixtures::time(0),
         };
         let shown = ShownBranch {
-            branch: Signal::stored(Some(branch())),
+            branch: Signal::stored(Some(sample_branch())),
             from: Signal::stored(Some("main".to_owned())),
-            models: RwSignal::new(vec![super::composers::demo()]),
+            models: RwSignal::new(vec![super::composers::demo_model()]),
         };
         view! {
             <ChatHeader
@@ -85,45 +85,45 @@ fn header() -> AnyView {
     head("How leaves grow")
 }
 
-fn beside(nowhere: RwSignal<Option<TurnId>>) -> AnyView {
+fn message_box_bars(nowhere: RwSignal<Option<TurnId>>) -> AnyView {
     let bars = |page: ChatPage| {
-        let beside = Beside::new(&page);
-        view! { <BesideBars beside chat=chat(0) leaf=nowhere/> }
+        let notices = PathNotices::new(&page);
+        view! { <PathNoticeBars notices chat=sample_chat_id(0) leaf=nowhere/> }
     };
     let cut = ChatPage { hides_below: Some(4), ..ChatPage::default() };
-    let newer = ChatPage { elsewhere: Some(ElsewhereView { newest: LEAF, turns: 2 }), ..ChatPage::default() };
+    let newer = ChatPage { elsewhere: Some(NewerTurnsView { newest: LEAF, turns: 2 }), ..ChatPage::default() };
     let gone = ChatPage { is_turn_gone: true, ..ChatPage::default() };
-    let from = CopiedFrom { chat_id: chat(1), turn_id: LEAF, title: "How leaves grow".into() };
+    let from = CopySource { chat_id: sample_chat_id(1), turn_id: LEAF, title: "How leaves grow".into() };
     view! {
         {bars(cut)}
         {bars(newer)}
         {bars(gone)}
-        <CopiedLine from/>
-        <DeletedNotice id=DeletionId::from_uuid(sample::uuid(7)) turns=3/>
+        <CopiedFromLine from/>
+        <DeletedNotice id=DeletionId::from_uuid(fixtures::uuid(7)) turns=3/>
     }
 }
 
 fn more() -> AnyView {
     let failed = state();
-    failed.failed_to_load(Side::Newer);
+    failed.fail_loading(PathDirection::Newer);
     view! {
-        <LoadMore state=state() side=Side::Older/>
-        <LoadMore state=failed side=Side::Newer/>
+        <LoadMore state=state() side=PathDirection::Older/>
+        <LoadMore state=failed side=PathDirection::Newer/>
         <JumpToLatest state=failed place=RwSignal::default()/>
     }
 }
 
 fn editors() -> AnyView {
-    let verbs = Verbs::new(String::new(), RwSignal::new(Vec::new()), Callback::new(|_| ()));
+    let verbs = TurnCommands::new(String::new(), RwSignal::new(Vec::new()), Callback::new(|_| ()));
     view! {
-        <Editor verbs id=LEAF role=Role::Assistant text="From buds.".to_owned()/>
+        <TurnEditor verbs id=LEAF role=Role::Assistant text="From buds.".to_owned()/>
         {view! {
-            <Editor
+            <TurnEditor
                 verbs
-                id=sample::turn_id(3)
+                id=fixtures::turn_id(3)
                 role=Role::User
                 text="Compare these.".to_owned()
-                attached=vec![(named("Field notes.md", None), None), (named("Gone.md", Some((10, 42))), Some(Standing::Deleted))]
+                attached=vec![(sample_attachment("Field notes.md", None), None), (sample_attachment("Gone.md", Some((10, 42))), Some(ReferenceStatus::Deleted))]
             />
         }}
     }
@@ -131,7 +131,7 @@ fn editors() -> AnyView {
 
 fn pages() -> AnyView {
     view! {
-        {missing(app_words::not_found_chat())}
-        {failed(app_words::told::told("The server cannot be reached at the moment.").into_owned(), Callback::new(|()| ()))}
+        {draw_missing(app_words::not_found_chat())}
+        {draw_load_failed(app_words::server_messages::localize_server_message("The server cannot be reached at the moment.").into_owned(), Callback::new(|()| ()))}
     }
 }

@@ -4,7 +4,7 @@
 const TOKENS: &str = include_str!("../../../style/tokens.css");
 
 /// Foreground, ground, and the ratio needed.
-pub const PAIRS: [(&str, &str, f64); 34] = [
+pub const CONTRAST_PAIRS: [(&str, &str, f64); 34] = [
     ("text", "bg", 4.5),
     ("text", "surface", 4.5),
     ("text", "sunken", 4.5),
@@ -43,44 +43,44 @@ pub const PAIRS: [(&str, &str, f64); 34] = [
 ];
 
 /// A colour in 8-bit sRGB.
-pub type Rgb = [u8; 3];
+pub type RgbColour = [u8; 3];
 
 /// A token that is declared as `--name: light-dark(#rrggbb, #rrggbb);`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Colour {
+pub struct ColourToken {
     pub name: &'static str,
-    pub light: Rgb,
-    pub dark: Rgb,
+    pub light: RgbColour,
+    pub dark: RgbColour,
 }
 
 /// All of them, in the order of the sheet.
-pub fn all() -> Vec<Colour> {
+pub fn colour_tokens() -> Vec<ColourToken> {
     let read = |line: &'static str| {
         let (name, value) = line.trim().strip_prefix("--")?.split_once(": light-dark(")?;
         let (light, dark) = value.strip_suffix(");")?.split_once(", ")?;
-        Some(Colour { name, light: hex(light)?, dark: hex(dark)? })
+        Some(ColourToken { name, light: hex(light)?, dark: hex(dark)? })
     };
     TOKENS.lines().filter_map(read).collect()
 }
 
 /// The colour of this name.
-pub fn find(name: &str) -> Option<Colour> {
-    all().into_iter().find(|colour| colour.name == name)
+pub fn find_colour_token(name: &str) -> Option<ColourToken> {
+    colour_tokens().into_iter().find(|colour| colour.name == name)
 }
 
-fn hex(text: &str) -> Option<Rgb> {
+fn hex(text: &str) -> Option<RgbColour> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6)?;
     let part = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
     Some([part(0)?, part(2)?, part(4)?])
 }
 
 /// As a style sheet writes it.
-pub fn written([r, g, b]: Rgb) -> String {
+pub fn to_css_hex([r, g, b]: RgbColour) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 /// WCAG 2 relative luminance.
-fn luminance(colour: Rgb) -> f64 {
+fn luminance(colour: RgbColour) -> f64 {
     let linear = |channel: u8| {
         let c = f64::from(channel) / 255.0;
         if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
@@ -90,7 +90,7 @@ fn luminance(colour: Rgb) -> f64 {
 }
 
 /// The ratio of WCAG 2.
-pub fn contrast(a: Rgb, b: Rgb) -> f64 {
+pub fn contrast(a: RgbColour, b: RgbColour) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }

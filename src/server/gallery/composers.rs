@@ -3,55 +3,55 @@
 use leptos::prelude::*;
 
 use crate::api::view::DraftView;
-use crate::domain::attachment::{Attachment, Card, Standing as Named};
-use crate::domain::provider::{Model, Reasoning};
-use crate::domain::{Content, Lock, Thinking, TurnId, sample};
+use crate::domain::attachment::{Attachment, AttachmentCard, ReferenceStatus as Named};
+use crate::domain::provider::{Model, ReasoningSupport};
+use crate::domain::{Content, ModelLock, Thinking, TurnId, fixtures};
 use crate::ui::composer::Composer;
-use crate::ui::composer::queue::Queue;
-use crate::ui::composer::state::{ComposerState, FollowedPath, Listeners, Phase};
+use crate::ui::composer::attachment_queue::AttachmentQueue;
+use crate::ui::composer::state::{ComposerListeners, ComposerPhase, ComposerState, FollowedPath};
 use crate::ui::erased::view;
-use crate::ui::words::attaching::send_failed;
+use crate::ui::messages::attachments::send_failed;
 
 /// How the composer stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ComposerSample {
     Empty,
     Written,
     /// A reply is being written.
-    Answering,
-    Files,
+    ReplyRunning,
+    WithFiles,
     /// The conversation fills the model's context.
-    Full,
+    ContextFull,
     /// The chat's model cannot be used any more.
-    Gone,
+    ModelUnavailable,
     /// A message is on its way.
     Sending,
     /// A reply is asked to stop.
     Stopping,
     /// Files on their way: one is being sent, one waits, one is lost, one failed, of one the encoding is asked.
-    Arriving,
+    UploadingFiles,
     /// A long text and a key were pasted, into a box as high as the page; the context is nearly full.
     Pasted,
     /// The message was refused, its draft is not saved, and another tab has a newer one.
     Refused,
     /// Another model is chosen, for a branch of its own.
-    Leaving,
+    ChangingModel,
 }
 
-impl Standing {
+impl ComposerSample {
     pub const ALL: [Self; 12] = [
         Self::Empty,
         Self::Written,
-        Self::Answering,
-        Self::Files,
-        Self::Full,
-        Self::Gone,
+        Self::ReplyRunning,
+        Self::WithFiles,
+        Self::ContextFull,
+        Self::ModelUnavailable,
         Self::Sending,
         Self::Stopping,
-        Self::Arriving,
+        Self::UploadingFiles,
         Self::Pasted,
         Self::Refused,
-        Self::Leaving,
+        Self::ChangingModel,
     ];
 
     /// The last part of its page's address.
@@ -59,28 +59,28 @@ impl Standing {
         match self {
             Self::Empty => "composer-empty",
             Self::Written => "composer-written",
-            Self::Answering => "composer-answering",
-            Self::Files => "composer-files",
-            Self::Full => "composer-full",
-            Self::Gone => "composer-gone",
+            Self::ReplyRunning => "composer-answering",
+            Self::WithFiles => "composer-files",
+            Self::ContextFull => "composer-full",
+            Self::ModelUnavailable => "composer-gone",
             Self::Sending => "composer-sending",
             Self::Stopping => "composer-stopping",
-            Self::Arriving => "composer-arriving",
+            Self::UploadingFiles => "composer-arriving",
             Self::Pasted => "composer-pasted",
             Self::Refused => "composer-refused",
-            Self::Leaving => "composer-leaving",
+            Self::ChangingModel => "composer-leaving",
         }
     }
 }
 
 /// The scripted model, as the menu has it.
-pub fn demo() -> Model {
+pub fn demo_model() -> Model {
     Model {
-        lock: sample::lock(),
+        lock: fixtures::lock(),
         provider_name: "Demo".into(),
         name: "Demo (scripted)".into(),
         description: None,
-        reasoning: Reasoning::Optional,
+        reasoning: ReasoningSupport::Optional,
         thinking_levels: vec![Thinking::Off, Thinking::Low, Thinking::High],
         context_tokens: Some(100_000),
         output_tokens: None,
@@ -91,9 +91,9 @@ pub fn demo() -> Model {
 }
 
 /// The composer.
-pub fn draw(standing: Standing) -> AnyView {
+pub fn draw(standing: ComposerSample) -> AnyView {
     let nothing = Callback::new(|()| ());
-    let listeners = Listeners {
+    let listeners = ComposerListeners {
         on_sending: Callback::new(|_| ()),
         on_failed: nothing,
         on_started: Callback::new(|_| ()),
@@ -101,24 +101,24 @@ pub fn draw(standing: Standing) -> AnyView {
     };
     let draft = draft(standing);
     let lock = match standing {
-        Standing::Empty => None,
-        Standing::Gone => Some(Lock::new("openai", "gone-model")),
-        _ => Some(sample::lock()),
+        ComposerSample::Empty => None,
+        ComposerSample::ModelUnavailable => Some(ModelLock::new("openai", "gone-model")),
+        _ => Some(fixtures::lock()),
     };
     let running: Option<TurnId> =
-        matches!(standing, Standing::Answering | Standing::Stopping).then(|| sample::turn_id(2));
+        matches!(standing, ComposerSample::ReplyRunning | ComposerSample::Stopping).then(|| fixtures::turn_id(2));
     let used = match standing {
-        Standing::Full => Some(102_000),
-        Standing::Written => Some(72_000),
-        Standing::Pasted => Some(92_000),
+        ComposerSample::ContextFull => Some(102_000),
+        ComposerSample::Written => Some(72_000),
+        ComposerSample::Pasted => Some(92_000),
         _ => None,
     };
-    let gone = lock.clone().filter(|_| standing == Standing::Gone);
+    let gone = lock.clone().filter(|_| standing == ComposerSample::ModelUnavailable);
     let path = FollowedPath {
         lock: lock.into(),
         running: running.into(),
         context_used: used.into(),
-        gone: gone.into(),
+        gone_model: gone.into(),
         ..FollowedPath::default()
     };
     let composer = view! {
@@ -126,7 +126,7 @@ pub fn draw(standing: Standing) -> AnyView {
             chat_id=None
             draft=draft.clone()
             draft_elsewhere=RwSignal::new(draft)
-            models=RwSignal::new(vec![demo(), other()])
+            models=RwSignal::new(vec![demo_model(), other_model()])
             form_request_id=String::new()
             path
             stop_asked=RwSignal::new(false)
@@ -136,34 +136,39 @@ pub fn draw(standing: Standing) -> AnyView {
     };
     // It is drawn later, so it may stand otherwise until then.
     if let Some(state) = use_context::<ComposerState>() {
-        stand(state, standing);
+        apply_sample(state, standing);
     }
     composer
 }
 
 /// A second model, so that there is a choice.
-fn other() -> Model {
-    Model { lock: Lock::new("openai", "other-model"), name: "Other model".into(), is_default: false, ..demo() }
+fn other_model() -> Model {
+    Model {
+        lock: ModelLock::new("openai", "other-model"),
+        name: "Other model".into(),
+        is_default: false,
+        ..demo_model()
+    }
 }
 
 /// Brings the composer where somebody who types, pastes and waits would bring it.
-fn stand(state: ComposerState, standing: Standing) {
+fn apply_sample(state: ComposerState, standing: ComposerSample) {
     match standing {
-        Standing::Sending => state.phase.set(Phase::Sending),
-        Standing::Stopping => state.phase.set(Phase::Stopping),
-        Standing::Arriving => state.attaching.queue.update(arrive),
-        Standing::Pasted => {
+        ComposerSample::Sending => state.phase.set(ComposerPhase::Sending),
+        ComposerSample::Stopping => state.phase.set(ComposerPhase::Stopping),
+        ComposerSample::UploadingFiles => state.attaching.queue.update(queue_sample_files),
+        ComposerSample::Pasted => {
             state.pasting.offer.set(Some("leaf ".repeat(3_000)));
             state.pasting.has_key.set(true);
             state.is_long.set(true);
             state.is_tall.set(true);
         }
-        Standing::Refused => {
+        ComposerSample::Refused => {
             state.problem.set(Some(send_failed().to_owned()));
             state.draft.is_unsaved.set(true);
-            state.draft.elsewhere.set(Some(DraftView { text: "Newer".into(), ..DraftView::default() }));
+            state.draft.conflicting.set(Some(DraftView { text: "Newer".into(), ..DraftView::default() }));
         }
-        Standing::Leaving => state.choice.set(Some(other().lock)),
+        ComposerSample::ChangingModel => state.choice.set(Some(other_model().lock)),
         _ => {}
     }
 }
@@ -172,21 +177,21 @@ fn stand(state: ComposerState, standing: Standing) {
 const ENCODING: &str = "Which encoding is this text in?";
 
 /// Files in every state on their way into the message.
-fn arrive(queue: &mut Queue) {
+fn queue_sample_files(queue: &mut AttachmentQueue) {
     let [lost, failed, old, sending] =
         ["maple.md", "oak.pdf", "old.txt", "trees.csv"].map(|name| queue.add(name.to_owned(), 2_400_000));
-    queue.start();
-    queue.lose(lost, false);
+    queue.start_next();
+    queue.record_loss(lost, false);
     queue.fail(failed, send_failed().to_owned(), true);
     queue.ask_encoding(old, ENCODING.to_owned(), vec!["windows-1252".into(), "GB18030".into()]);
-    queue.start();
-    queue.sent(sending, 900_000);
+    queue.start_next();
+    queue.record_progress(sending, 900_000);
     queue.add("leaves.md".to_owned(), 12_000);
 }
 
 /// A document that is attached, or these lines of one.
-pub(super) fn named(title: &str, lines: Option<(u64, u64)>) -> Attachment {
-    let ref_id = sample::uuid(0xd0c).to_string();
+pub(super) fn sample_attachment(title: &str, lines: Option<(u64, u64)>) -> Attachment {
+    let ref_id = fixtures::uuid(0xd0c).to_string();
     let content = match lines {
         None => Content::Reference { ref_id, ref_type: "document".into(), version_timestamp: None },
         Some(_) => Content::PartialReference {
@@ -197,22 +202,26 @@ pub(super) fn named(title: &str, lines: Option<(u64, u64)>) -> Attachment {
             selection_end: 120,
         },
     };
-    Attachment { content, card: Card { title: title.into(), lines, tokens: 1_240, ..Card::default() } }
+    Attachment {
+        content,
+        card: AttachmentCard { title: title.into(), lines, tokens: 1_240, ..AttachmentCard::default() },
+    }
 }
 
-fn draft(standing: Standing) -> DraftView {
+fn draft(standing: ComposerSample) -> DraftView {
     let text = match standing {
-        Standing::Written | Standing::Full | Standing::Refused | Standing::Leaving => {
-            "How do leaves grow?\n\nAnd why do they fall?"
-        }
-        Standing::Files | Standing::Arriving => "Compare these.",
+        ComposerSample::Written
+        | ComposerSample::ContextFull
+        | ComposerSample::Refused
+        | ComposerSample::ChangingModel => "How do leaves grow?\n\nAnd why do they fall?",
+        ComposerSample::WithFiles | ComposerSample::UploadingFiles => "Compare these.",
         _ => "",
     };
     let attachments = match standing {
-        Standing::Files => vec![
-            named("Field notes.md", None),
-            named("A name that is longer than any chip should ever be.csv", Some((10, 42))),
-            named("Gone.md", None),
+        ComposerSample::WithFiles => vec![
+            sample_attachment("Field notes.md", None),
+            sample_attachment("A name that is longer than any chip should ever be.csv", Some((10, 42))),
+            sample_attachment("Gone.md", None),
         ],
         _ => Vec::new(),
     };

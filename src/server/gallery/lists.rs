@@ -2,61 +2,61 @@
 
 use leptos::prelude::*;
 
-use super::board::board;
-use super::words;
-use crate::api::view::ChatItem;
-use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
-use crate::domain::branch::Origin;
-use crate::domain::chat::Heading;
-use crate::domain::tree::outline::Mark;
-use crate::domain::{Branch, BranchId, ChatId, Role, TurnId, sample};
+use super::messages;
+use super::sample_group::sample_group;
+use crate::api::view::ChatListItem;
+use crate::api::view::tree::{TreeCard, TreePage, TreePageQuery, TreeRow};
+use crate::domain::branch::BranchOrigin;
+use crate::domain::chat::ChatListHeading;
+use crate::domain::tree::outline::TurnMark;
+use crate::domain::{Branch, BranchId, ChatId, Role, TurnId, fixtures};
 use crate::ui::chats::Chats;
-use crate::ui::deleting::{Deleting, Screen};
+use crate::ui::deletion::{DeletePart, DeletionScreen};
 use crate::ui::erased::view;
-use crate::ui::sidebar::chat_list::Items;
+use crate::ui::sidebar::chat_list::ChatListRows;
 use crate::ui::tree::panel::PanelHead;
 use crate::ui::tree::{TreeMap, TreeState};
 
 /// The page.
 pub fn draw() -> AnyView {
-    view! { {board(words::chats(), chats())} {board(words::tree(), tree())} }
+    view! { {sample_group(messages::chats(), chats())} {sample_group(messages::tree(), tree())} }
 }
 
-pub(super) fn chat(n: u64) -> ChatId {
-    ChatId::from_uuid(sample::uuid(0xc_0000_0000 + n))
+pub(super) fn sample_chat_id(n: u64) -> ChatId {
+    ChatId::from_uuid(fixtures::uuid(0xc_0000_0000 + n))
 }
 
 fn chats() -> AnyView {
-    let item = |n: u64, title: &str| ChatItem {
-        id: chat(n),
+    let item = |n: u64, title: &str| ChatListItem {
+        id: sample_chat_id(n),
         title: title.into(),
-        updated_at: sample::time(0),
-        heading: Heading::Today,
+        updated_at: fixtures::time(0),
+        heading: ChatListHeading::Today,
         running: false,
         needs_you: false,
         has_draft: false,
     };
     let items = vec![
-        ChatItem { heading: Heading::Pinned, ..item(10, "A chat that stands before the others") },
+        ChatListItem { heading: ChatListHeading::Pinned, ..item(10, "A chat that stands before the others") },
         item(1, "How leaves grow"),
-        ChatItem { running: true, ..item(2, "An answer is being written") },
-        ChatItem { running: true, needs_you: true, ..item(3, "A tool waits for you") },
+        ChatListItem { running: true, ..item(2, "An answer is being written") },
+        ChatListItem { running: true, needs_you: true, ..item(3, "A tool waits for you") },
         item(4, "An answer that nobody has read"),
-        ChatItem { has_draft: true, ..item(5, "A message that was not sent") },
+        ChatListItem { has_draft: true, ..item(5, "A message that was not sent") },
         item(6, ""),
         item(7, "A title that is much longer than the column in which it stands and has to end somewhere"),
-        ChatItem { heading: Heading::Week, ..item(8, "中文标题：树与叶") },
-        ChatItem { heading: Heading::Of(2026, 5), ..item(9, "شجرة المحادثة") },
+        ChatListItem { heading: ChatListHeading::Week, ..item(8, "中文标题：树与叶") },
+        ChatListItem { heading: ChatListHeading::YearMonth(2026, 5), ..item(9, "شجرة المحادثة") },
     ];
     if let Some(chats) = use_context::<Chats>() {
-        chats.unread.set(vec![chat(4)]);
+        chats.unread.set(vec![sample_chat_id(4)]);
     }
-    view! { <div class="gallery-sidebar"><Items items/></div> }
+    view! { <div class="gallery-sidebar"><ChatListRows items/></div> }
 }
 
 fn row(n: u64, level: usize, place: (usize, usize), words: &str) -> TreeRow {
     TreeRow {
-        turn: sample::turn_id(n),
+        turn: fixtures::turn_id(n),
         role: if n % 2 == 1 { Role::User } else { Role::Assistant },
         words: words.into(),
         level,
@@ -64,7 +64,7 @@ fn row(n: u64, level: usize, place: (usize, usize), words: &str) -> TreeRow {
         folded: None,
         is_open: None,
         hidden: 0,
-        mark: Mark::Plain,
+        mark: TurnMark::Plain,
         version: None,
         label: None,
         model: None,
@@ -86,11 +86,16 @@ fn tree() -> AnyView {
             label: Some("shorter".into()),
             ..row(18, 2, (2, 2), "At the nodes.")
         },
-        TreeRow { mark: Mark::Running, ..row(20, 3, (1, 3), "") },
-        TreeRow { mark: Mark::Failed, hidden: 4, is_open: Some(false), ..row(22, 3, (2, 3), "The connection broke") },
-        TreeRow { mark: Mark::Stopped, is_hit: true, ..row(24, 3, (3, 3), "Because the tree") },
+        TreeRow { mark: TurnMark::Running, ..row(20, 3, (1, 3), "") },
+        TreeRow {
+            mark: TurnMark::Failed,
+            hidden: 4,
+            is_open: Some(false),
+            ..row(22, 3, (2, 3), "The connection broke")
+        },
+        TreeRow { mark: TurnMark::Stopped, is_hit: true, ..row(24, 3, (3, 3), "Because the tree") },
     ];
-    let leaf: TurnId = sample::turn_id(16);
+    let leaf: TurnId = fixtures::turn_id(16);
     let page = TreePage {
         title: "How leaves grow".into(),
         rows,
@@ -100,9 +105,9 @@ fn tree() -> AnyView {
         card: Some(card(leaf)),
         ..TreePage::default()
     };
-    let deleting = Deleting::new(Screen::later());
+    let deleting = DeletePart::new(DeletionScreen::deferred());
     let state = TreeState::new(
-        TreeAsk::new(chat(0), Some(leaf)),
+        TreePageQuery::new(sample_chat_id(0), Some(leaf)),
         Some(page),
         Callback::new(|_| ()),
         deleting,
@@ -110,44 +115,44 @@ fn tree() -> AnyView {
     );
     view! {
         <div class="side-panel">
-            <PanelHead chat=chat(0) on_close=Callback::new(|()| ())/>
+            <PanelHead chat=sample_chat_id(0) on_close=Callback::new(|()| ())/>
             <TreeMap state leaf=Some(leaf) changes=0/>
         </div>
     }
 }
 
 /// A branch that left another one.
-pub(super) fn branch() -> Branch {
+pub(super) fn sample_branch() -> Branch {
     Branch {
-        id: BranchId::from_uuid(sample::uuid(0xb7_0000_0000)),
-        chat_id: chat(0),
+        id: BranchId::from_uuid(fixtures::uuid(0xb7_0000_0000)),
+        chat_id: sample_chat_id(0),
         name: "retry 2".into(),
-        lock: sample::lock(),
+        lock: fixtures::lock(),
         parent_branch_id: None,
         fork_turn_id: None,
         head_turn_id: None,
-        origin: Origin::Fork,
+        origin: BranchOrigin::Fork,
         label: Some("shorter".into()),
         pinned: true,
         policy: Default::default(),
-        created_at: sample::time(0),
+        created_at: fixtures::time(0),
     }
 }
 
 fn card(leaf: TurnId) -> TreeCard {
     TreeCard {
-        chat_id: chat(0),
-        turn: sample::turn_id(18),
+        chat_id: sample_chat_id(0),
+        turn: fixtures::turn_id(18),
         role: Role::Assistant,
-        mark: Mark::Plain,
-        created_at: sample::time(0),
+        mark: TurnMark::Plain,
+        created_at: fixtures::time(0),
         text: "At the nodes.".into(),
-        branch: branch(),
+        branch: sample_branch(),
         model: "Demo (scripted)".into(),
         below: 6,
         ends: 3,
         others: 15,
-        leaf: sample::turn_id(24),
+        leaf: fixtures::turn_id(24),
         current: Some(leaf),
         is_on_path: false,
     }

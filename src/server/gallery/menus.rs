@@ -4,98 +4,102 @@
 use leptos::prelude::*;
 use serde_json::json;
 
-use super::board::board;
-use super::composers::named;
-use super::lists::chat;
-use super::words;
+use super::composers::sample_attachment;
+use super::lists::sample_chat_id;
+use super::messages;
+use super::sample_group::sample_group;
 use crate::domain::attachment::Attachment;
 use crate::domain::provider::Model;
-use crate::domain::{Lock, Role, sample};
+use crate::domain::{ModelLock, Role, fixtures};
 use crate::ui::chats::{chat_path, provide_chats};
 use crate::ui::composer::attach_button::DropShade;
-use crate::ui::composer::mention::fitting::Earlier;
 use crate::ui::composer::mention::list::{self, MentionOption};
+use crate::ui::composer::mention::mention_matches::EarlierTurn;
 use crate::ui::composer::mention::{commands, menu};
 use crate::ui::erased::view;
-use crate::ui::kit::{Dialog, FailedDeed, Failure};
+use crate::ui::kit::{Dialog, FailurePanel, RetryableFailure};
+use crate::ui::messages::{attachments, commands as said};
 use crate::ui::model_picker::ModelPicker;
 use crate::ui::palette::SearchLink;
-use crate::ui::palette::body::{PaletteView, Pressed};
-use crate::ui::palette::choices::{Here, rows};
-use crate::ui::palette::entry::Entry;
-use crate::ui::palette::hits::{Found, Kind, recent};
-use crate::ui::sidebar::chat_list::{ChatMenu, LoadFailed, OlderButton, provide_chosen};
-use crate::ui::sidebar::{DrawerFoot, HideButton, NewChatLink, rename_dialog};
+use crate::ui::palette::body::{PaletteView, RowCallbacks};
+use crate::ui::palette::choices::{PaletteContext, palette_rows};
+use crate::ui::palette::entry::PaletteEntry;
+use crate::ui::palette::hits::{PaletteHitKind, PaletteHits, recent_chat};
+use crate::ui::sidebar::chat_list::{ChatMenu, ChatsLoadFailed, OlderChatsButton, provide_menu_chat};
+use crate::ui::sidebar::{DrawerFoot, HideSidebarButton, NewChatLink, rename_dialog};
 use crate::ui::transcript::model_choice;
-use crate::ui::transcript::verbs::Verbs;
-use crate::ui::words::{attaching, commands as said};
-use crate::ui::{shortcuts, words as app_words};
+use crate::ui::transcript::turn_commands::TurnCommands;
+use crate::ui::{messages as app_words, shortcuts};
 
 /// The page.
 pub fn draw() -> AnyView {
     view! {
-        {board(words::column(), column())}
-        {board(words::menu(), menus())}
-        {board(words::palette(), palettes())}
-        {board(words::signs(), signs())}
-        {board(words::dragged(), dragged())}
-        {board(words::dialog(), dialogs())}
+        {sample_group(messages::column(), column())}
+        {sample_group(messages::menu(), menus())}
+        {sample_group(messages::palette(), palettes())}
+        {sample_group(messages::sign_menus(), sign_menus())}
+        {sample_group(messages::dragged(), dragged())}
+        {sample_group(messages::dialog(), dialogs())}
     }
 }
 
 fn column() -> AnyView {
-    let why = app_words::told::told("The server cannot be reached at the moment.");
-    let failure =
-        Failure { why: app_words::chats::not_done("How leaves grow", &why), again: std::sync::Arc::new(|| ()) };
+    let why = app_words::server_messages::localize_server_message("The server cannot be reached at the moment.");
+    let failure = RetryableFailure {
+        why: app_words::chats::not_done("How leaves grow", &why),
+        retry: std::sync::Arc::new(|| ()),
+    };
     view! {
         <div class="gallery-sidebar">
             <NewChatLink/>
             <SearchLink/>
-            <HideButton/>
-            <OlderButton/>
-            <LoadFailed/>
-            <FailedDeed failing=RwSignal::new(Some(failure))/>
+            <HideSidebarButton/>
+            <OlderChatsButton/>
+            <ChatsLoadFailed/>
+            <FailurePanel failing=RwSignal::new(Some(failure))/>
             <DrawerFoot/>
         </div>
     }
 }
 
 fn menus() -> AnyView {
-    provide_chosen();
+    provide_menu_chat();
     view! { <ChatMenu/> }
 }
 
 /// The palette before anything is typed, with what was found, while it is looked for, and without a hit.
 fn palettes() -> AnyView {
-    let here = Here { chat: Some(chat_path(chat(0))), is_running: true };
-    let lately = [recent(chat(1), "How leaves grow"), recent(chat(2), "")];
-    let nothing_yet = Found::default();
+    let here = PaletteContext { chat: Some(chat_path(sample_chat_id(0))), is_running: true };
+    let lately = [recent_chat(sample_chat_id(1), "How leaves grow"), recent_chat(sample_chat_id(2), "")];
+    let nothing_yet = PaletteHits::default();
     let hit = json!({
-        "kind": "turn", "turn_id": sample::turn_id(2), "chat_id": chat(1), "chat_title": "How leaves grow",
-        "branch": "main", "model": "demo-scripted", "role": "assistant", "created_at": sample::time(0),
+        "kind": "turn", "turn_id": fixtures::turn_id(2), "chat_id": sample_chat_id(1), "chat_title": "How leaves grow",
+        "branch": "main", "model": "demo-scripted", "role": "assistant", "created_at": fixtures::time(0),
         "excerpt": { "text": "… and in autumn the leaves fall, because …", "marks": [[18, 24]] },
     });
     let in_archive = json!({
-        "kind": "chat", "chat_id": chat(3), "archived": true, "title": { "text": "中文标题：树与叶", "marks": [[7, 8]] },
+        "kind": "chat", "chat_id": sample_chat_id(3), "archived": true, "title": { "text": "中文标题：树与叶", "marks": [[7, 8]] },
     });
     let document = json!({
-        "kind": "document", "document_id": chat(4),
+        "kind": "document", "document_id": sample_chat_id(4),
         "title": { "text": "Field notes about leaves, with a title that is longer than a row should ever be", "marks": [[18, 24]] },
     });
-    let mut found = Found::asked();
-    for (kind, hit) in [(Kind::Chats, in_archive), (Kind::Turns, hit), (Kind::Documents, document)] {
-        found.take(kind, Ok(json!({ "hits": [hit], "complete": true, "indexed": true })));
+    let mut found = PaletteHits::pending();
+    for (kind, hit) in
+        [(PaletteHitKind::Chats, in_archive), (PaletteHitKind::Turns, hit), (PaletteHitKind::Documents, document)]
+    {
+        found.apply_response(kind, Ok(json!({ "hits": [hit], "complete": true, "indexed": true })));
     }
     let results = app_words::palette::results(3);
     let slow = app_words::palette::searching().to_owned();
-    let none = app_words::palette::nothing("xyzzy");
+    let none = app_words::palette::no_results("xyzzy");
     let drawn = [
-        ("palette-before", rows(&here, "", &lately, &nothing_yet), String::new()),
-        ("palette-found", rows(&here, "leaves", &[], &found), results),
-        ("palette-slow", rows(&here, "leaves", &[], &Found::asked()), slow),
-        ("palette-none", rows(&here, "xyzzy", &[], &Found::asked()), none),
+        ("palette-before", palette_rows(&here, "", &lately, &nothing_yet), String::new()),
+        ("palette-found", palette_rows(&here, "leaves", &[], &found), results),
+        ("palette-slow", palette_rows(&here, "leaves", &[], &PaletteHits::pending()), slow),
+        ("palette-none", palette_rows(&here, "xyzzy", &[], &PaletteHits::pending()), none),
     ];
-    let one = |(list, shown, said): (&'static str, Vec<Entry>, String)| {
+    let one = |(list, shown, said): (&'static str, Vec<PaletteEntry>, String)| {
         let rows = Memo::new(move |_| shown.clone());
         view! {
             <div class="dialog palette">
@@ -106,7 +110,7 @@ fn palettes() -> AnyView {
                     said=Signal::stored(said)
                     on_input=Callback::new(|_| ())
                     on_ask=Callback::new(|_| ())
-                    pressed=Pressed { obey: Callback::new(|_| ()), close: Callback::new(|()| ()) }
+                    pressed=RowCallbacks { obey: Callback::new(|_| ()), close: Callback::new(|()| ()) }
                 />
             </div>
         }
@@ -115,35 +119,41 @@ fn palettes() -> AnyView {
 }
 
 /// The menu behind `/`, and that behind `@`: with documents and turns, with lines of a document, with nothing, and while it looks.
-fn signs() -> AnyView {
+fn sign_menus() -> AnyView {
     let documents = || -> Vec<Attachment> {
         [
             "How leaves grow.md",
             "Field notes about leaves, with a title that is longer than a row should ever be",
             "中文标题：树与叶",
         ]
-        .map(|title| named(title, None))
+        .map(|title| sample_attachment(title, None))
         .into()
     };
     let turns = vec![
-        Earlier { role: Role::User, text: "Why do leaves fall?".into() },
-        Earlier { role: Role::Assistant, text: "Because the tree keeps its water for the winter.".into() },
+        EarlierTurn { role: Role::User, text: "Why do leaves fall?".into() },
+        EarlierTurn { role: Role::Assistant, text: "Because the tree keeps its water for the winter.".into() },
     ];
     let lines = documents().into_iter().take(1).collect();
     let drawn = [
-        ("mention-commands", said::commands(), Some(commands::rows()), said::leaves()),
-        ("mention-found", attaching::to_mention(), Some(menu::rows(documents(), None, turns)), attaching::how_lines()),
+        ("mention-commands", said::commands(), Some(commands::command_options()), said::escape_hint()),
+        (
+            "mention-found",
+            attachments::to_mention(),
+            Some(menu::match_options(documents(), None, turns)),
+            attachments::line_range_hint(),
+        ),
         (
             "mention-lines",
-            attaching::to_mention(),
-            Some(menu::rows(lines, Some((12, 30)), Vec::new())),
-            attaching::how_lines(),
+            attachments::to_mention(),
+            Some(menu::match_options(lines, Some((12, 30)), Vec::new())),
+            attachments::line_range_hint(),
         ),
-        ("mention-none", attaching::to_mention(), Some(Vec::new()), attaching::nothing_to_mention()),
-        ("mention-slow", attaching::to_mention(), None, attaching::looking()),
+        ("mention-none", attachments::to_mention(), Some(Vec::new()), attachments::nothing_to_mention()),
+        ("mention-slow", attachments::to_mention(), None, attachments::searching_documents()),
     ];
     let one = |(id, name, options, hint): (&'static str, &'static str, Option<Vec<MentionOption>>, &'static str)| {
-        let list = list::draw(id, name, options, RwSignal::new(0), Callback::new(|_| ()), Signal::stored(hint.into()));
+        let list =
+            list::draw_options(id, name, options, RwSignal::new(0), Callback::new(|_| ()), Signal::stored(hint.into()));
         view! { <div class="mention-menu">{list}</div> }
     };
     drawn.into_iter().map(one).collect_view().into_any()
@@ -151,31 +161,31 @@ fn signs() -> AnyView {
 
 fn dragged() -> AnyView {
     view! {
-        <DropShade what=attaching::drop_here()/>
-        <DropShade what=attaching::drop_on_edit()/>
+        <DropShade what=attachments::drop_here()/>
+        <DropShade what=attachments::drop_on_edit()/>
     }
 }
 
 fn dialogs() -> AnyView {
     let chats = provide_chats();
-    chats.renaming.set(Some((chat(0), "How leaves grow".to_owned())));
-    let verbs = Verbs::new(String::new(), RwSignal::new(Vec::new()), Callback::new(|_| ()));
-    verbs.choosing.set(Some(sample::turn_id(2)));
+    chats.renaming.set(Some((sample_chat_id(0), "How leaves grow".to_owned())));
+    let verbs = TurnCommands::new(String::new(), RwSignal::new(Vec::new()), Callback::new(|_| ()));
+    verbs.choosing.set(Some(fixtures::turn_id(2)));
     view! {
         {rename_dialog::draw(chats)}
-        {model_choice::draw(verbs, RwSignal::new(vec![super::composers::demo()]))}
+        {model_choice::draw(verbs, RwSignal::new(vec![super::composers::demo_model()]))}
         <Dialog id="gallery-models" title=app_words::choose_model() open=RwSignal::new(false)>
-            <ModelPicker models=many_models() chosen=Some(sample::lock()) on_pick=Callback::new(|_| ())/>
+            <ModelPicker models=many_models() chosen=Some(fixtures::lock()) on_pick=Callback::new(|_| ())/>
         </Dialog>
-        <Dialog id="gallery-keys" title=app_words::shortcuts() open=RwSignal::new(false)>{shortcuts::rows()}</Dialog>
+        <Dialog id="gallery-keys" title=app_words::shortcuts() open=RwSignal::new(false)>{shortcuts::shortcut_rows()}</Dialog>
     }
 }
 
 /// More models than a select is good for, of two providers.
 fn many_models() -> Vec<Model> {
-    let demo = super::composers::demo();
+    let demo = super::composers::demo_model();
     let of_maker = |at: u32| Model {
-        lock: Lock::new("maker", format!("model-{at}")),
+        lock: ModelLock::new("maker", format!("model-{at}")),
         provider_name: "Maker".into(),
         name: format!("Model {at}"),
         description: (at == 2).then(|| "The largest of them".into()),

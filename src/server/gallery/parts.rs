@@ -3,66 +3,66 @@
 
 use leptos::prelude::*;
 
-use super::board::board;
-use super::words;
-use crate::api::view::{Notice, Way};
-use crate::server::plain_pages::field::{Choice, Kind, TextField, tick};
-use crate::ui::connection::{ConnectionBars, Link, provide_connection};
+use super::messages;
+use super::sample_group::sample_group;
+use crate::api::view::{ComposerNotice, ConnectionOption};
+use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField, checkbox};
+use crate::ui::connection::{ConnectionBars, ConnectionStatus, provide_connection};
 use crate::ui::erased::view;
-use crate::ui::kit::loading::outline;
+use crate::ui::kit::loading::loading_outline;
 use crate::ui::kit::toast::ToastShelf;
 use crate::ui::kit::{Dialog, Icon, Menu, provide_toasts};
-use crate::ui::page::connecting::{self, Connecting};
-use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found};
-use crate::ui::sidebar::chat_list::Items;
-use crate::ui::words as app_words;
+use crate::ui::messages as app_words;
+use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found_server_lines};
+use crate::ui::page::provider_connect::{self, ProviderConnect};
+use crate::ui::sidebar::chat_list::ChatListRows;
 
 /// The page.
 pub fn draw() -> AnyView {
     view! {
-        {board(words::buttons(), buttons())}
-        {board(words::fields(), fields())}
-        {board(words::choices(), choices())}
-        {board(words::dialog(), dialog())}
-        {board(words::menu(), menu())}
-        {board(words::notes(), notes())}
-        {board(words::bars(), bars())}
-        {board(words::said(), sentences())}
-        {board(words::waiting(), loading())}
-        {board(words::nothing(), view! { <Items items=Vec::new()/> })}
-        {board(words::first_run(), first_run())}
+        {sample_group(messages::buttons(), buttons())}
+        {sample_group(messages::fields(), fields())}
+        {sample_group(messages::choices(), choices())}
+        {sample_group(messages::dialog(), dialog())}
+        {sample_group(messages::menu(), menu())}
+        {sample_group(messages::notes(), notes())}
+        {sample_group(messages::bars(), bars())}
+        {sample_group(messages::action_results(), sentences())}
+        {sample_group(messages::waiting(), loading())}
+        {sample_group(messages::nothing(), view! { <ChatListRows items=Vec::new()/> })}
+        {sample_group(messages::first_run(), first_run())}
     }
 }
 
 fn buttons() -> AnyView {
     view! {
         <div class="deeds">
-            <button type="button" class="button primary">{words::primary()}</button>
-            <button type="button" class="button">{words::plain()}</button>
-            <button type="button" class="button bare">{words::bare()}</button>
-            <button type="button" class="button danger">{words::danger()}</button>
+            <button type="button" class="button primary">{messages::primary()}</button>
+            <button type="button" class="button">{messages::plain()}</button>
+            <button type="button" class="button bare">{messages::bare()}</button>
+            <button type="button" class="button danger">{messages::danger()}</button>
             <button type="button" class="button"><Icon name="copy"/>{app_words::retry()}</button>
-            <button type="button" class="button" aria-disabled="true">{words::busy()}</button>
-            <button type="button" class="button" disabled>{words::off()}</button>
-            <button type="button" class="button bare"><Icon name="more"/><span class="quiet">{words::menu()}</span></button>
+            <button type="button" class="button" aria-disabled="true">{messages::busy()}</button>
+            <button type="button" class="button" disabled>{messages::off()}</button>
+            <button type="button" class="button bare"><Icon name="more"/><span class="quiet">{messages::menu()}</span></button>
         </div>
     }
 }
 
 fn fields() -> AnyView {
     let field = |name, kind, value, error| TextField {
-        label: words::sample_text(),
+        label: messages::sample_text(),
         name,
         form: "gallery",
         value,
-        hint: Some(words::hint()),
+        hint: Some(messages::hint()),
         error,
         kind,
         ..TextField::default()
     };
-    let options = [("one", words::primary()), ("two", words::plain())];
-    let choice = Choice {
-        label: words::choices(),
+    let options = [("one", messages::primary()), ("two", messages::plain())];
+    let choice = SelectField {
+        label: messages::choices(),
         name: "choice",
         form: "gallery",
         options: &options,
@@ -72,10 +72,10 @@ fn fields() -> AnyView {
     };
     view! {
         <form class="form">
-            {field("text", Kind::Text, "", None).draw()}
-            {field("code", Kind::Code, "localhost", Some(words::wrong())).draw()}
-            {field("key", Kind::Secret, "", None).draw()}
-            {field("lines", Kind::CodeLines(3), "{\n  \"temperature\": 0.2\n}", None).draw()}
+            {field("text", FieldKind::Text, "", None).draw()}
+            {field("code", FieldKind::Code, "localhost", Some(messages::wrong())).draw()}
+            {field("key", FieldKind::Secret, "", None).draw()}
+            {field("lines", FieldKind::CodeLines(3), "{\n  \"temperature\": 0.2\n}", None).draw()}
             {choice.draw()}
         </form>
     }
@@ -87,19 +87,19 @@ fn choices() -> AnyView {
     };
     view! {
         <div class="choice-row">
-            {choice(words::light(), true)}
-            {choice(words::dark(), false)}
+            {choice(messages::light(), true)}
+            {choice(messages::dark(), false)}
         </div>
-        {tick("gallery", "on", "1", words::sample_text(), Some(words::hint()), true)}
-        {tick("gallery", "off", "1", words::sample_text(), None, false)}
-        <progress class="tool-bar" max="100" value="40" aria-label=words::busy()></progress>
+        {checkbox("gallery", "on", "1", messages::sample_text(), Some(messages::hint()), true)}
+        {checkbox("gallery", "off", "1", messages::sample_text(), None, false)}
+        <progress class="tool-bar" max="100" value="40" aria-label=messages::busy()></progress>
     }
 }
 
 fn dialog() -> AnyView {
     view! {
-        <Dialog id="gallery-dialog" title=words::dialog() open=RwSignal::new(false)>
-            <p>{words::sample_text()}</p>
+        <Dialog id="gallery-dialog" title=messages::dialog() open=RwSignal::new(false)>
+            <p>{messages::sample_text()}</p>
             <div class="deeds">
                 <button type="button" class="button primary">{app_words::rename()}</button>
                 <button type="button" class="button">{app_words::cancel()}</button>
@@ -110,7 +110,7 @@ fn dialog() -> AnyView {
 
 fn menu() -> AnyView {
     view! {
-        <Menu id="gallery-menu" label=words::menu()>
+        <Menu id="gallery-menu" label=messages::menu()>
             <button type="button" class="menu-row"><Icon name="edit"/>{app_words::rename()}</button>
             <button type="button" class="menu-row danger"><Icon name="trash"/>{app_words::delete()}</button>
         </Menu>
@@ -119,24 +119,28 @@ fn menu() -> AnyView {
 
 fn notes() -> AnyView {
     let toasts = provide_toasts();
-    toasts.rest(app_words::copied(), None);
-    toasts.rest(app_words::trash::deleted(3), Some(app_words::undo()));
+    toasts.show_fixed(app_words::copied(), None);
+    toasts.show_fixed(app_words::trash::deleted(3), Some(app_words::undo()));
     view! { <ToastShelf/> }
 }
 
 fn bars() -> AnyView {
-    let bar = |link: Link, is_old: bool| {
-        provide_connection().stand(link, is_old);
+    let bar = |link: ConnectionStatus, is_old: bool| {
+        provide_connection().show_fixed(link, is_old);
         view! { <ConnectionBars/> }
     };
-    let bars =
-        [bar(Link::Reconnecting, false), bar(Link::Offline, false), bar(Link::Back, false), bar(Link::Live, true)];
+    let bars = [
+        bar(ConnectionStatus::Reconnecting, false),
+        bar(ConnectionStatus::Offline, false),
+        bar(ConnectionStatus::Restored, false),
+        bar(ConnectionStatus::Live, true),
+    ];
     bars.into_iter().collect_view().into_any()
 }
 
 fn sentences() -> AnyView {
     let one = |class: &'static str, icon: &'static str| {
-        view! { <p class=class><Icon name=icon/><span>{words::sample_text()}</span></p> }
+        view! { <p class=class><Icon name=icon/><span>{messages::sample_text()}</span></p> }
     };
     view! { {one("said ok", "check")} {one("said warn", "alert")} {one("said danger", "alert")} }
 }
@@ -148,28 +152,28 @@ fn loading() -> AnyView {
             <button type="button" class="button">{app_words::cancel()}</button>
         </div>
     };
-    view! { {outline(app_words::loading_chat(), None)} {outline(app_words::still_loading(), Some(ways))} }
+    view! { {loading_outline(app_words::loading_chat(), None)} {loading_outline(app_words::still_loading(), Some(ways))} }
 }
 
 fn first_run() -> AnyView {
-    let found = found(&[found_locally(true), found_locally(false)]);
-    let connecting = Connecting::closed();
+    let found = found_server_lines(&[found_locally(true), found_locally(false)]);
+    let connecting = ProviderConnect::new();
     connecting.way.set(Some(way("anthropic", "Anthropic")));
-    connecting.done.set(Some(app_words::connecting::works("Anthropic", true, 14)));
+    connecting.done.set(Some(app_words::provider_connect::works("Anthropic", true, 14)));
     let ways = vec![way("anthropic", "Anthropic"), way("openai", "OpenAI"), way("other", "")];
     view! {
         {found}
-        <FirstRunPanel models=vec![super::composers::demo()] ways form_request_id=String::new() connecting/>
-        {connecting::draw(connecting)}
+        <FirstRunPanel models=vec![super::composers::demo_model()] ways form_request_id=String::new() connecting/>
+        {provider_connect::draw_form(connecting)}
         <ConnectedLine connecting/>
     }
 }
 
-fn way(id: &str, name: &str) -> Way {
+fn way(id: &str, name: &str) -> ConnectionOption {
     let keys_at = Some("https://keys.example".to_owned());
-    Way { id: id.into(), name: name.into(), keys_at, ..Way::default() }
+    ConnectionOption { id: id.into(), name: name.into(), keys_at, ..ConnectionOption::default() }
 }
 
-fn found_locally(has_models: bool) -> Notice {
-    Notice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into(), has_models }
+fn found_locally(has_models: bool) -> ComposerNotice {
+    ComposerNotice::FoundLocally { name: "Ollama".into(), address: "http://127.0.0.1:11434".into(), has_models }
 }

@@ -2,26 +2,26 @@
 
 use serde_json::{Value, json};
 
-use super::turns::{asked, object, shown, thought};
+use super::turns::{json_object, reasoning_block, turn_view, user_turn};
 use crate::api::view::TurnView;
 use crate::domain::block::ToolStatus;
-use crate::domain::{BlockState, Content, FailureKind, Turn, TurnStatus, sample};
+use crate::domain::{BlockState, Content, FailureKind, Turn, TurnStatus, fixtures};
 
 /// The turns of the page.
 pub fn turns() -> Vec<TurnView> {
     vec![
-        asked(1, "Show what tools give."),
-        shown(forms(2)),
-        asked(3, "Look everything up."),
-        shown(many(4)),
-        asked(5, "Think, and do not tell."),
-        shown(sample::reply(6, [unspoken(), Content::text("Done.")])),
-        asked(7, "Think until I stop you."),
-        shown(stopped(8)),
-        asked(9, "Think until the line breaks."),
-        shown(broken(10)),
-        asked(11, "Where does all of this come from?"),
-        shown(well_sourced(12)),
+        user_turn(1, "Show what tools give."),
+        turn_view(forms(2)),
+        user_turn(3, "Look everything up."),
+        turn_view(many(4)),
+        user_turn(5, "Think, and do not tell."),
+        turn_view(fixtures::reply(6, [hidden_reasoning(), Content::text("Done.")])),
+        user_turn(7, "Think until I stop you."),
+        turn_view(stopped(8)),
+        user_turn(9, "Think until the line breaks."),
+        turn_view(broken(10)),
+        user_turn(11, "Where does all of this come from?"),
+        turn_view(many_sources(12)),
     ]
 }
 
@@ -38,29 +38,29 @@ fn forms(ord: i64) -> Turn {
         ("cleaned", json!("red and green"), json!({ "cleaned": { "ansi": 4, "nul": 1, "invalid": 2, "hidden": 3 } })),
     ];
     let contents = results.into_iter().flat_map(|(name, result, metadata)| {
-        let call = sample::tool_use(name, "read", json!({ "form": name }), ToolStatus::Done);
-        let mut given = sample::tool_result(name, "read", result);
+        let call = fixtures::tool_use(name, "read", json!({ "form": name }), ToolStatus::Done);
+        let mut given = fixtures::tool_result(name, "read", result);
         if let Content::ToolResult { metadata: said, .. } = &mut given {
             *said = metadata;
         }
         [Content::text(format!("As {name}:")), call, given]
     });
-    sample::reply(ord, contents.chain([Content::Text { text: "The tool said no more.".into(), is_error: true }]))
+    fixtures::reply(ord, contents.chain([Content::Text { text: "The tool said no more.".into(), is_error: true }]))
 }
 
 /// More calls in a row than are shown at once.
 fn many(ord: i64) -> Turn {
     let contents = ["oak", "maple", "birch", "elm", "ash", "beech", "lime"].into_iter().flat_map(|tree| {
         [
-            sample::tool_use(tree, "search", json!({ "tree": tree }), ToolStatus::Done),
-            sample::tool_result(tree, "search", json!({ "leaves": 7 })),
+            fixtures::tool_use(tree, "search", json!({ "tree": tree }), ToolStatus::Done),
+            fixtures::tool_result(tree, "search", json!({ "leaves": 7 })),
         ]
     });
-    sample::reply(ord, contents.chain([Content::text("All of them have leaves.")]))
+    fixtures::reply(ord, contents.chain([Content::text("All of them have leaves.")]))
 }
 
 /// Reasoning of which only the length is known.
-fn unspoken() -> Content {
+fn hidden_reasoning() -> Content {
     Content::Thinking {
         thinking: String::new(),
         signature: Some("c2lnbmF0dXJl".into()),
@@ -71,8 +71,8 @@ fn unspoken() -> Content {
 }
 
 /// A reply that ends within its reasoning.
-fn in_thought(ord: i64, status: TurnStatus) -> Turn {
-    let mut turn = sample::reply(ord, [thought(None)]);
+fn ended_while_reasoning(ord: i64, status: TurnStatus) -> Turn {
+    let mut turn = fixtures::reply(ord, [reasoning_block(None)]);
     turn.status = status;
     if let Some(last) = turn.blocks.last_mut() {
         last.state = BlockState::Aborted;
@@ -81,22 +81,22 @@ fn in_thought(ord: i64, status: TurnStatus) -> Turn {
 }
 
 fn stopped(ord: i64) -> Turn {
-    in_thought(ord, TurnStatus::Cancelled)
+    ended_while_reasoning(ord, TurnStatus::Cancelled)
 }
 
 fn broken(ord: i64) -> Turn {
-    let mut turn = in_thought(ord, TurnStatus::Error);
-    turn.error = sample::failed_reply(ord, FailureKind::ProviderTruncated).error;
+    let mut turn = ended_while_reasoning(ord, TurnStatus::Error);
+    turn.error = fixtures::failed_reply(ord, FailureKind::ProviderTruncated).error;
     turn
 }
 
 /// More sources than are shown at once.
-fn well_sourced(ord: i64) -> Turn {
+fn many_sources(ord: i64) -> Turn {
     let text = "Leaves grow from buds at the nodes of a stem.";
     let source = |n: usize| {
         let (url, title) = (format!("https://example.org/leaves/{n}"), format!("Leaves, part {n}"));
         json!({ "url": url, "title": title, "start": 0, "end": text.len(), "quote": "A bud is a leaf to be." })
     };
     let sources = json!({ "type": "x:sources", "sources": (1..=9).map(source).collect::<Vec<_>>() });
-    sample::reply(ord, [Content::text(text), Content::Other(object(sources))])
+    fixtures::reply(ord, [Content::text(text), Content::Other(json_object(sources))])
 }

@@ -2,31 +2,31 @@
 
 use serde_json::{Value, json};
 
-use super::turns::{asked, growing, pause, shown};
+use super::turns::{pause_block, streaming_turn, turn_view, user_turn};
 use crate::api::view::TurnView;
-use crate::domain::approval::{self, Ask};
+use crate::domain::approval::{self, ApprovalRequest};
 use crate::domain::block::ToolStatus;
-use crate::domain::tool::{Called, ToolProgress};
-use crate::domain::waiting::PauseReason;
-use crate::domain::{BlockState, Content, Turn, TurnStatus, sample};
+use crate::domain::tool::{ToolLabel, ToolProgress};
+use crate::domain::user_input_wait::ReplyPauseReason;
+use crate::domain::{BlockState, Content, Turn, TurnStatus, fixtures};
 
 /// The turns of the page.
 pub fn turns() -> Vec<TurnView> {
     vec![
-        asked(1, "Do everything that can be done with a tool."),
-        shown(over(2)),
-        asked(3, "Go on."),
-        shown(running(4)),
-        asked(5, "Then write it down."),
-        shown(asking(6)),
-        asked(7, "Again and again."),
-        shown(paused(8)),
+        user_turn(1, "Do everything that can be done with a tool."),
+        turn_view(finished_calls(2)),
+        user_turn(3, "Go on."),
+        turn_view(running(4)),
+        user_turn(5, "Then write it down."),
+        turn_view(waiting_for_approval(6)),
+        user_turn(7, "Again and again."),
+        turn_view(paused(8)),
     ]
 }
 
 fn call(id: &str, status: ToolStatus) -> Content {
     let mut call =
-        sample::tool_use(id, "files__search", json!({ "query": "leaf", "folder": "/notes", "limit": 20 }), status);
+        fixtures::tool_use(id, "files__search", json!({ "query": "leaf", "folder": "/notes", "limit": 20 }), status);
     if let Content::ToolUse { duration_ms, .. } = &mut call {
         *duration_ms = (!status.is_open()).then_some(840);
     }
@@ -34,10 +34,10 @@ fn call(id: &str, status: ToolStatus) -> Content {
 }
 
 /// What people call the tool of a call, and what else its block says.
-fn named(turn: &mut Turn, more: impl Fn(&str) -> Option<(&'static str, Value)>) {
+fn add_tool_names(turn: &mut Turn, more: impl Fn(&str) -> Option<(&'static str, Value)>) {
     for block in &mut turn.blocks {
         if let Content::ToolUse { tool_use_id, .. } = &block.content {
-            block.block_metadata = json!({ Called::KEY: { "title": "Search files", "server": "Files" } });
+            block.block_metadata = json!({ ToolLabel::KEY: { "title": "Search files", "server": "Files" } });
             if let Some((key, value)) = more(tool_use_id) {
                 block.block_metadata[key] = value;
             }
@@ -46,28 +46,30 @@ fn named(turn: &mut Turn, more: impl Fn(&str) -> Option<(&'static str, Value)>) 
 }
 
 /// Calls that are over, in a reply that is.
-fn over(ord: i64) -> Turn {
+fn finished_calls(ord: i64) -> Turn {
     let found =
         json!({ "files": [{ "name": "maple.md", "lines": 42 }, { "name": "oak.md", "lines": 7 }], "more": false });
     let contents = [
         Content::thinking("I look for the file first."),
         call("in-thought", ToolStatus::Done),
-        sample::tool_result("in-thought", "files__search", found.clone()),
+        fixtures::tool_result("in-thought", "files__search", found.clone()),
         Content::text("One after the other:"),
         call("done", ToolStatus::Done),
-        sample::tool_result("done", "files__search", found),
+        fixtures::tool_result("done", "files__search", found),
         call("failed", ToolStatus::Failed),
-        sample::tool_result("failed", "files__search", json!({ "error": "no such folder: /notes" })),
+        fixtures::tool_result("failed", "files__search", json!({ "error": "no such folder: /notes" })),
         Content::text("Some were not allowed, or did not end:"),
         call("denied", ToolStatus::Denied),
-        sample::tool_result("denied", "files__search", json!({ "error": "The user declined this call." })),
+        fixtures::tool_result("denied", "files__search", json!({ "error": "The user declined this call." })),
         call("interrupted", ToolStatus::Interrupted),
         call("cancelled", ToolStatus::Cancelled),
         call("handed_over", ToolStatus::HandedOver),
         Content::text("That was all."),
     ];
-    let mut turn = sample::reply(ord, contents);
-    named(&mut turn, |id| (id == "denied").then(|| ("decision", json!({ "reason": "Not in my notes, please." }))));
+    let mut turn = fixtures::reply(ord, contents);
+    add_tool_names(&mut turn, |id| {
+        (id == "denied").then(|| ("decision", json!({ "reason": "Not in my notes, please." })))
+    });
     turn
 }
 
@@ -80,20 +82,20 @@ fn running(ord: i64) -> Turn {
         call("waits", ToolStatus::Pending),
         call("is-written", ToolStatus::Pending),
     ];
-    let mut turn = growing(ord, contents);
+    let mut turn = streaming_turn(ord, contents);
     turn.status = TurnStatus::WaitingSubagents;
     let tail = ["copying a.md", "copying b.md", "copying c.md"].map(str::to_owned).to_vec();
-    let progress = ToolProgress { percent: Some(30), tail, ..ToolProgress::line("3 of 10 · copying c.md") };
-    named(&mut turn, |id| (id == "counts").then(|| (ToolProgress::KEY, json!(progress))));
+    let progress = ToolProgress { percent: Some(30), tail, ..ToolProgress::from_line("3 of 10 · copying c.md") };
+    add_tool_names(&mut turn, |id| (id == "counts").then(|| (ToolProgress::KEY, json!(progress))));
     turn
 }
 
 /// A call that a person is asked about.
-fn asking(ord: i64) -> Turn {
+fn waiting_for_approval(ord: i64) -> Turn {
     let mut turn =
-        sample::reply(ord, [Content::text("I would write this file:"), call("asks", ToolStatus::AwaitingApproval)]);
+        fixtures::reply(ord, [Content::text("I would write this file:"), call("asks", ToolStatus::AwaitingApproval)]);
     (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
-    let ask = Ask {
+    let ask = ApprovalRequest {
         server: "files".into(),
         tool: "search".into(),
         title: "Search files".into(),
@@ -102,13 +104,14 @@ fn asking(ord: i64) -> Turn {
         hidden_characters: 2,
         note: None,
     };
-    named(&mut turn, |_| Some((approval::KEY, json!(ask))));
+    add_tool_names(&mut turn, |_| Some((approval::KEY, json!(ask))));
     turn
 }
 
 /// A reply that asked for tools too often.
 fn paused(ord: i64) -> Turn {
-    let mut turn = sample::reply(ord, [Content::text("Once more."), pause(&PauseReason::Rounds.sentence())]);
+    let mut turn =
+        fixtures::reply(ord, [Content::text("Once more."), pause_block(&ReplyPauseReason::Rounds.sentence())]);
     (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
     if let Some(last) = turn.blocks.last_mut() {
         last.state = BlockState::Open;

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::turns::{asked, object, shown};
+use super::turns::{json_object, turn_view, user_turn};
 use crate::api::view::TurnView;
-use crate::domain::attachment::{CARD, Card, Standing};
-use crate::domain::{Block, Content, Turn, sample};
+use crate::domain::attachment::{AttachmentCard, CARD_KEY, ReferenceStatus};
+use crate::domain::{Block, Content, Turn, fixtures};
 
 /// Every construct that is drawn.
 const MARKDOWN: &str = include_str!("writing.md");
@@ -16,25 +16,27 @@ const HAN: &str = "对话是一棵树：每次编辑或重试都会产生一个�
 
 /// The turns of the page.
 pub fn turns() -> Vec<TurnView> {
-    let mut attached = asked(5, "What does the marked part say?");
-    attached.turn.blocks.extend(named());
-    attached.named =
-        vec![(attached.turn.blocks[2].id, Standing::Older), (attached.turn.blocks[4].id, Standing::Deleted)];
+    let mut attached = user_turn(5, "What does the marked part say?");
+    attached.turn.blocks.extend(attachment_blocks());
+    attached.named = vec![
+        (attached.turn.blocks[2].id, ReferenceStatus::Older),
+        (attached.turn.blocks[4].id, ReferenceStatus::Deleted),
+    ];
     vec![
-        asked(1, "Show me everything that Markdown can do.\n\nLine by line, as I wrote it: **not bold**."),
-        shown(sample::reply(2, [Content::text(MARKDOWN)])),
-        asked(3, "والآن بالعربية"),
-        shown(sample::reply(4, [Content::text(RIGHT_TO_LEFT)])),
+        user_turn(1, "Show me everything that Markdown can do.\n\nLine by line, as I wrote it: **not bold**."),
+        turn_view(fixtures::reply(2, [Content::text(MARKDOWN)])),
+        user_turn(3, "والآن بالعربية"),
+        turn_view(fixtures::reply(4, [Content::text(RIGHT_TO_LEFT)])),
         attached,
-        shown(sample::reply(6, [Content::text(HAN)])),
-        asked(7, "Where do leaves come from?"),
-        shown(sourced(8)),
+        turn_view(fixtures::reply(6, [Content::text(HAN)])),
+        user_turn(7, "Where do leaves come from?"),
+        turn_view(turn_with_sources(8)),
     ]
 }
 
 /// Documents, lines of them, and pictures that are not there any more.
-fn named() -> Vec<Block> {
-    let id = sample::uuid(0xd0c).to_string();
+fn attachment_blocks() -> Vec<Block> {
+    let id = fixtures::uuid(0xd0c).to_string();
     let document = || Content::Reference { ref_id: id.clone(), ref_type: "document".into(), version_timestamp: None };
     let lines = Content::PartialReference {
         ref_id: id.clone(),
@@ -44,7 +46,8 @@ fn named() -> Vec<Block> {
         selection_end: 120,
     };
     let picture = Content::Image { blob: "0".repeat(64), mime: "image/png".into(), alt: "A maple leaf".into() };
-    let card = |title: &str, lines| Card { title: title.into(), lines, tokens: 1_240, ..Card::default() };
+    let card =
+        |title: &str, lines| AttachmentCard { title: title.into(), lines, tokens: 1_240, ..AttachmentCard::default() };
     let cards = [
         card("Field notes.md", None),
         card("Field notes.md", None),
@@ -52,19 +55,19 @@ fn named() -> Vec<Block> {
         card("Maple", None),
     ];
     let contents = [document(), document(), lines, picture];
-    let block = |((seq, content), card): ((u32, Content), Card)| Block {
-        block_metadata: json!({ CARD: card }),
-        ..sample::block(5, seq, content)
+    let block = |((seq, content), card): ((u32, Content), AttachmentCard)| Block {
+        block_metadata: json!({ CARD_KEY: card }),
+        ..fixtures::block(5, seq, content)
     };
     (1..).zip(contents).zip(cards).map(block).collect()
 }
 
-fn sourced(ord: i64) -> Turn {
+fn turn_with_sources(ord: i64) -> Turn {
     let text = "Leaves grow from buds at the nodes of a stem. A deciduous tree lets them fall in autumn.";
     let source = |url: &str, title: &str, end: usize| json!({ "url": url, "title": title, "start": 0, "end": end });
     let sources = json!({ "type": "x:sources", "sources": [
         source("https://example.org/buds", "Buds and nodes", 45),
         source("https://example.com/autumn", "Why leaves fall", text.len()),
     ]});
-    sample::reply(ord, [Content::text(text), Content::Other(object(sources))])
+    fixtures::reply(ord, [Content::text(text), Content::Other(json_object(sources))])
 }

@@ -2,7 +2,7 @@
 
 pub mod api;
 pub mod compare;
-pub mod grafts;
 pub mod operations;
 pub mod pages;
+pub mod reruns;
 pub mod tree;

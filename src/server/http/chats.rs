@@ -3,10 +3,10 @@
 pub mod api;
 pub mod copies;
 pub mod drafts;
-pub mod find;
+pub mod find_in_chat;
 pub mod new_chat;
 pub mod operations;
 pub mod page;
-pub mod reading;
+pub mod path_views;
 pub mod settings;
 pub mod tools;

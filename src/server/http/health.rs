@@ -10,32 +10,32 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::limits;
-use crate::server::http::request::json::Json;
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::site::assets::Site;
 use turnleaf_service::usage::storage::StorageRefusal;
 
 /// Whether the database answers; the error is for the log.
-pub type Check = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+pub type DatabaseProbe = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
 /// How long the journal keeps its runs waiting.
-pub type JournalDelay = Arc<dyn Fn() -> Duration + Send + Sync>;
+pub type JournalDelayProbe = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// Whether the disk has the free space that new turns need.
-pub type FreeDisk = Arc<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
+pub type FreeDiskProbe = Arc<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// What decides about readiness.
 #[derive(Clone)]
 pub struct Readiness {
     draining: CancellationToken,
-    check: Check,
-    journal_delay: JournalDelay,
-    has_free_disk: FreeDisk,
+    check: DatabaseProbe,
+    journal_delay: JournalDelayProbe,
+    has_free_disk: FreeDiskProbe,
 }
 
 impl Readiness {
     /// Ready until `draining` is cancelled, as long as `check` succeeds.
-    pub fn new(draining: CancellationToken, check: Check) -> Self {
+    pub fn new(draining: CancellationToken, check: DatabaseProbe) -> Self {
         Self {
             draining,
             check,
@@ -45,13 +45,13 @@ impl Readiness {
     }
 
     /// Also as long as the journal writes: not ready when it is late, and not alive when it is stuck.
-    pub fn with_journal(self, journal_delay: JournalDelay) -> Self {
+    pub fn with_journal(self, journal_delay: JournalDelayProbe) -> Self {
         Self { journal_delay, ..self }
     }
 
     /// Also says when new turns are refused for lack of disk space. It stays ready: what is stored can be read, and what
     /// runs ends whole.
-    pub fn with_disk(self, has_free_disk: FreeDisk) -> Self {
+    pub fn with_disk(self, has_free_disk: FreeDiskProbe) -> Self {
         Self { has_free_disk, ..self }
     }
 
@@ -67,26 +67,26 @@ impl Readiness {
         let delay = (self.journal_delay)();
         (delay >= most).then(|| {
             tracing::warn!(seconds = delay.as_secs(), "the journal does not write");
-            Problem::unavailable("The journal does not write.", 5).with("component", "journal")
+            Problem::unavailable("The journal does not write.", 5).with_member("component", "journal")
         })
     }
 }
 
 /// `GET /version`.
-pub async fn version(State(site): State<Arc<Site>>) -> Json<Value> {
-    Json(json!({ "name": "turnleaf", "version": env!("CARGO_PKG_VERSION"), "build": site.build() }))
+pub async fn show_version(State(site): State<Arc<Site>>) -> ApiJson<Value> {
+    ApiJson(json!({ "name": "turnleaf", "version": env!("CARGO_PKG_VERSION"), "build": site.build() }))
 }
 
 /// `GET /healthz`: the process answers, and what it writes is written.
-pub async fn alive(State(readiness): State<Readiness>) -> Response {
+pub async fn liveness(State(readiness): State<Readiness>) -> Response {
     match readiness.journal_problem(limits::JOURNAL_STUCK) {
         Some(problem) => problem.into_response(),
-        None => Json(json!({ "status": "ok" })).into_response(),
+        None => ApiJson(json!({ "status": "ok" })).into_response(),
     }
 }
 
 /// `GET /readyz`: it can serve, and what works only in part is named.
-pub async fn ready(State(readiness): State<Readiness>) -> Response {
+pub async fn readiness(State(readiness): State<Readiness>) -> Response {
     if readiness.draining.is_cancelled() {
         return Problem::shutting_down().into_response();
     }
@@ -100,7 +100,7 @@ pub async fn ready(State(readiness): State<Readiness>) -> Response {
             if !degraded.is_empty() {
                 answer["degraded"] = Value::Array(degraded);
             }
-            Json(answer).into_response()
+            ApiJson(answer).into_response()
         }
         Err(cause) => {
             tracing::warn!(%cause, "not ready");

@@ -4,11 +4,11 @@
 
 pub mod operation;
 mod schemas;
-pub mod server;
+pub mod server_operations;
 
 use std::sync::{Arc, OnceLock};
 
-use self::operation::Operation;
+use self::operation::ApiOperation;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -16,24 +16,24 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use crate::server::app::App;
-use crate::server::http::response::plain_page::Asked;
-use crate::server::plain_pages::api::ApiPage;
+use crate::server::http::response::server_page::PageContext;
+use crate::server::server_pages::api_reference::ApiReferencePage;
 
 /// The document, made at the first request.
-pub struct Document {
-    operations: fn() -> Vec<Operation>,
+pub struct OpenApiDocument {
+    operations: fn() -> Vec<ApiOperation>,
     value: OnceLock<Value>,
     text: OnceLock<String>,
 }
 
-impl Document {
+impl OpenApiDocument {
     /// That of these operations.
-    pub fn new(operations: fn() -> Vec<Operation>) -> Self {
+    pub fn new(operations: fn() -> Vec<ApiOperation>) -> Self {
         Self { operations, value: OnceLock::new(), text: OnceLock::new() }
     }
 
     fn value(&self) -> &Value {
-        self.value.get_or_init(|| document((self.operations)()))
+        self.value.get_or_init(|| build_document((self.operations)()))
     }
 
     fn text(&self) -> &str {
@@ -64,7 +64,7 @@ const TAGS: [(&str, &str); 11] = [
     ("Server", "What was spent, and what watches the server."),
 ];
 
-const ABOUT: &str = "Requests and answers are JSON in UTF-8. Unknown fields are refused. Ids are hyphenated lower-case \
+const API_DESCRIPTION: &str = "Requests and answers are JSON in UTF-8. Unknown fields are refused. Ids are hyphenated lower-case \
     UUIDs; any other spelling names nothing. What belongs to somebody else does not exist (404). Times are RFC 3339 in \
     UTC.\n\n\
     Every error is `application/problem+json` (RFC 9457) with a stable `code`, a sentence in `detail`, the `field` it is \
@@ -75,7 +75,7 @@ const ABOUT: &str = "Requests and answers are JSON in UTF-8. Unknown fields are 
     Browsers may change things only from the server's own pages (403 `cross_site`).";
 
 /// `GET /api/openapi.json`.
-pub async fn show(Extension(document): Extension<Arc<Document>>, headers: HeaderMap) -> Response {
+pub async fn show(Extension(document): Extension<Arc<OpenApiDocument>>, headers: HeaderMap) -> Response {
     let tag = concat!("\"", env!("CARGO_PKG_VERSION"), "\"");
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes());
     let shared = [
@@ -91,19 +91,23 @@ pub async fn show(Extension(document): Extension<Arc<Document>>, headers: Header
 }
 
 /// `GET /api/docs`: the same for people. Without script, so that it works offline and under the strictest policy.
-pub async fn page(State(app): State<App>, Extension(document): Extension<Arc<Document>>, asked: Asked) -> Response {
-    asked.answer(&app, StatusCode::OK, ApiPage { document: document.value() }.draw())
+pub async fn page(
+    State(app): State<App>,
+    Extension(document): Extension<Arc<OpenApiDocument>>,
+    asked: PageContext,
+) -> Response {
+    asked.respond(&app, StatusCode::OK, ApiReferencePage { document: document.value() }.draw())
 }
 
-fn document(operations: Vec<Operation>) -> Value {
+fn build_document(operations: Vec<ApiOperation>) -> Value {
     let mut paths = Map::new();
-    let mut known = schemas::own();
+    let mut known = schemas::handwritten_schemas();
     for operation in operations {
         for (name, schema) in operation.schemas() {
             debug_assert!(known.get(&name).is_none_or(|earlier| *earlier == schema), "two types are called {name}");
             known.insert(name, schema);
         }
-        let (path, method, described) = operation.described();
+        let (path, method, described) = operation.into_path_item();
         if let Value::Object(methods) = paths.entry(path).or_insert_with(|| json!({})) {
             methods.insert(method.into(), described);
         }
@@ -115,17 +119,17 @@ fn document(operations: Vec<Operation>) -> Value {
         "info": {
             "title": "Turnleaf",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": ABOUT,
+            "description": API_DESCRIPTION,
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
         "tags": tags,
         "paths": paths,
-        "components": { "schemas": known, "responses": operation::shared_answers() },
+        "components": { "schemas": known, "responses": operation::shared_responses() },
     });
     if let Some(Value::Object(known)) = document.pointer_mut("/components/schemas") {
-        known.iter_mut().for_each(|(name, schema)| schemas::mend(name, schema));
+        known.iter_mut().for_each(|(name, schema)| schemas::allow_null_fields(name, schema));
     }
-    schemas::tidy(&mut document);
+    schemas::clean_up(&mut document);
     document
 }

@@ -6,27 +6,27 @@ use http::header::{CACHE_CONTROL, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Deserialize;
 
-use crate::domain::Invalid;
+use crate::domain::InvalidField;
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::cookies::{cookies, preferences};
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::request::cookies::{cookie_header, preferences};
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
-use crate::server::plain_pages::about::AboutPage;
-use crate::server::plain_pages::preferences::{Instructions, PreferencesPage};
-use crate::server::plain_pages::shortcuts::ShortcutsPage;
-use crate::server::plain_pages::words::providers::sentence;
-use crate::server::plain_pages::{Page, Section};
-use crate::ui::keymap::{Command, Keymap};
+use crate::server::server_pages::about::AboutPage;
+use crate::server::server_pages::messages::providers::error_sentence;
+use crate::server::server_pages::preferences::{InstructionsForm, PreferencesPage};
+use crate::server::server_pages::shortcuts::ShortcutsPage;
+use crate::server::server_pages::{PageSection, ServerPage};
+use crate::ui::keymap::{KeyCommand, Keymap};
 use crate::ui::locale::{LOCALE_COOKIE, Locale};
-use crate::ui::preferences::{KEPT_SECONDS, KEYS_COOKIE, Setting, kept};
+use crate::ui::preferences::{KEPT_SECONDS, KEYS_COOKIE, PreferenceSetting, cookie_value};
 use turnleaf_service::ServiceError;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PageQuery {
+pub struct PreferencesPageQuery {
     /// `1` after a choice was kept.
     saved: Option<String>,
 }
@@ -35,28 +35,28 @@ pub struct PageQuery {
 pub async fn general(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
+    asked: PageContext,
     headers: HeaderMap,
-    Query(query): Query<PageQuery>,
+    StrictQuery(query): StrictQuery<PreferencesPageQuery>,
 ) -> Result<Response, Problem> {
-    let instructions = Instructions { text: app.service().instructions(viewer.0).await?, wrong: None };
-    Ok(show(&app, asked, &headers, Section::General, Some(instructions), query))
+    let instructions = InstructionsForm { text: app.service().instructions(viewer.0).await?, error: None };
+    Ok(show(&app, asked, &headers, PageSection::General, Some(instructions), query))
 }
 
 /// `POST /forms/instructions`: what every new chat begins with.
-pub async fn instructions(
+pub async fn save_instructions(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
+    asked: PageContext,
     headers: HeaderMap,
-    fields: Fields,
+    fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let text = fields.text("system_prompt").unwrap_or_default();
     match app.service().set_instructions(viewer.0, &text).await {
         Ok(()) => Ok(see_other("/settings/general?saved=1#instructions")),
         Err(ServiceError::Invalid(invalid)) => {
-            let instructions = Instructions { text, wrong: Some(sentence(&invalid)) };
-            Ok(show(&app, asked, &headers, Section::General, Some(instructions), PageQuery::default()))
+            let instructions = InstructionsForm { text, error: Some(error_sentence(&invalid)) };
+            Ok(show(&app, asked, &headers, PageSection::General, Some(instructions), PreferencesPageQuery::default()))
         }
         Err(error) => Err(error.into()),
     }
@@ -65,119 +65,123 @@ pub async fn instructions(
 /// `GET /settings/appearance`.
 pub async fn appearance(
     State(app): State<App>,
-    asked: Asked,
+    asked: PageContext,
     headers: HeaderMap,
-    Query(query): Query<PageQuery>,
+    StrictQuery(query): StrictQuery<PreferencesPageQuery>,
 ) -> Response {
-    show(&app, asked, &headers, Section::Appearance, None, query)
+    show(&app, asked, &headers, PageSection::Appearance, None, query)
 }
 
 fn show(
     app: &App,
-    asked: Asked,
+    asked: PageContext,
     headers: &HeaderMap,
-    section: Section,
-    instructions: Option<Instructions>,
-    query: PageQuery,
+    section: PageSection,
+    instructions: Option<InstructionsForm>,
+    query: PreferencesPageQuery,
 ) -> Response {
-    let language = kept(&cookies(headers), LOCALE_COOKIE).and_then(Locale::parse);
+    let language = cookie_value(&cookie_header(headers), LOCALE_COOKIE).and_then(Locale::parse);
     let (preferences, is_saved) = (preferences(headers), query.saved.is_some());
-    let is_wrong = instructions.as_ref().is_some_and(|instructions| instructions.wrong.is_some());
+    let is_wrong = instructions.as_ref().is_some_and(|instructions| instructions.error.is_some());
     let status = if is_wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = PreferencesPage { section, preferences, language, instructions, is_saved };
-    fresh(asked.answer(app, status, page.draw()))
+    without_caching(asked.respond(app, status, page.draw()))
 }
 
 /// `GET /settings/shortcuts`.
 pub async fn shortcuts(
     State(app): State<App>,
-    asked: Asked,
+    asked: PageContext,
     headers: HeaderMap,
-    Query(query): Query<PageQuery>,
+    StrictQuery(query): StrictQuery<PreferencesPageQuery>,
 ) -> Response {
     let keymap = *preferences(&headers).keys();
     let page = ShortcutsPage { keymap, is_saved: query.saved.is_some(), refused: None };
-    answer(&app, asked, page.draw())
+    page_response(&app, asked, page.draw())
 }
 
 /// `POST /forms/keys`: other keys for a `command`, none, or the usual ones, of which all are one choice.
-pub async fn keep_keys(
+pub async fn save_keys(
     State(app): State<App>,
-    asked: Asked,
+    asked: PageContext,
     headers: HeaderMap,
-    fields: Fields,
+    fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let before = *preferences(&headers).keys();
     let (keymap, row) = if fields.text("usual").as_deref() == Some("all") {
         (Keymap::default(), "")
     } else {
         let name = fields.text("command").unwrap_or_default();
-        let command = Command::parse(&name).ok_or_else(|| Invalid::new("command", "no such command"))?;
+        let command = KeyCommand::parse(&name).ok_or_else(|| InvalidField::new("command", "no such command"))?;
         let is_blank = fields.text("keys").is_none_or(|keys| keys.trim().is_empty());
-        if is_blank && !fields.has("none") && !fields.has("usual") {
+        if is_blank && !fields.contains("none") && !fields.contains("usual") {
             // Nothing was typed: it stays as it is.
             return Ok(see_other(&format!("/settings/shortcuts#{}", command.name())));
         }
         let keys = match fields.text("keys") {
-            _ if fields.has("none") => None,
-            _ if fields.has("usual") && command.usual().is_none() => None,
+            _ if fields.contains("none") => None,
+            _ if fields.contains("usual") && command.default_chord().is_none() => None,
             typed => {
                 // The usual ones may be another command's by now.
-                let usual = command.usual().filter(|_| fields.has("usual")).map(|keys| keys.to_string());
+                let usual = command.default_chord().filter(|_| fields.contains("usual")).map(|keys| keys.to_string());
                 let typed = usual.or(typed).unwrap_or_default();
                 match before.check(command, &typed) {
                     Ok(keys) => Some(keys),
                     Err(why) => {
                         let refused = Some((command, typed, why));
                         let page = ShortcutsPage { keymap: before, is_saved: false, refused };
-                        return Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()));
+                        return Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()));
                     }
                 }
             }
         };
-        (before.with(command, keys), command.name())
+        (before.with_chord(command, keys), command.name())
     };
     let mut response = see_other(&format!("/settings/shortcuts?saved=1#{row}"));
-    set_cookie(&mut response, KEYS_COOKIE, &keymap.kept());
+    set_cookie(&mut response, KEYS_COOKIE, &keymap.to_stored());
     Ok(response)
 }
 
 /// `GET /settings/about`.
-pub async fn about(State(app): State<App>, asked: Asked) -> Response {
+pub async fn about(State(app): State<App>, asked: PageContext) -> Response {
     let build = app.leptos().site_pkg_dir.rsplit('/').next().unwrap_or_default().to_owned();
-    let page = AboutPage { database: app.service().database(), build };
-    answer(&app, asked, page.draw())
+    let page = AboutPage { database: app.service().database_name(), build };
+    page_response(&app, asked, page.draw())
 }
 
-fn answer(app: &App, asked: Asked, page: Page) -> Response {
-    fresh(asked.answer(app, StatusCode::OK, page))
+fn page_response(app: &App, asked: PageContext, page: ServerPage) -> Response {
+    without_caching(asked.respond(app, StatusCode::OK, page))
 }
 
-fn fresh(mut response: Response) -> Response {
+fn without_caching(mut response: Response) -> Response {
     // What Back shows must be what is chosen.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
 /// `POST /forms/preferences`: each setting that is named, to a year's cookie. Nonsense is the usual.
-pub async fn keep(fields: Fields) -> Response {
+pub async fn save_preferences(fields: SubmittedFields) -> Response {
     let next = fields.text("next").unwrap_or_else(|| "/".to_owned());
     // Back to the row that was changed, so that keys go on there.
-    let row = Setting::ALL.map(Setting::name).into_iter().chain(["language"]).find(|name| fields.has(name));
+    let row = PreferenceSetting::ALL
+        .map(PreferenceSetting::name)
+        .into_iter()
+        .chain(["language"])
+        .find(|name| fields.contains(name));
     let next = match row {
         Some(row) if next.contains("saved=1") && !next.contains('#') => format!("{next}#{row}"),
         _ => next,
     };
     let mut response = see_other(local_path(&next));
-    let chosen = |setting: Setting| {
+    let chosen = |setting: PreferenceSetting| {
         let word = fields.text(setting.name())?;
         Some((setting.cookie(), setting.value(&word).unwrap_or(setting.values()[0])))
     };
-    let language = fields.has("language").then(|| {
+    let language = fields.contains("language").then(|| {
         let locale = fields.text("language").and_then(|word| Locale::parse(&word));
         (LOCALE_COOKIE.to_owned(), locale.map_or("", Locale::as_str))
     });
-    for (name, value) in Setting::ALL.into_iter().filter_map(chosen).chain(language) {
+    for (name, value) in PreferenceSetting::ALL.into_iter().filter_map(chosen).chain(language) {
         set_cookie(&mut response, &name, value);
     }
     response

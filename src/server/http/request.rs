@@ -2,18 +2,18 @@
 
 pub mod accept;
 pub mod admission;
+pub mod allowed_hosts;
 pub mod body;
 pub mod cookies;
 pub mod csrf;
-pub mod form;
-pub mod host;
-pub mod id;
 pub mod idempotency;
 pub mod json;
-pub mod json_shape;
+pub mod json_structure;
 pub mod language;
-pub mod page_calls;
+pub mod multipart_form;
 pub mod path_id;
 pub mod query;
-pub mod size;
+pub mod request_id;
+pub mod server_function_args;
+pub mod size_limits;
 pub mod viewer;

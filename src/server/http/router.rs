@@ -7,13 +7,13 @@ use axum::routing::{self, MethodRouter};
 use axum::{Extension, Router};
 
 use super::health::{self, Readiness};
-use super::layers::{HttpConfig, entrance, layers};
-use super::openapi::operation::Operation;
-use super::response::{failed_page, fallback};
+use super::layers::{HttpConfig, wrap_entrance, wrap_routes};
+use super::openapi::operation::ApiOperation;
+use super::response::{error_page, fallback};
 use super::site::assets::{self, Site};
-use super::site::{gallery, leave, worker};
+use super::site::{external_link, gallery, worker};
 use super::streams::{events, socket};
-use super::transfer::{everything, exports, imports};
+use super::transfer::{delete_all, exports, imports};
 use super::{
     attachments, branches, chats, documents, openapi, preferences, providers, request, search, site, tools, transfer,
     trash, turns, usage,
@@ -24,16 +24,16 @@ use crate::server::app::App;
 struct Route {
     method: &'static str,
     path: &'static str,
-    answer: fn(&Shell) -> MethodRouter<App>,
+    answer: fn(&RouteContext) -> MethodRouter<App>,
     /// How the API describes it; a page, or a form of one, is not for programs.
-    describe: Option<fn(Operation) -> Operation>,
+    describe: Option<fn(ApiOperation) -> ApiOperation>,
 }
 
 /// What some routes need beside the handles of a request.
-struct Shell<'a> {
+struct RouteContext<'a> {
     site: &'a Arc<Site>,
     readiness: &'a Readiness,
-    document: Arc<openapi::Document>,
+    document: Arc<openapi::OpenApiDocument>,
     origin: Option<&'a str>,
 }
 
@@ -71,8 +71,8 @@ const ROUTES: &[Route] = &[
     api!(delete "/api/chats/{id}" chats::api::delete, chats::operations::delete_chat),
     api!(post "/api/chats/{id}/restore" chats::api::restore, chats::operations::restore_chat),
     api!(post "/api/chats/{id}/copies" chats::copies::create, chats::operations::copy_chat),
-    api!(put "/api/chats/{id}/last-viewed" chats::api::last_viewed, chats::operations::set_last_viewed),
-    api!(get "/api/chats/{id}/ws" |shell| socket::from_our_own_pages(routing::get(socket::open), shell.origin), chats::operations::follow_chat),
+    api!(put "/api/chats/{id}/last-viewed" chats::api::set_last_viewed, chats::operations::set_last_viewed),
+    api!(get "/api/chats/{id}/ws" |shell| socket::require_same_origin(routing::get(socket::open), shell.origin), chats::operations::follow_chat),
     page!(get "/c/{id}/tools" chats::tools::show),
     page!(post "/c/{id}/tools" chats::tools::save),
     page!(post "/forms/tools/ask-again" chats::tools::ask_again),
@@ -81,78 +81,78 @@ const ROUTES: &[Route] = &[
     page!(get "/new/settings" chats::new_chat::settings),
     page!(post "/new/settings" chats::new_chat::save_settings),
     page!(get "/chats" chats::page::show),
-    page!(post "/forms/chats" chats::page::act),
+    page!(post "/forms/chats" chats::page::apply_action),
     page!(post "/forms/rename" chats::settings::rename),
     page!(get "/c/{id}/settings" chats::settings::show),
     page!(post "/c/{id}/settings" chats::settings::save),
-    page!(get "/c/{id}/find" chats::find::page),
+    page!(get "/c/{id}/find" chats::find_in_chat::page),
     // Turns.
-    api!(post "/api/chats/{id}/turns" turns::api::start, turns::operations::send),
+    api!(post "/api/chats/{id}/turns" turns::api::start, turns::operations::send_message),
     api!(get "/api/turns/{id}" turns::api::show, turns::operations::show_turn),
     api!(get "/api/turns/{id}/markdown" turns::api::markdown, turns::operations::turn_as_markdown),
-    api!(post "/api/turns/{id}/edit" turns::api::edit, turns::operations::edit),
-    api!(post "/api/turns/{id}/retry" turns::api::retry, turns::operations::retry),
-    api!(post "/api/turns/{id}/stop" turns::api::stop, turns::operations::stop),
-    api!(get "/api/turns/{id}/events" events::events, turns::operations::follow_turn),
+    api!(post "/api/turns/{id}/edit" turns::api::edit, turns::operations::edit_message),
+    api!(post "/api/turns/{id}/retry" turns::api::retry, turns::operations::retry_reply),
+    api!(post "/api/turns/{id}/stop" turns::api::stop, turns::operations::stop_reply),
+    api!(get "/api/turns/{id}/events" events::turn_events, turns::operations::follow_turn),
     api!(get "/api/turns/{id}/generations" turns::generations::list, turns::operations::list_generations),
     api!(get "/api/generations/{id}" turns::generations::show, turns::operations::show_generation),
-    api!(get "/api/generations/{id}/raw" turns::generations::raw, turns::operations::show_raw),
-    api!(post "/api/turns/{id}/calls/{block}" turns::calls::decide, turns::operations::decide_call),
-    api!(post "/api/turns/{id}/calls/{block}/stop" turns::calls::stop, turns::operations::stop_call),
-    api!(post "/api/turns/{id}/continue" turns::calls::go_on, turns::operations::continue_turn),
-    page!(post "/forms/call" turns::calls::decide_form),
-    page!(post "/forms/call-stop" turns::calls::stop_form),
-    page!(post "/forms/continue" turns::calls::go_on_form),
+    api!(get "/api/generations/{id}/raw" turns::generations::raw_response, turns::operations::show_raw),
+    api!(post "/api/turns/{id}/calls/{block}" turns::tool_calls::decide, turns::operations::decide_call),
+    api!(post "/api/turns/{id}/calls/{block}/stop" turns::tool_calls::stop, turns::operations::stop_call),
+    api!(post "/api/turns/{id}/continue" turns::tool_calls::continue_reply, turns::operations::continue_turn),
+    page!(post "/forms/call" turns::tool_calls::decide_form),
+    page!(post "/forms/call-stop" turns::tool_calls::stop_form),
+    page!(post "/forms/continue" turns::tool_calls::continue_reply_form),
     page!(post "/forms/send" turns::forms::send),
-    page!(post "/forms/model" turns::forms::model),
+    page!(post "/forms/model" turns::forms::choose_model),
     page!(post "/forms/stop" turns::forms::stop),
     page!(post "/forms/retry" turns::forms::retry),
     page!(get "/turns/{id}/edit" turns::pages::edit_page),
-    page!(get "/turns/{id}/again" turns::pages::again_page),
+    page!(get "/turns/{id}/again" turns::pages::retry_page),
     page!(get "/turns/{id}/sent" turns::pages::sent_page),
     page!(get "/turns/{id}/raw" turns::pages::raw_page),
-    page!(post "/forms/edit" turns::pages::edit),
-    page!(post "/forms/copy" turns::pages::copy),
+    page!(post "/forms/edit" turns::pages::edit_form),
+    page!(post "/forms/copy" turns::pages::copy_form),
     // Branches.
-    api!(get "/api/chats/{id}/compare" branches::compare::show, branches::operations::compare),
-    api!(get "/api/chats/{id}/grafts" branches::grafts::list, branches::operations::list_grafts),
-    api!(post "/api/chats/{id}/grafts" branches::grafts::create, branches::operations::graft),
-    api!(get "/api/grafts/{id}" branches::grafts::show, branches::operations::show_graft),
-    api!(post "/api/grafts/{id}/cancel" branches::grafts::cancel, branches::operations::cancel_graft),
-    api!(post "/api/grafts/{id}/resume" branches::grafts::resume, branches::operations::resume_graft),
+    api!(get "/api/chats/{id}/compare" branches::compare::show, branches::operations::compare_paths),
+    api!(get "/api/chats/{id}/grafts" branches::reruns::list, branches::operations::list_reruns),
+    api!(post "/api/chats/{id}/grafts" branches::reruns::create, branches::operations::create_rerun),
+    api!(get "/api/grafts/{id}" branches::reruns::show, branches::operations::show_rerun),
+    api!(post "/api/grafts/{id}/cancel" branches::reruns::cancel, branches::operations::cancel_rerun),
+    api!(post "/api/grafts/{id}/resume" branches::reruns::resume, branches::operations::resume_rerun),
     api!(get "/api/chats/{id}/branches" branches::api::list, branches::operations::list_branches),
     api!(post "/api/chats/{id}/branches" branches::api::create, branches::operations::create_branch),
     api!(get "/api/branches/{id}" branches::api::show, branches::operations::show_branch),
     api!(patch "/api/branches/{id}" branches::api::change, branches::operations::change_branch),
     page!(get "/c/{id}/compare" branches::compare::page),
-    page!(get "/c/{id}/grafts/{graft}" branches::grafts::page),
-    page!(post "/forms/graft" branches::grafts::begin),
-    page!(post "/forms/graft/cancel" branches::grafts::cancel_form),
-    page!(post "/forms/graft/resume" branches::grafts::resume_form),
-    page!(get "/c/{id}/branches" branches::pages::branches),
-    page!(get "/c/{id}/drawing" branches::pages::drawing),
-    page!(post "/forms/branch" branches::pages::change),
+    page!(get "/c/{id}/grafts/{graft}" branches::reruns::page),
+    page!(post "/forms/graft" branches::reruns::create_form),
+    page!(post "/forms/graft/cancel" branches::reruns::cancel_form),
+    page!(post "/forms/graft/resume" branches::reruns::resume_form),
+    page!(get "/c/{id}/branches" branches::pages::branch_list),
+    page!(get "/c/{id}/drawing" branches::pages::tree_drawing),
+    page!(post "/forms/branch" branches::pages::update_branch),
     // Reading.
-    api!(get "/api/chats/{id}/turns" chats::reading::turns, chats::operations::list_turns),
+    api!(get "/api/chats/{id}/turns" chats::path_views::turns, chats::operations::list_turns),
     api!(get "/api/chats/{id}/tree" branches::tree::show, chats::operations::show_tree),
     api!(get "/api/chats/{id}/path/{turn}" branches::tree::path, chats::operations::show_path),
     api!(get "/api/turns/{id}/siblings" branches::tree::siblings, chats::operations::list_siblings),
-    api!(get "/api/chats/{id}/find" chats::find::show, chats::operations::find_in_chat),
-    api!(get "/api/chats/{id}/groups" chats::reading::groups, chats::operations::list_groups),
-    api!(get "/api/chats/{id}/blocks" chats::reading::blocks, chats::operations::list_blocks),
-    api!(get "/api/chats/{id}/messages" chats::reading::messages, chats::operations::list_messages),
+    api!(get "/api/chats/{id}/find" chats::find_in_chat::show, chats::operations::find_in_chat),
+    api!(get "/api/chats/{id}/groups" chats::path_views::groups, chats::operations::list_groups),
+    api!(get "/api/chats/{id}/blocks" chats::path_views::blocks, chats::operations::list_blocks),
+    api!(get "/api/chats/{id}/messages" chats::path_views::messages, chats::operations::list_messages),
     // Search.
     api!(get "/api/search" search::show, search::operations::search),
     page!(get "/search" search::page),
     // Trash.
     api!(delete "/api/turns/{id}" trash::api::delete_turn, trash::operations::delete_turn),
     api!(delete "/api/branches/{id}" trash::api::delete_branch, trash::operations::delete_branch),
-    api!(post "/api/chats/{id}/prune" trash::api::prune, trash::operations::prune),
+    api!(post "/api/chats/{id}/prune" trash::api::prune, trash::operations::prune_chat),
     api!(post "/api/turns/{id}/restore" trash::api::restore_turn, trash::operations::restore_turn),
     api!(post "/api/branches/{id}/restore" trash::api::restore_branch, trash::operations::restore_branch),
     api!(get "/api/trash" trash::api::list, trash::operations::list_trash),
-    api!(post "/api/trash/{id}/restore" trash::api::restore, trash::operations::restore),
-    api!(delete "/api/trash/{id}" trash::api::purge, trash::operations::purge),
+    api!(post "/api/trash/{id}/restore" trash::api::restore, trash::operations::restore_deletion),
+    api!(delete "/api/trash/{id}" trash::api::purge, trash::operations::purge_deletion),
     api!(delete "/api/trash" trash::api::empty, trash::operations::empty_trash),
     page!(get "/trash" trash::page::show),
     page!(post "/forms/delete-turn" trash::page::delete_turn),
@@ -163,7 +163,7 @@ const ROUTES: &[Route] = &[
     page!(post "/forms/purge" trash::page::purge),
     page!(post "/forms/empty-trash" trash::page::empty),
     // Documents.
-    api!(post "/api/blobs" attachments::uploads::create, documents::operations::upload),
+    api!(post "/api/blobs" attachments::uploads::create, documents::operations::upload_file),
     api!(get "/api/documents" documents::api::list, documents::operations::list_documents),
     api!(post "/api/documents" documents::api::create, documents::operations::create_document),
     api!(get "/api/documents/{id}" documents::api::show, documents::operations::show_document),
@@ -176,7 +176,7 @@ const ROUTES: &[Route] = &[
     page!(get "/documents" documents::pages::list),
     page!(get "/docs" documents::pages::list_by_short_name),
     page!(get "/docs/{id}" documents::pages::show_by_short_name),
-    page!(get "/documents/new" documents::pages::new),
+    page!(get "/documents/new" documents::pages::new_document),
     page!(get "/documents/{id}" documents::pages::show),
     page!(get "/documents/{id}/edit" documents::pages::edit),
     page!(get "/documents/{id}/compare" documents::pages::compare),
@@ -189,20 +189,20 @@ const ROUTES: &[Route] = &[
     page!(post "/forms/attach" attachments::forms::attach),
     page!(post "/forms/detach" attachments::forms::detach),
     // Transfer.
-    api!(get "/api/export" exports::everything, transfer::operations::export_everything),
-    api!(get "/api/chats/{id}/export" |shell| routing::get(exports::chat).layer(Extension(shell.site.clone())), transfer::operations::export_chat),
-    api!(post "/api/imports" imports::create, transfer::operations::import),
+    api!(get "/api/export" exports::export_all, transfer::operations::export_all),
+    api!(get "/api/chats/{id}/export" |shell| routing::get(exports::export_chat).layer(Extension(shell.site.clone())), transfer::operations::export_chat),
+    api!(post "/api/imports" imports::create, transfer::operations::start_import),
     api!(get "/api/imports/{id}" imports::show, transfer::operations::show_import),
     api!(post "/api/imports/{id}/stop" imports::stop, transfer::operations::stop_import),
     page!(get "/c/{id}/export" exports::page),
     page!(get "/settings/data" imports::data_page),
     page!(get "/settings/data/imports/{id}" imports::page),
-    page!(get "/settings/data/delete" everything::page),
-    page!(post "/forms/delete-everything" everything::delete),
-    page!(post "/forms/import" imports::take),
+    page!(get "/settings/data/delete" delete_all::page),
+    page!(post "/forms/delete-everything" delete_all::delete),
+    page!(post "/forms/import" imports::import_form),
     page!(post "/forms/import/stop" imports::stop_form),
     // Providers.
-    api!(get "/api/models" providers::api::models, providers::operations::list_models),
+    api!(get "/api/models" providers::api::list_models, providers::operations::list_models),
     api!(put "/api/models/default" providers::api::set_default, providers::operations::set_default_model),
     api!(delete "/api/models/default" providers::api::clear_default, providers::operations::clear_default_model),
     api!(get "/api/providers" providers::api::list, providers::operations::list_providers),
@@ -210,79 +210,79 @@ const ROUTES: &[Route] = &[
     api!(patch "/api/providers/{id}" providers::api::change, providers::operations::change_provider),
     api!(delete "/api/providers/{id}" providers::api::remove, providers::operations::remove_provider),
     api!(post "/api/providers/{id}/test" providers::api::test, providers::operations::test_provider),
-    page!(get "/settings" providers::page::first),
+    page!(get "/settings" providers::page::redirect_to_first_section),
     page!(get "/settings/providers" providers::page::show),
-    page!(post "/forms/found" providers::page::found),
+    page!(post "/forms/found" providers::page::decide_found_server),
     page!(post "/forms/providers/add" providers::page::add),
     page!(post "/forms/providers/change" providers::page::change),
-    page!(post "/forms/providers/key" providers::page::key),
-    page!(post "/forms/providers/models" providers::page::models),
+    page!(post "/forms/providers/key" providers::page::save_key),
+    page!(post "/forms/providers/models" providers::page::save_models),
     page!(post "/forms/providers/test" providers::page::test),
     page!(post "/forms/providers/remove" providers::page::remove),
     // Tools.
     api!(get "/api/tools" tools::api::list, tools::operations::list_tools),
     api!(put "/api/tools/default" tools::api::set_default, tools::operations::set_default_tools),
-    api!(get "/api/chats/{id}/tools" tools::api::of_chat, tools::operations::show_chat_tools),
-    api!(put "/api/chats/{id}/tools" tools::api::choose, tools::operations::choose_chat_tools),
-    api!(post "/api/branches/{id}/tools" tools::api::use_now, tools::operations::use_chat_tools),
-    api!(get "/api/tool-policies" tools::api::policies, tools::operations::list_tool_policies),
+    api!(get "/api/chats/{id}/tools" tools::api::show_chat_tools, tools::operations::show_chat_tools),
+    api!(put "/api/chats/{id}/tools" tools::api::choose_chat_tools, tools::operations::choose_chat_tools),
+    api!(post "/api/branches/{id}/tools" tools::api::use_chat_tools_on_branch, tools::operations::use_chat_tools),
+    api!(get "/api/tool-policies" tools::api::list_policies, tools::operations::list_tool_policies),
     api!(put "/api/tool-policies" tools::api::set_policy, tools::operations::set_tool_policy),
-    api!(get "/api/tool-servers" tools::api::servers, tools::operations::list_tool_servers),
+    api!(get "/api/tool-servers" tools::api::list_servers, tools::operations::list_tool_servers),
     api!(post "/api/tool-servers" tools::api::create_server, tools::operations::add_tool_server),
     api!(patch "/api/tool-servers/{id}" tools::api::change_server, tools::operations::change_tool_server),
     api!(delete "/api/tool-servers/{id}" tools::api::remove_server, tools::operations::remove_tool_server),
     api!(post "/api/tool-servers/{id}/restart" tools::api::restart_server, tools::operations::restart_tool_server),
     api!(get "/api/blobs/{sha256}" attachments::blobs::show, tools::operations::show_blob),
     page!(get "/settings/tools" tools::page::show),
-    page!(post "/forms/tools/default" tools::page::default),
-    page!(post "/forms/tools/policies" tools::page::policies),
-    page!(post "/forms/tools/hosts" tools::page::hosts),
+    page!(post "/forms/tools/default" tools::page::save_default),
+    page!(post "/forms/tools/policies" tools::page::save_policies),
+    page!(post "/forms/tools/hosts" tools::page::save_host),
     page!(post "/forms/tools/add" tools::page::add),
     page!(post "/forms/tools/change" tools::page::change),
     page!(post "/forms/tools/restart" tools::page::restart),
     page!(post "/forms/tools/remove" tools::page::remove),
     // Server.
-    api!(get "/api/usage" usage::show, openapi::server::show_usage),
-    api!(get "/api/openapi.json" |shell| routing::get(openapi::show).layer(Extension(shell.document.clone())), openapi::server::show_openapi),
-    api!(get "/api/docs" |shell| routing::get(openapi::page).layer(Extension(shell.document.clone())), openapi::server::show_docs),
-    api!(get "/healthz" |shell| routing::get(health::alive).with_state(shell.readiness.clone()), openapi::server::is_alive),
-    api!(get "/readyz" |shell| routing::get(health::ready).with_state(shell.readiness.clone()), openapi::server::is_ready),
-    api!(get "/version" |shell| routing::get(health::version).with_state(shell.site.clone()), openapi::server::show_version),
+    api!(get "/api/usage" usage::show, openapi::server_operations::show_usage),
+    api!(get "/api/openapi.json" |shell| routing::get(openapi::show).layer(Extension(shell.document.clone())), openapi::server_operations::show_openapi),
+    api!(get "/api/docs" |shell| routing::get(openapi::page).layer(Extension(shell.document.clone())), openapi::server_operations::show_docs),
+    api!(get "/healthz" |shell| routing::get(health::liveness).with_state(shell.readiness.clone()), openapi::server_operations::show_liveness),
+    api!(get "/readyz" |shell| routing::get(health::readiness).with_state(shell.readiness.clone()), openapi::server_operations::show_readiness),
+    api!(get "/version" |shell| routing::get(health::show_version).with_state(shell.site.clone()), openapi::server_operations::show_version),
     page!(get "/usage" usage::page),
     // Settings.
-    page!(post "/forms/instructions" preferences::instructions),
-    page!(post "/forms/preferences" preferences::keep),
-    page!(post "/forms/keys" preferences::keep_keys),
+    page!(post "/forms/instructions" preferences::save_instructions),
+    page!(post "/forms/preferences" preferences::save_preferences),
+    page!(post "/forms/keys" preferences::save_keys),
     page!(get "/settings/general" preferences::general),
     page!(get "/settings/appearance" preferences::appearance),
     page!(get "/settings/shortcuts" preferences::shortcuts),
     page!(get "/settings/about" preferences::about),
     // Site.
-    page!(get "/leave" leave::page),
-    page!(get "/settings/about/gallery" gallery::first),
+    page!(get "/leave" external_link::page),
+    page!(get "/settings/about/gallery" gallery::redirect_to_first_sheet),
     page!(get "/settings/about/gallery/{sheet}" gallery::show),
     page!(get "/offline" worker::page),
     page!(get "/worker.js" |shell| routing::get(worker::show).with_state(shell.site.clone())),
 ];
 
 /// The operations of the API, in the order of its description.
-fn operations() -> Vec<Operation> {
+fn operations() -> Vec<ApiOperation> {
     let described = ROUTES.iter().filter_map(|route| Some((route, route.describe?)));
-    described.map(|(route, describe)| describe(Operation::new(route.method, route.path))).collect()
+    described.map(|(route, describe)| describe(ApiOperation::new(route.method, route.path))).collect()
 }
 
 /// The whole server as one service, behind its layers.
 pub fn router(app: &App, site: &Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
-    let document = Arc::new(openapi::Document::new(operations));
-    let shell = Shell { site, readiness: &readiness, document, origin: config.public_origin.as_deref() };
+    let document = Arc::new(openapi::OpenApiDocument::new(operations));
+    let shell = RouteContext { site, readiness: &readiness, document, origin: config.public_origin.as_deref() };
     let routes = ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, (route.answer)(&shell)));
-    let router = site::pages::add(routes, app, config.transport)
-        .layer(axum::middleware::from_fn(request::page_calls::layer))
+    let router = site::pages::add_page_routes(routes, app, config.transport)
+        .layer(axum::middleware::from_fn(request::server_function_args::layer))
         .merge(assets::routes(site))
         .method_not_allowed_fallback(fallback::method_not_allowed)
         .fallback(site::pages::not_found);
-    let pages_of_failures = axum::middleware::from_fn_with_state(app.clone(), failed_page::layer);
-    entrance(layers(router, config).layer(pages_of_failures), config).with_state(app.clone())
+    let pages_of_failures = axum::middleware::from_fn_with_state(app.clone(), error_page::layer);
+    wrap_entrance(wrap_routes(router, config).layer(pages_of_failures), config).with_state(app.clone())
 }
 
 #[cfg(test)]
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn routes_for_programs_are_described_and_those_of_pages_are_not() {
+    fn api_routes_are_described_and_page_routes_are_not() {
         for Route { method, path, describe, .. } in ROUTES {
             let is_for_programs = path.starts_with("/api/") || ["/healthz", "/readyz", "/version"].contains(path);
             assert_eq!(is_for_programs, describe.is_some(), "{method} {path}");

@@ -9,16 +9,18 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::DocumentId;
-use crate::domain::{BranchId, ChatId, Invalid, Role, TurnId, limits};
+use crate::domain::{BranchId, ChatId, InvalidField, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::json::Json;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::Asked;
+use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
-use crate::server::plain_pages::search::{Group, Narrowed, SearchPage};
+use crate::server::http::response::server_page::PageContext;
+use crate::server::server_pages::search::{SearchFilters, SearchHitGroup, SearchPage};
 use turnleaf_service::ServiceError;
-use turnleaf_service::search::{Filter, Hit, Kind, Marked, Page, Query as Words, Search};
+use turnleaf_service::search::{
+    HighlightedText, MatchPage, MatchedItem, SearchFilter, SearchKind, SearchRequest, TextQuery as Words,
+};
 
 /// Hits of one kind that the page shows before it shows the other kinds.
 const FEW: u32 = 5;
@@ -36,7 +38,7 @@ pub struct SearchQuery {
     /// A kind of thing; without it, all.
     #[serde(rename = "in")]
     #[param(inline)]
-    kind: Option<In>,
+    kind: Option<SearchScope>,
     chat: Option<ChatId>,
     #[param(inline)]
     role: Option<Role>,
@@ -53,25 +55,25 @@ pub struct SearchQuery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = SearchIn)]
-pub enum In {
+pub enum SearchScope {
     Chats,
     Documents,
     Turns,
 }
 
-impl From<In> for Kind {
-    fn from(kind: In) -> Self {
+impl From<SearchScope> for SearchKind {
+    fn from(kind: SearchScope) -> Self {
         match kind {
-            In::Chats => Self::Chat,
-            In::Documents => Self::Document,
-            In::Turns => Self::Turn,
+            SearchScope::Chats => Self::Chat,
+            SearchScope::Documents => Self::Document,
+            SearchScope::Turns => Self::Turn,
         }
     }
 }
 
 /// What was found: chats, then documents, then turns; of each the best first.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct SearchBody {
+pub struct SearchResultPage {
     hits: Vec<SearchHit>,
     /// Where the next page begins; null at the end.
     next_cursor: Option<String>,
@@ -86,15 +88,15 @@ pub struct SearchBody {
 enum SearchHit {
     Chat {
         chat_id: ChatId,
-        title: Marked,
+        title: HighlightedText,
         updated_at: DateTime<Utc>,
         /// Whether the list of chats leaves it out.
         archived: bool,
     },
     Document {
         document_id: DocumentId,
-        title: Marked,
-        excerpt: Marked,
+        title: HighlightedText,
+        excerpt: HighlightedText,
         updated_at: DateTime<Utc>,
     },
     Turn {
@@ -109,18 +111,20 @@ enum SearchHit {
         model: String,
         role: Role,
         created_at: DateTime<Utc>,
-        excerpt: Marked,
+        excerpt: HighlightedText,
     },
 }
 
-impl From<Hit> for SearchHit {
-    fn from(hit: Hit) -> Self {
+impl From<MatchedItem> for SearchHit {
+    fn from(hit: MatchedItem) -> Self {
         match hit {
-            Hit::Chat { chat_id, title, updated_at, archived } => Self::Chat { chat_id, title, updated_at, archived },
-            Hit::Document { document_id, title, updated_at, excerpt } => {
+            MatchedItem::Chat { chat_id, title, updated_at, archived } => {
+                Self::Chat { chat_id, title, updated_at, archived }
+            }
+            MatchedItem::Document { document_id, title, updated_at, excerpt } => {
                 Self::Document { document_id, title, excerpt, updated_at }
             }
-            Hit::Turn(hit) => Self::Turn {
+            MatchedItem::Turn(hit) => Self::Turn {
                 turn_id: hit.turn_id,
                 chat_id: hit.chat_id,
                 chat_title: hit.chat_title,
@@ -137,11 +141,11 @@ impl From<Hit> for SearchHit {
     }
 }
 
-impl From<Page> for SearchBody {
-    fn from(page: Page) -> Self {
+impl From<MatchPage> for SearchResultPage {
+    fn from(page: MatchPage) -> Self {
         Self {
             hits: page.hits.into_iter().map(SearchHit::from).collect(),
-            next_cursor: page.next.map(|cursor| cursor.write()),
+            next_cursor: page.next.map(|cursor| cursor.encode()),
             complete: page.is_whole,
             indexed: page.is_indexed,
         }
@@ -152,11 +156,11 @@ impl From<Page> for SearchBody {
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    Query(query): Query<SearchQuery>,
-) -> Result<Json<SearchBody>, Problem> {
+    StrictQuery(query): StrictQuery<SearchQuery>,
+) -> Result<ApiJson<SearchResultPage>, Problem> {
     let limit = query.limit.unwrap_or(limits::SEARCH_PAGE);
-    let narrowed = Narrowed {
-        kind: query.kind.map(Kind::from),
+    let narrowed = SearchFilters {
+        kind: query.kind.map(SearchKind::from),
         chat: query.chat,
         role: query.role,
         model: query.model,
@@ -165,12 +169,12 @@ pub async fn show(
         until: query.until,
     };
     let filter = filter(&narrowed);
-    let question = Search { words: query.q, kind: narrowed.kind, filter, cursor: query.cursor, limit };
-    Ok(Json(find(&app, viewer, &question).await?.into()))
+    let question = SearchRequest { words: query.q, kind: narrowed.kind, filter, cursor: query.cursor, limit };
+    Ok(ApiJson(find(&app, viewer, &question).await?.into()))
 }
 
 /// What cannot be looked for is a fault of the address, not of a body.
-async fn find(app: &App, viewer: Viewer, question: &Search) -> Result<Page, Problem> {
+async fn find(app: &App, viewer: Viewer, question: &SearchRequest) -> Result<MatchPage, Problem> {
     app.service().search(viewer.0, question).await.map_err(|error| match error {
         ServiceError::Invalid(invalid) => invalid.into(),
         other => other.into(),
@@ -178,26 +182,26 @@ async fn find(app: &App, viewer: Viewer, question: &Search) -> Result<Page, Prob
 }
 
 /// What is looked through. Both days are included.
-fn filter(narrowed: &Narrowed) -> Filter {
-    Filter {
+fn filter(narrowed: &SearchFilters) -> SearchFilter {
+    SearchFilter {
         chat: narrowed.chat,
         not_chat: None,
         role: narrowed.role,
         model: narrowed.model.clone(),
         branch: narrowed.branch,
-        since: narrowed.since.map(beginning),
-        until: narrowed.until.and_then(|day| day.checked_add_days(Days::new(1))).map(beginning),
+        since: narrowed.since.map(start_of_day),
+        until: narrowed.until.and_then(|day| day.checked_add_days(Days::new(1))).map(start_of_day),
     }
 }
 
-fn beginning(day: NaiveDate) -> DateTime<Utc> {
+fn start_of_day(day: NaiveDate) -> DateTime<Utc> {
     day.and_time(NaiveTime::MIN).and_utc()
 }
 
 /// What the form sends: a field that was left alone is empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct PageQuery {
+pub struct SearchPageQuery {
     q: String,
     cursor: String,
     #[serde(rename = "in")]
@@ -210,18 +214,18 @@ pub struct PageQuery {
     until: String,
 }
 
-impl PageQuery {
-    fn narrowed(&self) -> Result<Narrowed, Invalid> {
-        fn read<T: serde::de::DeserializeOwned>(field: &str, text: &str) -> Result<Option<T>, Invalid> {
+impl SearchPageQuery {
+    fn filters(&self) -> Result<SearchFilters, InvalidField> {
+        fn read<T: serde::de::DeserializeOwned>(field: &str, text: &str) -> Result<Option<T>, InvalidField> {
             let read = || serde_json::from_value(serde_json::Value::String(text.to_owned()));
             if text.is_empty() {
                 Ok(None)
             } else {
-                read().map(Some).map_err(|_| Invalid::new(field, "is none there is"))
+                read().map(Some).map_err(|_| InvalidField::new(field, "is none there is"))
             }
         }
-        Ok(Narrowed {
-            kind: read::<In>("in", &self.kind)?.map(Kind::from),
+        Ok(SearchFilters {
+            kind: read::<SearchScope>("in", &self.kind)?.map(SearchKind::from),
             chat: read("chat", &self.chat)?,
             role: read("role", &self.role)?,
             model: Some(self.model.clone()).filter(|model| !model.is_empty()),
@@ -236,14 +240,14 @@ impl PageQuery {
 pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
-    Query(query): Query<PageQuery>,
-    asked: Asked,
+    StrictQuery(query): StrictQuery<SearchPageQuery>,
+    asked: PageContext,
 ) -> Result<Response, Problem> {
-    let narrowed = query.narrowed()?;
+    let narrowed = query.filters()?;
     let mut page = SearchPage {
         models: app.service().models_in_use(viewer.0).await?,
-        words: query.q.clone(),
-        narrowed: narrowed.clone(),
+        query: query.q.clone(),
+        filters: narrowed.clone(),
         ..SearchPage::default()
     };
     if let Some(chat) = narrowed.chat {
@@ -252,20 +256,20 @@ pub async fn page(
     if query.q.trim().is_empty() {
         page.recent = app.service().list_chats(viewer.0, limits::SEARCH_PAGE).await?;
     } else if let Err(invalid) = Words::new(&query.q) {
-        page.wrong = Some(invalid.reason);
+        page.error = Some(invalid.reason);
     } else {
         let filter = filter(&narrowed);
         let cursor = Some(query.cursor).filter(|cursor| !cursor.is_empty());
         page.is_first = cursor.is_none();
-        let kinds: &[Kind] = match (&narrowed.kind, filter.is_about_turns()) {
-            (Some(Kind::Chat), _) => &[Kind::Chat],
-            (Some(Kind::Document), _) => &[Kind::Document],
-            (None, false) => &Kind::ALL,
-            (Some(Kind::Turn), _) | (None, true) => &[Kind::Turn],
+        let kinds: &[SearchKind] = match (&narrowed.kind, filter.is_about_turns()) {
+            (Some(SearchKind::Chat), _) => &[SearchKind::Chat],
+            (Some(SearchKind::Document), _) => &[SearchKind::Document],
+            (None, false) => &SearchKind::ALL,
+            (Some(SearchKind::Turn), _) | (None, true) => &[SearchKind::Turn],
         };
         for kind in kinds {
-            let is_few = kinds.len() > 1 && *kind != Kind::Turn;
-            let question = Search {
+            let is_few = kinds.len() > 1 && *kind != SearchKind::Turn;
+            let question = SearchRequest {
                 words: query.q.clone(),
                 kind: Some(*kind),
                 filter: filter.clone(),
@@ -273,11 +277,15 @@ pub async fn page(
                 limit: if is_few { FEW } else { limits::SEARCH_PAGE },
             };
             let found = find(&app, viewer, &question).await?;
-            page.is_whole &= found.is_whole;
+            page.is_complete &= found.is_whole;
             page.is_indexed &= found.is_indexed;
-            page.groups.push(Group { kind: *kind, hits: found.hits, next: found.next.map(|cursor| cursor.write()) });
+            page.groups.push(SearchHitGroup {
+                kind: *kind,
+                hits: found.hits,
+                next: found.next.map(|cursor| cursor.encode()),
+            });
         }
     }
-    let status = if page.wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    Ok(asked.answer(&app, status, page.draw()))
+    let status = if page.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    Ok(asked.respond(&app, status, page.draw()))
 }

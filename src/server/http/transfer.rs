@@ -1,6 +1,6 @@
 //! Chats that go out and come in.
 
-pub mod everything;
+pub mod delete_all;
 pub mod exports;
 pub mod imports;
 pub mod operations;

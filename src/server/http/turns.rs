@@ -1,8 +1,8 @@
 //! Turns: the API, the pages and the forms.
 
 pub mod api;
-pub mod calls;
 pub mod forms;
 pub mod generations;
 pub mod operations;
 pub mod pages;
+pub mod tool_calls;

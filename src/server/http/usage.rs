@@ -6,19 +6,19 @@ use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ChatId, Invalid};
+use crate::domain::{ChatId, InvalidField};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::accept;
-use crate::server::http::request::json::Json;
-use crate::server::http::request::query::Query;
+use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::csv;
-use crate::server::http::response::plain_page::Asked;
 use crate::server::http::response::problem::Problem;
-use crate::server::plain_pages::Said;
-use crate::server::plain_pages::usage::{By, UsagePage};
+use crate::server::http::response::server_page::PageContext;
+use crate::server::server_pages::ActionNotice;
+use crate::server::server_pages::usage::{UsageGrouping, UsagePage};
 use turnleaf_service::usage::storage::StorageUse;
-use turnleaf_service::usage::{Grouping, Period, Sum};
+use turnleaf_service::usage::{SpendingGrouping, SpendingSum, UsagePeriod};
 
 /// What can be asked for. Days are `YYYY-MM-DD` in UTC, both included.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -28,17 +28,17 @@ pub struct UsageQuery {
     from: Option<NaiveDate>,
     to: Option<NaiveDate>,
     #[param(inline)]
-    group: Option<Group>,
+    group: Option<UsageGroup>,
     /// The chat whose branches are told apart.
     chat_id: Option<ChatId>,
     #[param(inline)]
-    format: Option<Format>,
+    format: Option<UsageFormat>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = UsageGroup)]
-pub enum Group {
+pub enum UsageGroup {
     Day,
     Model,
     Provider,
@@ -48,40 +48,42 @@ pub enum Group {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum UsageFormat {
     Json,
     Csv,
 }
 
 /// The answer in JSON.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct UsageBody {
+pub struct UsageReport {
     from: NaiveDate,
     to: NaiveDate,
-    group: Group,
+    group: UsageGroup,
     /// What `cost_micros` are millionths of.
     currency: &'static str,
-    rows: Vec<Sum>,
-    total: Sum,
+    rows: Vec<SpendingSum>,
+    total: SpendingSum,
     /// What is kept now, whatever the period.
     storage: StorageUse,
 }
 
 impl UsageQuery {
-    fn period(&self, app: &App) -> Result<Period, Invalid> {
-        Period::new(self.from, self.to, app.now().date_naive())
+    fn period(&self, app: &App) -> Result<UsagePeriod, InvalidField> {
+        UsagePeriod::new(self.from, self.to, app.now().date_naive())
     }
 
-    fn grouping(&self) -> Result<(Group, Grouping), Invalid> {
-        let group = self.group.unwrap_or(if self.chat_id.is_some() { Group::Branch } else { Group::Day });
+    fn grouping(&self) -> Result<(UsageGroup, SpendingGrouping), InvalidField> {
+        let group = self.group.unwrap_or(if self.chat_id.is_some() { UsageGroup::Branch } else { UsageGroup::Day });
         let grouping = match (group, self.chat_id) {
-            (Group::Branch, Some(chat)) => Grouping::Branch(chat),
-            (Group::Branch, None) => return Err(Invalid::new("chat_id", "names the chat whose branches are meant")),
-            (_, Some(_)) => return Err(Invalid::new("chat_id", "goes with `group=branch` alone")),
-            (Group::Day, None) => Grouping::Day,
-            (Group::Model, None) => Grouping::Model,
-            (Group::Provider, None) => Grouping::Provider,
-            (Group::Chat, None) => Grouping::Chat,
+            (UsageGroup::Branch, Some(chat)) => SpendingGrouping::Branch(chat),
+            (UsageGroup::Branch, None) => {
+                return Err(InvalidField::new("chat_id", "names the chat whose branches are meant"));
+            }
+            (_, Some(_)) => return Err(InvalidField::new("chat_id", "goes with `group=branch` alone")),
+            (UsageGroup::Day, None) => SpendingGrouping::Day,
+            (UsageGroup::Model, None) => SpendingGrouping::Model,
+            (UsageGroup::Provider, None) => SpendingGrouping::Provider,
+            (UsageGroup::Chat, None) => SpendingGrouping::Chat,
         };
         Ok((group, grouping))
     }
@@ -92,23 +94,23 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     headers: HeaderMap,
-    Query(query): Query<UsageQuery>,
+    StrictQuery(query): StrictQuery<UsageQuery>,
 ) -> Result<Response, Problem> {
     let (group, grouping) = query.grouping()?;
     let period = query.period(&app)?;
     let rows = app.service().usage(viewer.0, period, grouping).await?;
-    let accepts_csv = accept::preferred(&headers, &["application/json", "text/csv"]) == "text/csv";
-    let is_csv = query.format.map_or(accepts_csv, |format| format == Format::Csv);
+    let accepts_csv = accept::preferred_media_type(&headers, &["application/json", "text/csv"]) == "text/csv";
+    let is_csv = query.format.map_or(accepts_csv, |format| format == UsageFormat::Csv);
     if is_csv {
-        return Ok(as_csv(period, &rows));
+        return Ok(csv_response(period, &rows));
     }
-    let total = Sum::total(&rows);
+    let total = SpendingSum::total(&rows);
     let storage = app.service().storage_use(viewer.0).await?;
     let (from, to) = (period.from(), period.to());
-    Ok(Json(UsageBody { from, to, group, currency: "USD", rows, total, storage }).into_response())
+    Ok(ApiJson(UsageReport { from, to, group, currency: "USD", rows, total, storage }).into_response())
 }
 
-fn as_csv(period: Period, rows: &[Sum]) -> Response {
+fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
     const HEAD: [&str; 17] = [
         "day",
         "provider",
@@ -128,10 +130,10 @@ fn as_csv(period: Period, rows: &[Sum]) -> Response {
         "unknown_cost_generations",
         "estimated_generations",
     ];
-    let mut body = csv::line(HEAD.map(str::to_owned));
+    let mut body = csv::csv_line(HEAD.map(str::to_owned));
     for row in rows {
-        let text = |text: &Option<String>| text.as_deref().map(csv::text).unwrap_or_default();
-        body.push_str(&csv::line([
+        let text = |text: &Option<String>| text.as_deref().map(csv::text_cell).unwrap_or_default();
+        body.push_str(&csv::csv_line([
             text(&row.day),
             text(&row.provider),
             text(&row.model),
@@ -139,16 +141,16 @@ fn as_csv(period: Period, rows: &[Sum]) -> Response {
             text(&row.title),
             row.branch_id.map(|id| id.to_string()).unwrap_or_default(),
             text(&row.branch_name),
-            csv::number(Some(row.generations)),
-            csv::number(row.usage.input_tokens),
-            csv::number(row.usage.cache_read_tokens),
-            csv::number(row.usage.cache_write_tokens),
-            csv::number(row.usage.output_tokens),
-            csv::number(row.usage.reasoning_tokens),
-            csv::number(Some(row.unknown_token_generations)),
-            csv::number(row.cost_micros),
-            csv::number(Some(row.unknown_cost_generations)),
-            csv::number(Some(row.estimated_generations)),
+            csv::number_cell(Some(row.generations)),
+            csv::number_cell(row.usage.input_tokens),
+            csv::number_cell(row.usage.cache_read_tokens),
+            csv::number_cell(row.usage.cache_write_tokens),
+            csv::number_cell(row.usage.output_tokens),
+            csv::number_cell(row.usage.reasoning_tokens),
+            csv::number_cell(Some(row.unknown_token_generations)),
+            csv::number_cell(row.cost_micros),
+            csv::number_cell(Some(row.unknown_cost_generations)),
+            csv::number_cell(Some(row.estimated_generations)),
         ]));
     }
     let name = format!("attachment; filename=\"usage-{}-{}.csv\"", period.from(), period.to());
@@ -164,49 +166,49 @@ fn as_csv(period: Period, rows: &[Sum]) -> Response {
 /// What the page's form sends. Its fields may be empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PageQuery {
+pub struct UsagePageQuery {
     #[serde(default)]
     from: String,
     #[serde(default)]
     to: String,
     #[serde(default)]
-    group: By,
+    group: UsageGrouping,
 }
 
 /// `GET /usage`.
 pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
-    query: Result<Query<PageQuery>, Problem>,
+    asked: PageContext,
+    query: Result<StrictQuery<UsagePageQuery>, Problem>,
 ) -> Result<Response, Problem> {
     let today = app.now().date_naive();
     let period = match &query {
-        Ok(Query(query)) => day("from", &query.from)
-            .and_then(|from| Ok((from, day("to", &query.to)?)))
-            .and_then(|(from, to)| Period::new(from, to, today)),
-        Err(_) => Err(Invalid::new("group", "is none of those in the list")),
+        Ok(StrictQuery(query)) => parse_day("from", &query.from)
+            .and_then(|from| Ok((from, parse_day("to", &query.to)?)))
+            .and_then(|(from, to)| UsagePeriod::new(from, to, today)),
+        Err(_) => Err(InvalidField::new("group", "is none of those in the list")),
     };
     let (period, refused) = match period {
         Ok(period) => (period, None),
-        Err(invalid) => (Period::new(None, None, today)?, Some(Said::Refused(format!("{invalid}.")))),
+        Err(invalid) => (UsagePeriod::new(None, None, today)?, Some(ActionNotice::Refused(format!("{invalid}.")))),
     };
-    let by = query.map(|Query(query)| query.group).unwrap_or_default();
+    let by = query.map(|StrictQuery(query)| query.group).unwrap_or_default();
     let grouping = match by {
-        By::Day => Grouping::Day,
-        By::Model => Grouping::Model,
-        By::Provider => Grouping::Provider,
-        By::Chat => Grouping::Chat,
+        UsageGrouping::Day => SpendingGrouping::Day,
+        UsageGrouping::Model => SpendingGrouping::Model,
+        UsageGrouping::Provider => SpendingGrouping::Provider,
+        UsageGrouping::Chat => SpendingGrouping::Chat,
     };
     let rows = app.service().usage(viewer.0, period, grouping).await?;
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    let page = UsagePage { period, today, by, rows }.draw(refused);
-    Ok(asked.answer(&app, status, page))
+    let page = UsagePage { period, today, grouping: by, rows }.draw(refused);
+    Ok(asked.respond(&app, status, page))
 }
 
-fn day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, Invalid> {
+fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
     match text.trim() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| Invalid::new(field, "is no day such as 2026-11-21")),
+        text => text.parse().map(Some).map_err(|_| InvalidField::new(field, "is no day such as 2026-11-21")),
     }
 }

@@ -16,7 +16,7 @@ use crate::ui::markdown::{MathAttribute, MathElement, MathStep, MathTree};
 const DEFINITIONS: &[&str] = &["def", "let", "newcommand", "providecommand", "renewcommand", "futurelet"];
 
 /// The formula as a tree. Needs a deep stack, see [`super`]. `None`: it is wrong, uses what is not allowed, or is too long; its source is shown then.
-pub fn tree(source: &str, display: bool) -> Option<MathTree> {
+pub fn mathml_tree(source: &str, display: bool) -> Option<MathTree> {
     let defines = |command: &str| DEFINITIONS.iter().any(|name| command.starts_with(name));
     if source.len() > limits::MATH_BYTES || source.trim().is_empty() || source.split('\\').any(defines) {
         return None;
@@ -32,7 +32,7 @@ pub fn tree(source: &str, display: bool) -> Option<MathTree> {
         }
     }
     let display_mode = if display { DisplayMode::Block } else { DisplayMode::Inline };
-    let mut written = Bounded::default();
+    let mut written = CappedWriter::default();
     let events = events.into_iter().map(Ok::<_, io::Error>);
     write_mathml(&mut written, events, RenderConfig { display_mode, ..RenderConfig::default() }).ok()?;
     read(&escaped_operators(std::str::from_utf8(&written.bytes).ok()?))
@@ -40,11 +40,11 @@ pub fn tree(source: &str, display: bool) -> Option<MathTree> {
 
 /// Takes so many bytes and no more: a short formula can become a very long one.
 #[derive(Default)]
-struct Bounded {
+struct CappedWriter {
     bytes: Vec<u8>,
 }
 
-impl Write for Bounded {
+impl Write for CappedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.bytes.len() + bytes.len() > limits::MATHML_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());

@@ -2,24 +2,24 @@
 
 use proptest::prelude::*;
 
-use super::{block_markup, colours, formula};
+use super::{block_markup, formula, highlighting};
 use crate::domain::limits;
-use crate::ui::markdown::tests::allowed::read;
-use crate::ui::markdown::{ClassName, render};
+use crate::ui::markdown::tests::allowed::parse_allowed;
+use crate::ui::markdown::{CodeClass, render};
 
-fn rich(text: &str) -> String {
+fn rich_markup(text: &str) -> String {
     let parts = block_markup(text).unwrap_or_default();
     for part in &parts {
-        read(part).unwrap_or_else(|why| panic!("{why}\nin {part}"));
+        parse_allowed(part).unwrap_or_else(|why| panic!("{why}\nin {part}"));
     }
     parts.join("\n")
 }
 
 /// The text of each class, in order.
-fn pieces(language: &str, code: &str) -> Vec<(ClassName, String)> {
+fn highlighted_pieces(language: &str, code: &str) -> Vec<(CodeClass, String)> {
     let mut rest = code;
     let mut pieces = Vec::new();
-    for run in colours::runs(language, code).unwrap() {
+    for run in highlighting::highlight(language, code).unwrap() {
         let (piece, after) = rest.split_at(run.bytes);
         pieces.push((run.class, piece.trim().to_owned()));
         rest = after;
@@ -29,60 +29,60 @@ fn pieces(language: &str, code: &str) -> Vec<(ClassName, String)> {
 }
 
 #[test]
-fn code_is_cut_into_classes() {
-    let rust = pieces("rust", "// why\nfn main(a: &str) -> u8 { println!(\"a {}\\n\", 42); true }\n");
+fn code_is_split_into_classes() {
+    let rust = highlighted_pieces("rust", "// why\nfn main(a: &str) -> u8 { println!(\"a {}\\n\", 42); true }\n");
     let class = |text: &str| rust.iter().find(|(_, piece)| piece.contains(text)).map(|(class, _)| *class);
-    assert_eq!(class("// why"), Some(ClassName::Comment));
-    assert_eq!(class("fn"), Some(ClassName::Keyword));
-    assert_eq!(class("main"), Some(ClassName::Function));
-    assert_eq!(class("42"), Some(ClassName::Number));
-    assert_eq!(class("\"a"), Some(ClassName::String));
-    assert_eq!(class("true"), Some(ClassName::Constant));
-    assert_eq!(class("println!"), Some(ClassName::Function));
+    assert_eq!(class("// why"), Some(CodeClass::Comment));
+    assert_eq!(class("fn"), Some(CodeClass::Keyword));
+    assert_eq!(class("main"), Some(CodeClass::Function));
+    assert_eq!(class("42"), Some(CodeClass::Number));
+    assert_eq!(class("\"a"), Some(CodeClass::String));
+    assert_eq!(class("true"), Some(CodeClass::Constant));
+    assert_eq!(class("println!"), Some(CodeClass::Function));
 }
 
 #[test]
 fn each_language_is_read_by_its_own_rules() {
     for (language, code, class, piece) in [
-        ("rust", "#[derive(Debug)]\nstruct A<'a>(&'a str);", ClassName::Attribute, "#[derive(Debug)]"),
-        ("rust", "fn f<'a>(c: char) { c == 'x' }", ClassName::String, "'x'"),
-        ("rust", "let a = r#\"a \"b\" c\"#;", ClassName::String, "r#\"a \"b\" c\"#"),
-        ("rust", "let a = b\"x\";", ClassName::String, "b\"x\""),
-        ("python", "class A:\n    pass\n", ClassName::Type, "A"),
-        ("python", "@cached\ndef f(): pass", ClassName::Attribute, "@cached"),
-        ("python", "\"\"\"a\nb\"\"\"\nx = 1", ClassName::String, "\"\"\"a\nb\"\"\""),
-        ("python", "x = f\"{y}\" # z", ClassName::String, "f\"{y}\""),
-        ("js", "const a = `x\n${y}`;", ClassName::String, "`x\n${y}`"),
-        ("ts", "interface A { b: string }", ClassName::Type, "string"),
-        ("bash", "echo \"$HOME\" $HOME # x", ClassName::Variable, "$HOME"),
-        ("bash", "echo a#b # c", ClassName::Comment, "# c"),
-        ("json", "{\"a\": [1.5e-3, true]}", ClassName::Number, "1.5e-3"),
-        ("yaml", "a-b: c # d", ClassName::Attribute, "a-b"),
-        ("toml", "[a]\nb = 1", ClassName::Heading, "[a]"),
-        ("css", "a { color: #fff; }", ClassName::Constant, "#fff"),
-        ("sql", "select a from b", ClassName::Keyword, "select"),
-        ("c", "#include <x>\nint f();", ClassName::Keyword, "#include"),
-        ("html", "<!-- a --><a href=\"x\">y</a>", ClassName::Tag, "a"),
-        ("html", "<a href=\"x\">y</a>", ClassName::Attribute, "href"),
-        ("html", "<script>let a = 1;</script>", ClassName::Keyword, "let"),
-        ("html", "a &amp; b", ClassName::Constant, "&amp;"),
-        ("diff", "-a\n+b\n", ClassName::Inserted, "+b"),
-        ("go", "func main() {}", ClassName::Function, "main"),
-        ("lua", "--[[ a\nb ]] local x", ClassName::Comment, "--[[ a\nb ]]"),
-        ("php", "$a = 1;", ClassName::Variable, "$a"),
+        ("rust", "#[derive(Debug)]\nstruct A<'a>(&'a str);", CodeClass::Attribute, "#[derive(Debug)]"),
+        ("rust", "fn f<'a>(c: char) { c == 'x' }", CodeClass::String, "'x'"),
+        ("rust", "let a = r#\"a \"b\" c\"#;", CodeClass::String, "r#\"a \"b\" c\"#"),
+        ("rust", "let a = b\"x\";", CodeClass::String, "b\"x\""),
+        ("python", "class A:\n    pass\n", CodeClass::Type, "A"),
+        ("python", "@cached\ndef f(): pass", CodeClass::Attribute, "@cached"),
+        ("python", "\"\"\"a\nb\"\"\"\nx = 1", CodeClass::String, "\"\"\"a\nb\"\"\""),
+        ("python", "x = f\"{y}\" # z", CodeClass::String, "f\"{y}\""),
+        ("js", "const a = `x\n${y}`;", CodeClass::String, "`x\n${y}`"),
+        ("ts", "interface A { b: string }", CodeClass::Type, "string"),
+        ("bash", "echo \"$HOME\" $HOME # x", CodeClass::Variable, "$HOME"),
+        ("bash", "echo a#b # c", CodeClass::Comment, "# c"),
+        ("json", "{\"a\": [1.5e-3, true]}", CodeClass::Number, "1.5e-3"),
+        ("yaml", "a-b: c # d", CodeClass::Attribute, "a-b"),
+        ("toml", "[a]\nb = 1", CodeClass::Heading, "[a]"),
+        ("css", "a { color: #fff; }", CodeClass::Constant, "#fff"),
+        ("sql", "select a from b", CodeClass::Keyword, "select"),
+        ("c", "#include <x>\nint f();", CodeClass::Keyword, "#include"),
+        ("html", "<!-- a --><a href=\"x\">y</a>", CodeClass::Tag, "a"),
+        ("html", "<a href=\"x\">y</a>", CodeClass::Attribute, "href"),
+        ("html", "<script>let a = 1;</script>", CodeClass::Keyword, "let"),
+        ("html", "a &amp; b", CodeClass::Constant, "&amp;"),
+        ("diff", "-a\n+b\n", CodeClass::Inserted, "+b"),
+        ("go", "func main() {}", CodeClass::Function, "main"),
+        ("lua", "--[[ a\nb ]] local x", CodeClass::Comment, "--[[ a\nb ]]"),
+        ("php", "$a = 1;", CodeClass::Variable, "$a"),
     ] {
-        let found = pieces(language, code);
+        let found = highlighted_pieces(language, code);
         assert!(found.contains(&(class, piece.to_owned())), "{language}: {found:?}");
     }
 }
 
 proptest! {
     #[test]
-    fn every_code_is_covered_to_its_end(code in any::<String>(), marks in prop::collection::vec(prop::sample::select(MARKS), 0..30)) {
+    fn every_code_is_highlighted_to_its_end(code in any::<String>(), marks in prop::collection::vec(prop::sample::select(MARKS), 0..30)) {
         for code in [code, marks.concat()] {
             for language in ["rust", "python", "js", "bash", "c", "html", "yaml", "toml", "css", "diff", "sql", "php", "haskell"] {
-                pieces(language, &code);
-                rich(&format!("~~~~~{language}\n{code}\n~~~~~"));
+                highlighted_pieces(language, &code);
+                rich_markup(&format!("~~~~~{language}\n{code}\n~~~~~"));
             }
         }
     }
@@ -135,18 +135,18 @@ const MARKS: &[&str] = &[
 ];
 
 #[test]
-fn hostile_code_is_read_in_one_pass() {
+fn hostile_code_is_scanned_in_one_pass() {
     for mark in ["#[", "'", "\"", "<a ", "<!--", "${", "/*", "&a", "(*", "r#\"", "<script>", "\\"] {
         let line = format!("{}\n", mark.repeat(limits::HIGHLIGHT_LINE_BYTES / mark.len() - 1));
         let code = line.repeat(limits::HIGHLIGHT_BYTES / line.len());
         for language in ["rust", "html", "bash", "ocaml", "python"] {
-            pieces(language, &code);
+            highlighted_pieces(language, &code);
         }
     }
 }
 
 #[test]
-fn languages_are_known_by_the_names_that_models_use() {
+fn languages_are_found_by_names_that_models_use() {
     for language in [
         "rust",
         "Rust",
@@ -220,21 +220,21 @@ fn languages_are_known_by_the_names_that_models_use() {
         "cmake",
         "objc",
     ] {
-        assert!(colours::runs(language, "x\n").is_some(), "{language}");
+        assert!(highlighting::highlight(language, "x\n").is_some(), "{language}");
     }
     for language in ["", "text", "plaintext", "txt", "nonsense", "../../etc/passwd", "mermaid", "markdown"] {
-        assert!(colours::runs(language, "x\n").is_none(), "{language}");
+        assert!(highlighting::highlight(language, "x\n").is_none(), "{language}");
     }
 }
 
 #[test]
 fn long_code_stays_plain() {
-    assert!(colours::runs("json", &"1\n".repeat(limits::HIGHLIGHT_BYTES / 2 + 1)).is_none());
-    assert!(colours::runs("json", &"1".repeat(limits::HIGHLIGHT_LINE_BYTES + 1)).is_none());
+    assert!(highlighting::highlight("json", &"1\n".repeat(limits::HIGHLIGHT_BYTES / 2 + 1)).is_none());
+    assert!(highlighting::highlight("json", &"1".repeat(limits::HIGHLIGHT_LINE_BYTES + 1)).is_none());
 }
 
 #[test]
-fn a_text_that_the_browser_draws_as_well_has_no_markup() {
+fn text_that_browser_renders_alike_has_no_markup() {
     for text in
         ["", "plain", "`code` and $5", "```\nx\n```", "```nonsense\nx\n```", "$\\bad$", "costs $5-$6", "\\(open"]
     {
@@ -243,13 +243,13 @@ fn a_text_that_the_browser_draws_as_well_has_no_markup() {
 }
 
 #[test]
-fn the_server_draws_as_many_parts_as_the_browser_and_changes_no_text() {
+fn server_renders_as_many_parts_as_browser_and_changes_no_text() {
     let text = "# A\n\n```rust\nlet a = \"<b>\";\n```\n\n- b\n  ```py\n  x = 1 # y\n  ```\n\nSo $a<b$.\n";
     let parts = block_markup(text).unwrap();
     let plain = render(text);
     assert_eq!(parts.len(), plain.len());
     for (part, plain) in parts.iter().zip(&plain) {
-        let (part, plain) = (read(part).unwrap(), read(plain.markup().as_str()).unwrap());
+        let (part, plain) = (parse_allowed(part).unwrap(), parse_allowed(plain.markup().as_str()).unwrap());
         assert_eq!(part.text, plain.text);
     }
     assert_eq!(parts[0], plain[0].markup().as_str());
@@ -259,13 +259,13 @@ fn the_server_draws_as_many_parts_as_the_browser_and_changes_no_text() {
 
 #[test]
 fn formulas_become_mathml() {
-    insta::assert_snapshot!(rich(
+    insta::assert_snapshot!(rich_markup(
         "$\\frac{a}{b} < c_1^2$ and\n\n$$\\begin{matrix} a & b \\\\ c & d \\end{matrix} \\sqrt[3]{x} \\text{if } x \\ge 0$$\n"
     ));
 }
 
 #[test]
-fn formulas_that_models_write_are_understood() {
+fn formulas_that_models_write_are_rendered() {
     for source in [
         "E = mc^2",
         "\\int_0^\\infty e^{-x^2}\\,dx = \\frac{\\sqrt{\\pi}}{2}",
@@ -293,14 +293,14 @@ fn formulas_that_models_write_are_understood() {
         "5 \\text{ km/h}",
         "a < b > c & d",
     ] {
-        let tree = formula::tree(source, true);
+        let tree = formula::mathml_tree(source, true);
         assert!(tree.is_some() || source.contains("& d"), "{source}");
-        rich(&format!("$${source}$$"));
+        rich_markup(&format!("$${source}$$"));
     }
 }
 
 #[test]
-fn formulas_that_are_wrong_or_want_more_than_to_be_shown_are_text_or_inert() {
+fn invalid_or_active_formulas_become_text_or_inert() {
     let deep = format!("${}x{}$", "{".repeat(4000), "}".repeat(4000));
     let roots = format!("${}x$", "\\sqrt".repeat(1300));
     let bomb = "$\\def\\a{xxxxxxxxxx}\\def\\b{\\a\\a\\a\\a\\a\\a\\a\\a\\a\\a}\\def\\c{\\b\\b\\b\\b\\b\\b\\b\\b\\b\\b}\\def\\d{\\c\\c\\c\\c\\c\\c\\c\\c\\c\\c}\\d\\d\\d\\d\\d\\d\\d\\d$";
@@ -332,14 +332,14 @@ fn formulas_that_are_wrong_or_want_more_than_to_be_shown_are_text_or_inert() {
         "$]]>$",
         "$\\verb|<b>|$",
     ] {
-        let html = rich(text);
+        let html = rich_markup(text);
         assert!(!html.contains("href") && !html.contains("<script") && !html.contains("<img"), "{html}");
         assert!(html.len() <= 2 * limits::MATHML_BYTES);
     }
 }
 
 #[test]
-fn a_formula_that_only_nests_does_not_end_the_process() {
+fn deeply_nested_formula_does_not_crash_process() {
     for step in [
         "{",
         "\\sqrt",
@@ -378,8 +378,8 @@ fn a_formula_that_only_nests_does_not_end_the_process() {
         "\\mathop",
     ] {
         let source = step.repeat(limits::MATH_BYTES / step.len());
-        rich(&format!("${source}$"));
+        rich_markup(&format!("${source}$"));
         let closed = format!("{}x{}", step.repeat(500), "}".repeat(if step.ends_with('{') { 500 } else { 0 }));
-        rich(&format!("$${closed}$$"));
+        rich_markup(&format!("$${closed}$$"));
     }
 }

@@ -4,29 +4,29 @@
 mod comparison;
 mod measures;
 mod page;
-pub mod words;
+pub mod text_diff;
 
 use std::collections::HashMap;
 
-use self::comparison::Walk;
+use self::comparison::ComparedPath;
 pub use self::comparison::{
-    ComparedMessage, ComparedPair, ComparedReply, Comparison, Half, NamedLock, Side, ToolCount,
+    ComparedExchange, ComparedMessage, ComparedPair, ComparedReply, ComparedSide, Comparison, NamedLock, ToolCount,
 };
-use self::words::Diff;
-use crate::paths::reading::fitting;
+use self::text_diff::TextDiff;
+use crate::paths::reading::fitting_count;
 use crate::{Service, ServiceError};
-use turnleaf_domain::compare::{Pair, align, shared};
-use turnleaf_domain::{Branch, BranchId, ChatId, Content, Invalid, Role, Turn, TurnId, UserId, limits};
+use turnleaf_domain::path_alignment::{AlignedPair, align, shared_prefix_length};
+use turnleaf_domain::{Branch, BranchId, ChatId, Content, InvalidField, Role, Turn, TurnId, UserId, limits};
 use turnleaf_platform::tasks;
 use turnleaf_store::branches;
 use turnleaf_store::turns::Ancestor;
 
 /// Why a turn is not compared with itself.
-pub const IS_SAME_TURN: &str = "this is the same turn as the left one";
+pub const SAME_TURN_REASON: &str = "this is the same turn as the left one";
 
 /// What a comparison is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Compare {
+pub struct ComparisonRequest {
     pub left: TurnId,
     pub right: TurnId,
     /// Pairs to leave out.
@@ -38,45 +38,50 @@ impl Service {
     /// Compares two paths of a chat, each by the turn at its end.
     ///
     /// # Errors
-    /// `NotFound` when the chat or a turn is not the owner's; `Invalid` for a turn of another chat, for the same turn
+    /// `NotFound` when the chat or a turn is not the owner's; `InvalidField` for a turn of another chat, for the same turn
     /// twice, and for a limit outside its bounds.
-    pub async fn compare(&self, owner: UserId, chat: ChatId, asked: Compare) -> Result<Comparison, ServiceError> {
-        Invalid::check_between("limit", asked.limit, 1..=limits::COMPARE_MAX)?;
+    pub async fn compare(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        asked: ComparisonRequest,
+    ) -> Result<Comparison, ServiceError> {
+        InvalidField::check_range("limit", asked.limit, 1..=limits::COMPARE_MAX)?;
         let chat = self.chat(owner, chat).await?;
-        let left = self.lineage_in(owner, chat.id, "left", asked.left).await?;
-        let right = self.lineage_in(owner, chat.id, "right", asked.right).await?;
+        let left = self.lineage_in_chat(owner, chat.id, "left", asked.left).await?;
+        let right = self.lineage_in_chat(owner, chat.id, "right", asked.right).await?;
         if asked.left == asked.right {
-            return Err(Invalid::new("right", IS_SAME_TURN).into());
+            return Err(InvalidField::new("right", SAME_TURN_REASON).into());
         }
         let ids = |path: &[Ancestor]| path.iter().map(|turn| turn.id).collect::<Vec<_>>();
-        let common_turns = shared(&ids(&left), &ids(&right));
+        let common_turns = shared_prefix_length(&ids(&left), &ids(&right));
         let common_turn_id = common_turns.checked_sub(1).map(|last| left[last].id);
-        let left = Walk { own: left[common_turns..].to_vec(), end: asked.left };
-        let right = Walk { own: right[common_turns..].to_vec(), end: asked.right };
+        let left = ComparedPath { own: left[common_turns..].to_vec(), end: asked.left };
+        let right = ComparedPath { own: right[common_turns..].to_vec(), end: asked.right };
         let known = branches::list(self.db(), owner, chat.id).await?;
         let locks: HashMap<BranchId, &Branch> = known.iter().map(|branch| (branch.id, branch)).collect();
-        let roles = |walk: &Walk| walk.own.iter().map(|turn| turn.role).collect::<Vec<_>>();
+        let roles = |walk: &ComparedPath| walk.own.iter().map(|turn| turn.role).collect::<Vec<_>>();
         let aligned = align(&roles(&left), &roles(&right));
         let skip = asked.skip.min(aligned.len());
         let page = &aligned[skip..(skip + asked.limit as usize).min(aligned.len())];
-        let left_bytes = self.bytes_of(owner, &left, common_turns, page.iter().map(|pair| &pair.left)).await?;
-        let right_bytes = self.bytes_of(owner, &right, common_turns, page.iter().map(|pair| &pair.right)).await?;
+        let left_bytes = self.range_bytes(owner, &left, common_turns, page.iter().map(|pair| &pair.left)).await?;
+        let right_bytes = self.range_bytes(owner, &right, common_turns, page.iter().map(|pair| &pair.right)).await?;
         let bytes = left_bytes.into_iter().zip(right_bytes).map(|(left, right)| left + right);
-        let page = &page[..fitting(bytes, limits::COMPARE_BYTES)];
-        let left_turns = self.turns_of(owner, &left, page.iter().map(|pair| pair.left.clone())).await?;
-        let right_turns = self.turns_of(owner, &right, page.iter().map(|pair| pair.right.clone())).await?;
+        let page = &page[..fitting_count(bytes, limits::COMPARE_BYTES)];
+        let left_turns = self.range_turns(owner, &left, page.iter().map(|pair| pair.left.clone())).await?;
+        let right_turns = self.range_turns(owner, &right, page.iter().map(|pair| pair.right.clone())).await?;
         let draft = |(number, pair)| draft(number, pair, (&left, &left_turns), (&right, &right_turns), &locks);
-        let drafts: Vec<Draft> = (skip + 1..).zip(page).map(draft).collect();
+        let drafts: Vec<PairDraft> = (skip + 1..).zip(page).map(draft).collect();
         let next_skip = Some(skip + drafts.len()).filter(|next| *next < aligned.len());
         // Comparing long texts takes its time, which must not be the other requests'.
-        let pairs = tasks::spawn_blocking(move || drafts.into_iter().map(Draft::compared).collect());
+        let pairs = tasks::spawn_blocking(move || drafts.into_iter().map(PairDraft::compared).collect());
         let pairs = pairs.await.map_err(|_| turnleaf_store::StoreError::Gone("the comparison"))?;
         Ok(Comparison {
             chat_id: chat.id,
             common_turn_id,
             common_turns,
-            left: self.side(owner, &left, &locks).await?,
-            right: self.side(owner, &right, &locks).await?,
+            left: self.measure_side(owner, &left, &locks).await?,
+            right: self.measure_side(owner, &right, &locks).await?,
             total: aligned.len(),
             skip,
             limit: asked.limit as usize,
@@ -88,33 +93,34 @@ impl Service {
 }
 
 /// A pair whose texts are yet to be compared.
-struct Draft {
+struct PairDraft {
     number: usize,
-    halves: [Option<Half>; 2],
+    halves: [Option<ComparedExchange>; 2],
     messages: [Option<String>; 2],
     replies: [Option<String>; 2],
 }
 
-impl Draft {
+impl PairDraft {
     fn compared(self) -> ComparedPair {
         let diff = |[left, right]: [Option<String>; 2]| {
-            (left.is_some() || right.is_some())
-                .then(|| Diff::of(left.as_deref().unwrap_or_default(), right.as_deref().unwrap_or_default()))
+            (left.is_some() || right.is_some()).then(|| {
+                TextDiff::from_texts(left.as_deref().unwrap_or_default(), right.as_deref().unwrap_or_default())
+            })
         };
         let [left, right] = self.halves;
         ComparedPair { number: self.number, left, right, message: diff(self.messages), reply: diff(self.replies) }
     }
 }
 
-type OneSide<'a> = (&'a Walk, &'a HashMap<TurnId, Turn>);
+type SideTurns<'a> = (&'a ComparedPath, &'a HashMap<TurnId, Turn>);
 
 fn draft(
     number: usize,
-    pair: &Pair,
-    left: OneSide<'_>,
-    right: OneSide<'_>,
+    pair: &AlignedPair,
+    left: SideTurns<'_>,
+    right: SideTurns<'_>,
     locks: &HashMap<BranchId, &Branch>,
-) -> Draft {
+) -> PairDraft {
     let [left, right] = [(left, &pair.left), (right, &pair.right)].map(|((walk, turns), range)| {
         let own: Vec<(&Ancestor, &Turn)> =
             walk.own[range.clone()].iter().filter_map(|at| Some((at, turns.get(&at.id)?))).collect();
@@ -133,8 +139,8 @@ fn draft(
             (!turns.is_empty()).then(|| texts.join("\n\n"))
         };
         let (message_text, reply_text) = (text(&messages), text(&replies));
-        let half = Half { message, reply: measures::reply(&replies, locks) };
+        let half = ComparedExchange { message, reply: measures::compared_reply(&replies, locks) };
         ((!range.is_empty()).then_some(half), message_text, reply_text)
     });
-    Draft { number, halves: [left.0, right.0], messages: [left.1, right.1], replies: [left.2, right.2] }
+    PairDraft { number, halves: [left.0, right.0], messages: [left.1, right.1], replies: [left.2, right.2] }
 }

@@ -5,15 +5,16 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use crate::once::Made;
+use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::{
-    BlockId, Branch, BranchId, Chat, ChatId, ExchangeId, GenerationId, Invalid, Origin, Role, TurnId, UserId, limits,
+    BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField, Role, TurnId,
+    UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::branches::frozen;
-use turnleaf_store::copies::{CopiedBlock, CopiedExchange, CopiedTurn, Copies, Skeleton, copy, skeleton};
+use turnleaf_store::copies::{CopiedBlock, CopiedExchange, CopiedTurn, CopyPlan, PathSkeleton, copy, path_skeleton};
 use turnleaf_store::{branches, chat_tools, chats, turns};
 
 /// What a copied chat's title has behind it.
@@ -21,7 +22,7 @@ const MARK: &str = " (copy)";
 
 /// A chat that is a copy of a path.
 #[derive(Debug, Clone)]
-pub struct Copied {
+pub struct CopiedChat {
     pub chat: Chat,
     /// The branch on which it goes on.
     pub branch: Branch,
@@ -29,7 +30,7 @@ pub struct Copied {
 }
 
 /// The copies of a path's branches: one for each stretch with one lock.
-struct Stretches {
+struct CopiedBranches {
     branches: Vec<Branch>,
     /// The old branch whose prompt and tools each of them takes: the newest of its stretch.
     sources: Vec<BranchId>,
@@ -45,24 +46,24 @@ impl Service {
         id: ChatId,
         turn: TurnId,
         client_request_id: Option<&str>,
-    ) -> Result<Made<Copied>, ServiceError> {
+    ) -> Result<Created<CopiedChat>, ServiceError> {
         let asked = json!({ "new": "copy", "chat": id, "turn": turn });
-        if let Some(made) = self.was_made(owner, client_request_id, &asked).await? {
-            return self.copied_before(owner, &made).await;
+        if let Some(made) = self.find_created(owner, client_request_id, &asked).await? {
+            return self.earlier_copy(owner, &made).await;
         }
         let source = self.chat(owner, id).await?;
-        let leaf = self.turn_in(owner, id, "turn_id", turn).await?;
+        let leaf = self.turn_in_chat(owner, id, "turn_id", turn).await?;
         if leaf.role != Role::Assistant {
-            return Err(Invalid::new("turn_id", "a copy ends with a reply").into());
+            return Err(InvalidField::new("turn_id", "a copy ends with a reply").into());
         }
         if !leaf.status.is_terminal() {
             return Err(ServiceError::conflict("turn_running", "this reply is still running"));
         }
-        let path = skeleton(self.db(), owner, turn).await?;
+        let path = path_skeleton(self.db(), owner, turn).await?;
         let now = self.clock().now();
         let mut chat = Chat {
             id: ids::mint_for_copy(source.id.uuid()),
-            title: marked(&source.title),
+            title: copy_title(&source.title),
             default_branch_id: None,
             last_viewed_turn_id: None,
             copied_from_turn_id: Some(turn),
@@ -75,16 +76,16 @@ impl Service {
         };
         let new_turns: HashMap<TurnId, TurnId> =
             path.turns.iter().map(|turn| (turn.id, ids::mint_for_copy(turn.id.uuid()))).collect();
-        let stretches = self.stretches(owner, (id, chat.id), &path, &new_turns).await?;
-        let copies = copies(&path, &new_turns, &stretches.of_turn);
+        let stretches = self.copied_branches(owner, (id, chat.id), &path, &new_turns).await?;
+        let copies = plan_copies(&path, &new_turns, &stretches.of_turn);
         let (Some(branch), Some(leaf)) = (stretches.branches.last().cloned(), new_turns.get(&turn).copied()) else {
             return Err(ServiceError::NotFound);
         };
         let growth = self.check_growth(owner, 0).await;
         let mut tx = self.db().begin().await?;
-        if let Some(made) = self.made_before(&mut tx, owner, client_request_id, asked, chat.id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, client_request_id, asked, chat.id).await? {
             tx.rollback().await?;
-            return self.copied_before(owner, &made).await;
+            return self.earlier_copy(owner, &made).await;
         }
         growth?;
         chats::insert(&mut tx, &chat).await?;
@@ -97,39 +98,39 @@ impl Service {
         copy(&mut tx, chat.id, &copies).await?;
         chats::set_default_branch(&mut tx, chat.id, branch.id).await?;
         chats::set_last_viewed(&mut tx, owner, chat.id, leaf).await?;
-        branches::visit(&mut tx, branch.id, now).await?;
+        branches::record_visit(&mut tx, branch.id, now).await?;
         tx.commit().await?;
         chat.default_branch_id = Some(branch.id);
         chat.last_viewed_turn_id = Some(leaf);
-        Ok(Made::now(Copied { chat, branch, leaf }))
+        Ok(Created::new(CopiedChat { chat, branch, leaf }))
     }
 
     /// What the same request made before, as it is now.
-    async fn copied_before(&self, owner: UserId, made: &str) -> Result<Made<Copied>, ServiceError> {
+    async fn earlier_copy(&self, owner: UserId, made: &str) -> Result<Created<CopiedChat>, ServiceError> {
         let chat = made.parse().map_err(|_| ServiceError::NotFound)?;
         let path = self.path(owner, chat, None, 1).await?;
         let leaf = path.turns.last().ok_or(ServiceError::NotFound)?.id;
         let branch = path.branch.ok_or(ServiceError::NotFound)?;
-        Ok(Made::before(Copied { chat: path.chat, branch, leaf }))
+        Ok(Created::existing(CopiedChat { chat: path.chat, branch, leaf }))
     }
 
     /// The chat that a chat was copied from, as long as it is there.
-    pub async fn origin_of_copy(&self, owner: UserId, chat: &Chat) -> Result<Option<(Chat, TurnId)>, ServiceError> {
+    pub async fn copy_origin(&self, owner: UserId, chat: &Chat) -> Result<Option<(Chat, TurnId)>, ServiceError> {
         let Some(turn) = chat.copied_from_turn_id else { return Ok(None) };
         let Some(turn) = turns::find(self.db(), owner, turn).await? else { return Ok(None) };
         Ok(chats::find(self.db(), owner, turn.chat_id).await?.map(|chat| (chat, turn.id)))
     }
 
-    async fn stretches(
+    async fn copied_branches(
         &self,
         owner: UserId,
         (old_chat, new_chat): (ChatId, ChatId),
-        path: &Skeleton,
+        path: &PathSkeleton,
         new_turns: &HashMap<TurnId, TurnId>,
-    ) -> Result<Stretches, ServiceError> {
+    ) -> Result<CopiedBranches, ServiceError> {
         let known: HashMap<BranchId, Branch> =
             branches::list(self.db(), owner, old_chat).await?.into_iter().map(|branch| (branch.id, branch)).collect();
-        let mut stretches = Stretches { branches: Vec::new(), sources: Vec::new(), of_turn: Vec::new() };
+        let mut stretches = CopiedBranches { branches: Vec::new(), sources: Vec::new(), of_turn: Vec::new() };
         let mut before: Option<TurnId> = None;
         for turn in &path.turns {
             let source = known.get(&turn.branch_id).ok_or(ServiceError::NotFound)?;
@@ -148,7 +149,7 @@ impl Service {
                         parent_branch_id: parent,
                         fork_turn_id: before,
                         head_turn_id: new_turn,
-                        origin: if parent.is_none() { Origin::Root } else { Origin::ModelSwitch },
+                        origin: if parent.is_none() { BranchOrigin::Root } else { BranchOrigin::ModelSwitch },
                         label: None,
                         pinned: false,
                         created_at: self.clock().now(),
@@ -166,7 +167,7 @@ impl Service {
 }
 
 /// The title with the mark, within the bound.
-fn marked(title: &str) -> String {
+fn copy_title(title: &str) -> String {
     if title.is_empty() {
         return String::new();
     }
@@ -175,7 +176,7 @@ fn marked(title: &str) -> String {
 }
 
 /// What becomes of each row of a path. `branch_of` is the new branch of each turn.
-fn copies(path: &Skeleton, turns: &HashMap<TurnId, TurnId>, branch_of: &[BranchId]) -> Copies {
+fn plan_copies(path: &PathSkeleton, turns: &HashMap<TurnId, TurnId>, branch_of: &[BranchId]) -> CopyPlan {
     let ords: HashMap<TurnId, i64> = path.turns.iter().map(|turn| turn.id).zip(1..).collect();
     let exchanges: HashMap<ExchangeId, ExchangeId> =
         path.exchanges.iter().map(|(exchange, _)| (*exchange, ids::mint())).collect();
@@ -183,7 +184,7 @@ fn copies(path: &Skeleton, turns: &HashMap<TurnId, TurnId>, branch_of: &[BranchI
         path.generations.iter().map(|(generation, _)| (*generation, ids::mint())).collect();
     let blocks: HashMap<BlockId, BlockId> = path.blocks.iter().map(|block| (block.id, ids::mint())).collect();
     let mut branch_of_exchange: HashMap<ExchangeId, BranchId> = HashMap::new();
-    let mut copies = Copies::default();
+    let mut copies = CopyPlan::default();
     let mut prev = None;
     for ((turn, branch_id), ord) in path.turns.iter().zip(branch_of).zip(1..) {
         branch_of_exchange.entry(turn.exchange_id).or_insert(*branch_id);

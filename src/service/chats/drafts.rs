@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::turns::messages::{self, MessageBlock};
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::{Attachment, CARD};
-use turnleaf_domain::{ChatId, Content, Invalid, UserId, limits};
+use turnleaf_domain::attachment::{Attachment, CARD_KEY};
+use turnleaf_domain::{ChatId, Content, InvalidField, UserId, limits};
 use turnleaf_store::drafts::{self, Draft};
 
 /// How often a change of a draft is made again, when others change it at the same moment. One of them always succeeds.
@@ -43,11 +43,11 @@ impl Service {
         let is_said =
             |block: &MessageBlock| matches!(block, MessageBlock::Text { .. } | MessageBlock::ToolResult { .. });
         if blocks.is_empty() || blocks.iter().any(is_said) {
-            return Err(Invalid::new("content", "must be images, documents and selections").into());
+            return Err(InvalidField::new("content", "must be images, documents and selections").into());
         }
-        let message = self.attach(owner, messages::check(blocks)?, &[]).await?;
+        let message = self.resolve_references(owner, messages::check_blocks(blocks)?, &[]).await?;
         let of_block = |(content, metadata): (Content, Value)| {
-            let card = serde_json::from_value(metadata[CARD].clone()).unwrap_or_default();
+            let card = serde_json::from_value(metadata[CARD_KEY].clone()).unwrap_or_default();
             Attachment { content, card }
         };
         let new: Vec<Attachment> = message.contents.into_iter().zip(message.metadata).map(of_block).collect();
@@ -57,7 +57,7 @@ impl Service {
     /// Takes what has this key away from what a draft has attached; nothing where it is gone already.
     pub async fn detach_from_draft(&self, owner: UserId, chat: Option<ChatId>, key: &str) -> Result<(), ServiceError> {
         let leave_out = |attached: &mut Vec<Attachment>| {
-            if let Some(at) = attached.iter().position(|one| one.key() == key) {
+            if let Some(at) = attached.iter().position(|one| one.dedup_key() == key) {
                 attached.remove(at);
             }
         };
@@ -111,7 +111,7 @@ fn check(draft: &Draft) -> Result<(), ServiceError> {
     }
     if draft.attachments.as_ref().is_some_and(|attached| attached.len() > limits::BLOCKS_PER_USER_TURN) {
         let reason = format!("at most {} attachments", limits::BLOCKS_PER_USER_TURN);
-        return Err(Invalid::new("attachments", reason).into());
+        return Err(InvalidField::new("attachments", reason).into());
     }
     Ok(())
 }

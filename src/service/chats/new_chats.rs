@@ -5,10 +5,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::chats::{Beginning, check_system_prompt};
+use crate::chats::{InitialChatSettings, check_system_prompt};
 use crate::{Service, ServiceError};
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{Params, UserId};
+use turnleaf_domain::{ModelParams, UserId};
 use turnleaf_store::db::Tx;
 use turnleaf_store::{StoreError, settings};
 
@@ -23,7 +23,7 @@ pub struct NextChat {
     #[serde(default)]
     pub system_prompt: Option<String>,
     #[serde(default)]
-    pub params: Params,
+    pub params: ModelParams,
     #[serde(default)]
     pub tools: Option<ToolChoice>,
 }
@@ -46,7 +46,7 @@ impl Service {
     }
 
     /// Sets what the next chat is told and asks of its models. The prompt of all new chats is none of its own.
-    pub async fn settle_next_chat(&self, owner: UserId, prompt: &str, params: Params) -> Result<(), ServiceError> {
+    pub async fn set_next_chat(&self, owner: UserId, prompt: &str, params: ModelParams) -> Result<(), ServiceError> {
         check_system_prompt(prompt)?;
         params.validate()?;
         let system_prompt = (prompt != self.instructions(owner).await?).then(|| prompt.to_owned());
@@ -54,9 +54,9 @@ impl Service {
     }
 
     /// Chooses the tools of the next chat.
-    pub async fn choose_tools_of_next_chat(&self, owner: UserId, choice: ToolChoice) -> Result<(), ServiceError> {
-        let before = self.tools_of_next_chat(owner).await?;
-        self.check_choice(owner, &choice, Some(&before)).await?;
+    pub async fn choose_next_chat_tools(&self, owner: UserId, choice: ToolChoice) -> Result<(), ServiceError> {
+        let before = self.next_chat_tools(owner).await?;
+        self.check_tool_choice(owner, &choice, Some(&before)).await?;
         let tools = (choice != self.default_tools(owner).await?).then_some(choice);
         self.change_next_chat(owner, |next| NextChat { tools, ..next }).await
     }
@@ -69,13 +69,13 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
-        let next = change(read(settings::hold(&mut tx, owner, NEXT, now).await?));
+        let next = change(parse_setting(settings::lock_for_update(&mut tx, owner, NEXT, now).await?));
         settings::put(&mut tx, owner, NEXT, &json!(next), now).await?;
         Ok(tx.commit().await?)
     }
 
     /// The tools that the next chat begins with.
-    pub async fn tools_of_next_chat(&self, owner: UserId) -> Result<ToolChoice, ServiceError> {
+    pub async fn next_chat_tools(&self, owner: UserId) -> Result<ToolChoice, ServiceError> {
         match self.next_chat(owner).await?.tools {
             Some(tools) => Ok(tools),
             None => self.default_tools(owner).await,
@@ -83,23 +83,23 @@ impl Service {
     }
 
     /// What the next chat begins with. It is taken: the chat behind it begins as every other.
-    pub(crate) async fn take_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<Beginning, ServiceError> {
+    pub(crate) async fn take_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<InitialChatSettings, ServiceError> {
         let mut next = self.next_chat(owner).await?;
         if next != NextChat::default() {
             // What is set from here on is for the chat behind this one.
             let now = self.clock().now();
-            next = read(settings::hold(tx, owner, NEXT, now).await?);
+            next = parse_setting(settings::lock_for_update(tx, owner, NEXT, now).await?);
             settings::put(tx, owner, NEXT, &Value::Null, now).await?;
         }
         let system_prompt = match next.system_prompt {
             Some(prompt) => prompt,
             None => self.instructions(owner).await?,
         };
-        Ok(Beginning { title: String::new(), system_prompt, params: next.params, tools: next.tools })
+        Ok(InitialChatSettings { title: String::new(), system_prompt, params: next.params, tools: next.tools })
     }
 
     /// Nothing is set for the next chat any more.
-    pub(crate) async fn forget_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
+    pub(crate) async fn clear_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
         settings::put(tx, owner, NEXT, &Value::Null, self.clock().now()).await
     }
 
@@ -110,7 +110,7 @@ impl Service {
         key: &str,
     ) -> Result<T, ServiceError> {
         let stored = settings::find(self.db(), owner, key).await?;
-        Ok(stored.map(read).unwrap_or_default())
+        Ok(stored.map(parse_setting).unwrap_or_default())
     }
 
     pub(crate) async fn set_setting(&self, owner: UserId, key: &str, value: &Value) -> Result<(), ServiceError> {
@@ -121,6 +121,6 @@ impl Service {
 }
 
 /// What another version of the server stored is nothing that was set.
-fn read<T: DeserializeOwned + Default>(value: Value) -> T {
+fn parse_setting<T: DeserializeOwned + Default>(value: Value) -> T {
     serde_json::from_value(value).unwrap_or_default()
 }

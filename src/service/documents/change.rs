@@ -3,14 +3,14 @@
 use bytes::Bytes;
 use serde_json::json;
 
-use crate::documents::uploads::{UploadKind, refused};
-use crate::once::Made;
+use crate::documents::uploads::{UploadKind, file_refusal};
+use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::size::Size;
-use turnleaf_domain::{DocumentId, Invalid, UserId, limits};
+use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::{DocumentId, InvalidField, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::documents::Document;
-use turnleaf_store::documents::write::{self, NewVersion};
+use turnleaf_store::documents::write::{self, NewDocumentVersion};
 use turnleaf_store::uploads;
 
 /// What a document that a person writes is made of.
@@ -20,7 +20,7 @@ pub const TEXT_KINDS: [&str; 4] = [WRITTEN, "text/plain", "text/html", "text/csv
 
 /// Where the words of a version come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum DocumentTextSource {
     Text(String),
     /// A file that was uploaded, and its encoding where a person chose one.
     Blob {
@@ -30,12 +30,12 @@ pub enum Source {
 }
 
 #[derive(Debug, Clone)]
-pub struct NewDocument {
+pub struct NewDocumentRequest {
     /// Of a file, its name where there is none.
     pub title: Option<String>,
     /// One of [`TEXT_KINDS`]; a file has its own.
     pub kind: Option<String>,
-    pub source: Source,
+    pub source: DocumentTextSource,
     pub client_request_id: Option<String>,
 }
 
@@ -43,13 +43,13 @@ pub struct NewDocument {
 #[derive(Debug, Clone, Default)]
 pub struct DocumentChange {
     pub title: Option<String>,
-    pub source: Option<Source>,
+    pub source: Option<DocumentTextSource>,
     /// The revision that the change was made from; without it the change is made of whatever is there.
     pub rev: Option<i64>,
 }
 
 /// The words of a version as they are stored.
-pub(crate) struct Words {
+pub(crate) struct DocumentText {
     pub text: String,
     /// Of the file, or nothing for what was written.
     kind: Option<String>,
@@ -60,44 +60,48 @@ pub(crate) struct Words {
 
 impl Service {
     /// Makes a document.
-    pub async fn create_document(&self, owner: UserId, new: NewDocument) -> Result<Made<Document>, ServiceError> {
+    pub async fn create_document(
+        &self,
+        owner: UserId,
+        new: NewDocumentRequest,
+    ) -> Result<Created<Document>, ServiceError> {
         let (text, blob) = match &new.source {
-            Source::Text(text) => (Some(text), None),
-            Source::Blob { sha256, encoding } => (None, Some((sha256, encoding))),
+            DocumentTextSource::Text(text) => (Some(text), None),
+            DocumentTextSource::Blob { sha256, encoding } => (None, Some((sha256, encoding))),
         };
         let asked = json!({ "new": "document", "title": new.title, "kind": new.kind, "content": text, "blob": blob });
         let name = new.client_request_id.as_deref();
-        if let Some(made) = self.was_made(owner, name, &asked).await? {
-            return Ok(Made::before(self.made_document(owner, &made).await?));
+        if let Some(made) = self.find_created(owner, name, &asked).await? {
+            return Ok(Created::existing(self.created_document(owner, &made).await?));
         }
-        let words = self.words(owner, new.source).await?;
-        let kind = kind_of(new.kind.as_deref(), &words)?;
+        let words = self.read_source_text(owner, new.source).await?;
+        let kind = document_kind(new.kind.as_deref(), &words)?;
         let title = match (&new.title, &words.name) {
-            (Some(title), _) => checked_title(title)?,
+            (Some(title), _) => check_title(title)?,
             (None, Some(name)) => name.clone(),
-            (None, None) => return Err(Invalid::new("title", "a document has a title").into()),
+            (None, None) => return Err(InvalidField::new("title", "a document has a title").into()),
         };
         self.check_document_room(owner, &words).await?;
         let id: DocumentId = ids::mint();
         let mut tx = self.db().begin().await?;
-        if let Some(made) = self.made_before(&mut tx, owner, name, asked, id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, name, asked, id).await? {
             tx.rollback().await?;
-            return Ok(Made::before(self.made_document(owner, &made).await?));
+            return Ok(Created::existing(self.created_document(owner, &made).await?));
         }
         let document = write::NewDocument { id, owner_id: owner, title: &title, kind: &kind };
-        write::insert(&mut tx, &document, &words.version(&kind), self.clock().now()).await?;
+        write::insert(&mut tx, &document, &words.new_version(&kind), self.clock().now()).await?;
         tx.commit().await?;
-        Ok(Made::now(self.document(owner, id).await?))
+        Ok(Created::new(self.document(owner, id).await?))
     }
 
     /// Whether there is room for another version of these words.
-    async fn check_document_room(&self, owner: UserId, words: &Words) -> Result<(), ServiceError> {
+    async fn check_document_room(&self, owner: UserId, words: &DocumentText) -> Result<(), ServiceError> {
         let bytes = words.text.len() as u64;
         self.check_quota(owner, bytes).await?;
         self.check_growth(owner, bytes).await
     }
 
-    async fn made_document(&self, owner: UserId, made: &str) -> Result<Document, ServiceError> {
+    async fn created_document(&self, owner: UserId, made: &str) -> Result<Document, ServiceError> {
         self.document(owner, made.parse().map_err(|_| ServiceError::NotFound)?).await
     }
 
@@ -112,9 +116,9 @@ impl Service {
         change: DocumentChange,
     ) -> Result<Document, ServiceError> {
         let before = self.document(owner, id).await?;
-        let title = change.title.as_deref().map(checked_title).transpose()?;
+        let title = change.title.as_deref().map(check_title).transpose()?;
         let words = match change.source {
-            Some(source) => Some(self.words(owner, source).await?),
+            Some(source) => Some(self.read_source_text(owner, source).await?),
             None => None,
         };
         if let Some(words) = &words {
@@ -122,12 +126,12 @@ impl Service {
         }
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
-        if write::hold(&mut tx, owner, id, change.rev, now).await?.is_none() {
+        if write::lock_for_update(&mut tx, owner, id, change.rev, now).await?.is_none() {
             tx.rollback().await?;
-            return Err(moved_on(self.document(owner, id).await?.rev));
+            return Err(document_changed(self.document(owner, id).await?.rev));
         }
-        let newest = write::newest(&mut tx, id).await?;
-        let is_new = |words: &Words| newest.as_ref().is_none_or(|(_, text)| *text != words.text);
+        let newest = write::newest_version(&mut tx, id).await?;
+        let is_new = |words: &DocumentText| newest.as_ref().is_none_or(|(_, text)| *text != words.text);
         let added = words.filter(is_new);
         let title = title.filter(|title| *title != before.title);
         if added.is_none() && title.is_none() {
@@ -141,82 +145,82 @@ impl Service {
                 return Err(ServiceError::conflict("too_many_versions", message));
             }
             kind = words.kind.clone().unwrap_or(kind);
-            write::add_version(&mut tx, id, &words.version(&kind), newest.map(|(at, _)| at), now).await?;
+            write::add_version(&mut tx, id, &words.new_version(&kind), newest.map(|(at, _)| at), now).await?;
         }
         if title.is_some() || kind != before.kind {
-            write::name(&mut tx, id, title.as_deref().unwrap_or(&before.title), &kind).await?;
+            write::set_title_and_kind(&mut tx, id, title.as_deref().unwrap_or(&before.title), &kind).await?;
         }
         tx.commit().await?;
         self.document(owner, id).await
     }
 
-    async fn words(&self, owner: UserId, source: Source) -> Result<Words, ServiceError> {
+    async fn read_source_text(&self, owner: UserId, source: DocumentTextSource) -> Result<DocumentText, ServiceError> {
         let (sha256, encoding) = match source {
-            Source::Text(text) => return written(&text),
-            Source::Blob { sha256, encoding } => (sha256, encoding),
+            DocumentTextSource::Text(text) => return normalize_written(&text),
+            DocumentTextSource::Blob { sha256, encoding } => (sha256, encoding),
         };
         let blob = self.blob(owner, &sha256).await?;
         let upload = uploads::find(self.db(), owner, &sha256).await?;
         if upload.as_ref().is_some_and(|upload| upload.kind == UploadKind::Image) {
-            return Err(Invalid::new("blob", "an image has no text; attach it to a message").into());
+            return Err(InvalidField::new("blob", "an image has no text; attach it to a message").into());
         }
         let name = upload.map(|upload| upload.name).unwrap_or_default();
-        self.words_of(name, sha256, blob.bytes, encoding.as_deref()).await
+        self.read_file_text(name, sha256, blob.bytes, encoding.as_deref()).await
     }
 
     /// The words of a file of this name. It need not be stored.
-    pub(crate) async fn words_of(
+    pub(crate) async fn read_file_text(
         &self,
         name: String,
         sha256: String,
         bytes: Bytes,
         encoding: Option<&str>,
-    ) -> Result<Words, ServiceError> {
-        let kind = self.reader().sniff(&name, &bytes).map_err(refused)?;
-        let converted = self.reader().text(kind, bytes, encoding).await.map_err(refused)?;
+    ) -> Result<DocumentText, ServiceError> {
+        let kind = self.reader().sniff(&name, &bytes).map_err(file_refusal)?;
+        let converted = self.reader().read_text(kind, bytes, encoding).await.map_err(file_refusal)?;
         let kind = Some(kind.mime().to_owned());
         let name = Some(name).filter(|name| !name.is_empty());
-        Ok(Words { text: converted.text, kind, origin: Some(sha256), notes: converted.notes, name })
+        Ok(DocumentText { text: converted.text, kind, origin: Some(sha256), notes: converted.notes, name })
     }
 }
 
-impl Words {
-    pub fn version<'a>(&'a self, kind: &'a str) -> NewVersion<'a> {
-        NewVersion { content: &self.text, origin: self.origin.as_deref(), mime: kind, notes: &self.notes }
+impl DocumentText {
+    pub fn new_version<'a>(&'a self, kind: &'a str) -> NewDocumentVersion<'a> {
+        NewDocumentVersion { content: &self.text, origin: self.origin.as_deref(), mime: kind, notes: &self.notes }
     }
 }
 
 /// What a person wrote: line ends of Windows become those of everybody, NUL its picture, and nothing else changes.
-pub(crate) fn written(text: &str) -> Result<Words, ServiceError> {
+pub(crate) fn normalize_written(text: &str) -> Result<DocumentText, ServiceError> {
     if text.len() > limits::DOCUMENT_BYTES {
-        let limit = format!("a document has at most {}", Size::in_memory(limits::DOCUMENT_BYTES));
+        let limit = format!("a document has at most {}", ByteSize::from_usize(limits::DOCUMENT_BYTES));
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
     let text = text.replace("\r\n", "\n").replace('\0', "\u{2400}");
-    Ok(Words { text, kind: None, origin: None, notes: Vec::new(), name: None })
+    Ok(DocumentText { text, kind: None, origin: None, notes: Vec::new(), name: None })
 }
 
 /// The kind of a document of these words, where somebody may have said one.
-pub(crate) fn kind_of(said: Option<&str>, words: &Words) -> Result<String, ServiceError> {
+pub(crate) fn document_kind(said: Option<&str>, words: &DocumentText) -> Result<String, ServiceError> {
     match (said, &words.kind) {
         (_, Some(kind)) => Ok(kind.clone()),
         (None, None) => Ok(WRITTEN.to_owned()),
         (Some(said), None) if TEXT_KINDS.contains(&said) => Ok(said.to_owned()),
-        _ => Err(Invalid::new("kind", format!("one of {}", TEXT_KINDS.join(", "))).into()),
+        _ => Err(InvalidField::new("kind", format!("one of {}", TEXT_KINDS.join(", "))).into()),
     }
 }
 
 /// A title that a document may have.
-pub(crate) fn checked_title(title: &str) -> Result<String, ServiceError> {
+pub(crate) fn check_title(title: &str) -> Result<String, ServiceError> {
     let title = title.trim();
     if title.is_empty() || title.chars().count() > limits::TITLE_CHARS || title.chars().any(char::is_control) {
         let reason = format!("1 to {} visible characters", limits::TITLE_CHARS);
-        return Err(Invalid::new("title", reason).into());
+        return Err(InvalidField::new("title", reason).into());
     }
     Ok(title.to_owned())
 }
 
-fn moved_on(rev: i64) -> ServiceError {
+fn document_changed(rev: i64) -> ServiceError {
     ServiceError::Conflict {
         code: "document_changed",
         message: "the document was changed meanwhile".to_owned(),

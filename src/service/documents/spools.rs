@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 
 use tempfile::SpooledTempFile;
 
-use crate::usage::storage::spooled::{Reservation, Spooled};
+use crate::usage::storage::spooled::{Reservation, SpooledSize};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{UserId, limits};
 
@@ -34,7 +34,7 @@ impl Service {
         UploadSpool {
             service: self.clone(),
             owner,
-            file: self.import_jobs_kept().scratch().short(),
+            file: self.import_job_registry().scratch_files().new_spool(),
             reservation: Some(Reservation::new(self.spooled().clone(), owner, declared)),
             written: 0,
             checked_at: 0,
@@ -47,33 +47,33 @@ impl UploadSpool {
     ///
     /// # Errors
     /// `Storage`, with what there is too little of.
-    pub async fn check(&self) -> Result<(), ServiceError> {
+    pub async fn check_room(&self) -> Result<(), ServiceError> {
         self.service.check_growth(self.owner, 0).await
     }
 
     /// Writes the next piece; looks again whether there is room after each so many bytes.
     pub async fn write(&mut self, piece: &[u8]) -> Result<(), SpoolError> {
-        self.keep_unchecked(piece)?;
+        self.write_unchecked(piece)?;
         if self.written - self.checked_at >= limits::STORAGE_CHECKED_EVERY as u64 {
             self.checked_at = self.written;
-            self.check().await?;
+            self.check_room().await?;
         }
         Ok(())
     }
 
     /// The same without a look, for the first part of a form that is refused already: its words go back to its page.
-    pub fn keep_unchecked(&mut self, piece: &[u8]) -> io::Result<()> {
+    pub fn write_unchecked(&mut self, piece: &[u8]) -> io::Result<()> {
         // The disk's buffer takes a piece at once.
         self.file.write_all(piece)?;
         self.written += piece.len() as u64;
         if let Some(reservation) = &mut self.reservation {
             let promised = reservation.part.promised.max(self.written);
-            reservation.change(Spooled { promised, written: self.written });
+            reservation.change(SpooledSize { promised, written: self.written });
         }
         Ok(())
     }
 
-    pub fn written(&self) -> u64 {
+    pub fn written_bytes(&self) -> u64 {
         self.written
     }
 

@@ -9,16 +9,16 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::error::Unfit;
+use crate::error::UnfitReason;
 use crate::{Service, ServiceError};
-use turnleaf_convert::{Form, Picture, Refused};
-use turnleaf_domain::size::Size;
+use turnleaf_convert::{ConversionError, ConvertedPicture, EncodedImage};
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{UserId, file_name, limits};
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::Tx;
-use turnleaf_store::blobs::{self, FormKind, ImageForm};
+use turnleaf_store::blobs::{self, ImageForm, ImageFormKind};
 use turnleaf_store::uploads::{self, NewUpload};
 
 pub use turnleaf_store::blobs::StoredBlob;
@@ -26,7 +26,7 @@ pub use turnleaf_store::uploads::{Upload, UploadKind};
 
 /// What an upload became.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Uploaded {
+pub struct CompletedUpload {
     /// Of what is kept: an image's is not that of the bytes that came.
     pub sha256: String,
     pub mime: String,
@@ -41,13 +41,13 @@ pub struct Uploaded {
 }
 
 /// A file as it would be kept, with its bytes.
-pub(crate) struct Prepared {
-    pub uploaded: Uploaded,
+pub(crate) struct PreparedUpload {
+    pub uploaded: CompletedUpload,
     pub bytes: Bytes,
-    forms: Vec<(ImageForm, Form)>,
+    forms: Vec<(ImageForm, EncodedImage)>,
 }
 
-impl Prepared {
+impl PreparedUpload {
     /// What it takes in all.
     pub fn byte_count(&self) -> u64 {
         (self.bytes.len() + self.forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>()) as u64
@@ -56,30 +56,30 @@ impl Prepared {
 
 impl Service {
     /// A place among those uploads that are worked on at the same time. It is for one that is all here.
-    pub async fn upload_place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(self.uploading()).acquire_owned().await.ok()
+    pub async fn upload_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(self.upload_permits()).acquire_owned().await.ok()
     }
 
     /// Keeps a file. It may be named by a message, a draft or a document within a day, then it is forgotten.
-    pub async fn upload(&self, owner: UserId, name: &str, bytes: Bytes) -> Result<Uploaded, ServiceError> {
-        let prepared = self.prepared(name, bytes).await?;
-        self.check_room_for(owner, &prepared.uploaded.sha256, prepared.byte_count()).await?;
+    pub async fn upload_file(&self, owner: UserId, name: &str, bytes: Bytes) -> Result<CompletedUpload, ServiceError> {
+        let prepared = self.prepare_upload(name, bytes).await?;
+        self.check_file_room(owner, &prepared.uploaded.sha256, prepared.byte_count()).await?;
         let bytes = prepared.byte_count();
         self.check_growth(owner, bytes).await?;
-        let kept = self.keep(owner, prepared).await?;
+        let kept = self.store_upload(owner, prepared).await?;
         self.note_growth(owner, bytes).await;
         Ok(kept)
     }
 
     /// What a file would be kept as. Nothing is stored.
-    pub(crate) async fn prepared(&self, name: &str, bytes: Bytes) -> Result<Prepared, ServiceError> {
-        let name = file_name::displayed(name)?;
+    pub(crate) async fn prepare_upload(&self, name: &str, bytes: Bytes) -> Result<PreparedUpload, ServiceError> {
+        let name = file_name::sanitize(name)?;
         if bytes.len() > limits::UPLOAD_BYTES {
-            return Err(too_large());
+            return Err(file_too_large());
         }
-        let kind = self.reader().sniff(&name, &bytes).map_err(refused)?;
+        let kind = self.reader().sniff(&name, &bytes).map_err(file_refusal)?;
         if !kind.is_image() {
-            let uploaded = Uploaded {
+            let uploaded = CompletedUpload {
                 sha256: hash(bytes.clone()).await?,
                 mime: kind.mime().to_owned(),
                 byte_count: bytes.len() as u64,
@@ -88,37 +88,42 @@ impl Service {
                 size: None,
                 thumbnail: None,
             };
-            return Ok(Prepared { uploaded, bytes, forms: Vec::new() });
+            return Ok(PreparedUpload { uploaded, bytes, forms: Vec::new() });
         }
-        let Picture { image, thumbnail, for_models } = self.reader().picture(kind, bytes).await.map_err(refused)?;
-        let forms = forms_of(thumbnail, for_models).await?;
-        let thumbnail = forms.iter().find(|(form, _)| form.kind == FormKind::Thumbnail);
-        let uploaded = Uploaded {
+        let ConvertedPicture { image, thumbnail, for_models } =
+            self.reader().read_picture(kind, bytes).await.map_err(file_refusal)?;
+        let forms = image_forms(thumbnail, for_models).await?;
+        let thumbnail = forms.iter().find(|(form, _)| form.kind == ImageFormKind::Thumbnail);
+        let uploaded = CompletedUpload {
             sha256: hash(image.bytes.clone()).await?,
             mime: image.mime.to_owned(),
             byte_count: image.bytes.len() as u64,
             name,
             kind: UploadKind::Image,
             size: Some((image.width, image.height)),
-            thumbnail: thumbnail.map(|(form, _)| form.is_in.clone()),
+            thumbnail: thumbnail.map(|(form, _)| form.sha256.clone()),
         };
-        Ok(Prepared { uploaded, bytes: image.bytes, forms })
+        Ok(PreparedUpload { uploaded, bytes: image.bytes, forms })
     }
 
     /// Stores what was prepared. That there is room for it was looked at.
-    pub(crate) async fn keep(&self, owner: UserId, prepared: Prepared) -> Result<Uploaded, ServiceError> {
-        let Prepared { uploaded, bytes, forms } = prepared;
+    pub(crate) async fn store_upload(
+        &self,
+        owner: UserId,
+        prepared: PreparedUpload,
+    ) -> Result<CompletedUpload, ServiceError> {
+        let PreparedUpload { uploaded, bytes, forms } = prepared;
         let now = self.clock().now();
         let mut tx = self.db().begin().await?;
-        blobs::store(&mut tx, &uploaded.sha256, &uploaded.mime, &bytes, now).await?;
-        store_forms(&mut tx, &uploaded.sha256, &forms, now).await?;
+        blobs::insert_unreferenced(&mut tx, &uploaded.sha256, &uploaded.mime, &bytes, now).await?;
+        store_image_forms(&mut tx, &uploaded.sha256, &forms, now).await?;
         uploads::put(&mut tx, &new_upload(owner, &uploaded), now).await?;
         tx.commit().await?;
         Ok(uploaded)
     }
 
     /// The newest upload of these bytes, which may be forgotten although they are still named.
-    pub async fn upload_of(&self, owner: UserId, sha256: &str) -> Result<Option<Upload>, ServiceError> {
+    pub async fn newest_upload(&self, owner: UserId, sha256: &str) -> Result<Option<Upload>, ServiceError> {
         Ok(uploads::find(self.db(), owner, sha256).await?)
     }
 
@@ -133,8 +138,8 @@ impl Service {
     }
 
     /// Whether a person's files may grow by this much. What is there already takes no more.
-    pub(crate) async fn check_room_for(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
-        if blobs::measure(self.db(), owner, sha256).await?.is_some() {
+    pub(crate) async fn check_file_room(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
+        if blobs::find_type_and_size(self.db(), owner, sha256).await?.is_some() {
             return Ok(());
         }
         self.check_quota(owner, bytes).await
@@ -148,72 +153,72 @@ impl Service {
         }
         let message = format!(
             "your files and documents have {} in all, and that is full; delete some for ever first",
-            Size(limits::PERSON_UPLOAD_BYTES)
+            ByteSize(limits::PERSON_UPLOAD_BYTES)
         );
-        Err(ServiceError::unfit(Unfit::Room, "quota_reached", "body", message))
+        Err(ServiceError::unfit(UnfitReason::Room, "quota_reached", "body", message))
     }
 }
 
 /// The other forms of a picture with their names.
-pub(crate) async fn forms_of(
-    thumbnail: Option<Form>,
-    for_models: Option<Form>,
-) -> Result<Vec<(ImageForm, Form)>, ServiceError> {
+pub(crate) async fn image_forms(
+    thumbnail: Option<EncodedImage>,
+    for_models: Option<EncodedImage>,
+) -> Result<Vec<(ImageForm, EncodedImage)>, ServiceError> {
     let mut forms = Vec::new();
-    for (kind, form) in [(FormKind::Thumbnail, thumbnail), (FormKind::Model, for_models)] {
+    for (kind, form) in [(ImageFormKind::Thumbnail, thumbnail), (ImageFormKind::Model, for_models)] {
         if let Some(form) = form {
             let is_in = hash(form.bytes.clone()).await?;
-            forms.push((ImageForm { kind, is_in, size: (form.width, form.height) }, form));
+            forms.push((ImageForm { kind, sha256: is_in, size: (form.width, form.height) }, form));
         }
     }
     Ok(forms)
 }
 
 /// Stores the other forms of a picture; it is stored before, in the same transaction.
-pub(crate) async fn store_forms(
+pub(crate) async fn store_image_forms(
     tx: &mut Tx,
     sha256: &str,
-    forms: &[(ImageForm, Form)],
+    forms: &[(ImageForm, EncodedImage)],
     now: DateTime<Utc>,
 ) -> Result<(), ServiceError> {
     for (named, form) in forms {
-        blobs::store(tx, &named.is_in, form.mime, &form.bytes, now).await?;
-        blobs::add_form(tx, sha256, named).await?;
+        blobs::insert_unreferenced(tx, &named.sha256, form.mime, &form.bytes, now).await?;
+        blobs::add_image_form(tx, sha256, named).await?;
     }
     Ok(())
 }
 
-fn new_upload(owner_id: UserId, uploaded: &Uploaded) -> NewUpload<'_> {
-    let Uploaded { sha256, name, kind, size, .. } = uploaded;
+fn new_upload(owner_id: UserId, uploaded: &CompletedUpload) -> NewUpload<'_> {
+    let CompletedUpload { sha256, name, kind, size, .. } = uploaded;
     NewUpload { id: ids::mint(), owner_id, sha256, name, kind: *kind, size: *size }
 }
 
 /// A file beyond the bound.
-pub fn too_large() -> ServiceError {
-    ServiceError::TooLarge { field: "file", limit: format!("at most {}", Size::in_memory(limits::UPLOAD_BYTES)) }
+pub fn file_too_large() -> ServiceError {
+    ServiceError::TooLarge { field: "file", limit: format!("at most {}", ByteSize::from_usize(limits::UPLOAD_BYTES)) }
 }
 
 /// Why a file was not read, as a refusal.
-pub(crate) fn refused(why: Refused) -> ServiceError {
+pub(crate) fn file_refusal(why: ConversionError) -> ServiceError {
     let message = why.to_string();
     let (how, code) = match &why {
-        Refused::Empty => (Unfit::Content, "empty_file"),
-        Refused::Unsupported(_) => (Unfit::Kind, "unsupported_file"),
-        Refused::ImageTooLarge(_) => (Unfit::Content, "image_too_large"),
-        Refused::Encoding(choices) => {
+        ConversionError::Empty => (UnfitReason::Content, "empty_file"),
+        ConversionError::Unsupported(_) => (UnfitReason::Kind, "unsupported_file"),
+        ConversionError::ImageTooLarge(_) => (UnfitReason::Content, "image_too_large"),
+        ConversionError::Encoding(choices) => {
             return ServiceError::Unfit {
-                why: Unfit::Content,
+                why: UnfitReason::Content,
                 code: "encoding",
                 field: "encoding",
                 message,
                 extra: Some(Box::new(json!({ "choices": choices }))),
             };
         }
-        Refused::Bomb(_) => (Unfit::Content, "unpacks_too_large"),
-        Refused::TooLong(_) => (Unfit::Size, "too_large"),
-        Refused::Damaged(_) => (Unfit::Content, "damaged_file"),
-        Refused::NoText => (Unfit::Content, "no_text"),
-        Refused::OutOfBounds => (Unfit::Content, "unreadable_file"),
+        ConversionError::Bomb(_) => (UnfitReason::Content, "unpacks_too_large"),
+        ConversionError::TooLong(_) => (UnfitReason::Size, "too_large"),
+        ConversionError::Damaged(_) => (UnfitReason::Content, "damaged_file"),
+        ConversionError::NoText => (UnfitReason::Content, "no_text"),
+        ConversionError::OutOfBounds => (UnfitReason::Content, "unreadable_file"),
     };
     ServiceError::unfit(how, code, "file", message)
 }
@@ -223,6 +228,6 @@ async fn hash(bytes: Bytes) -> Result<String, ServiceError> {
     let hashed = tasks::spawn_blocking(move || hex(Sha256::digest(&bytes)));
     hashed.await.map_err(|error| {
         tracing::error!(%error, "a file could not be hashed");
-        ServiceError::unfit(Unfit::Content, "unreadable_file", "file", "the file could not be read")
+        ServiceError::unfit(UnfitReason::Content, "unreadable_file", "file", "the file could not be read")
     })
 }

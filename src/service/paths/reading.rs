@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::content_block::ContentBlock;
-use turnleaf_domain::group::{self, Group};
-use turnleaf_domain::message::Message;
-use turnleaf_domain::tree::Node;
-use turnleaf_domain::{ChatId, Exchange, Turn, TurnId, UserId, limits, withhold};
-use turnleaf_store::turns::{ShapeTurn, Spot};
+use turnleaf_domain::group::{self, MessageGroup};
+use turnleaf_domain::legacy_message::LegacyMessage;
+use turnleaf_domain::tree::TurnNode;
+use turnleaf_domain::{ChatId, Exchange, Turn, TurnId, UserId, client_redaction, limits};
+use turnleaf_store::turns::{ShapeTurn, TurnPosition};
 use turnleaf_store::{turn_blocks, turns};
 
 /// The shape of a chat's tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shape {
+pub struct TreeShape {
     /// The chat's revision: it rises with whatever changes the shape.
     pub rev: i64,
     /// By their places in the chat, so a predecessor comes first.
@@ -38,13 +38,13 @@ impl<T> PathPage<T> {
 /// A page of the groups of a path.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupPage {
-    pub groups: Vec<Group>,
+    pub groups: Vec<MessageGroup>,
     /// Where the next page begins. A page ends sooner than asked for when its blocks are very long.
     pub next_skip: Option<usize>,
 }
 
 /// How many of these fit into a bound, and the first in any case: what is larger than a page is a page.
-pub(crate) fn fitting(each: impl Iterator<Item = u64>, bound: u64) -> usize {
+pub(crate) fn fitting_count(each: impl Iterator<Item = u64>, bound: u64) -> usize {
     let sums = each.scan(0, |sum: &mut u64, bytes| {
         *sum = sum.saturating_add(bytes);
         Some(*sum)
@@ -58,8 +58,8 @@ impl Service {
     /// # Errors
     /// `corrupt_tree` where a turn hangs on none that is older: no such row is written here, and no reader could make a
     /// tree of it.
-    pub async fn shape(&self, owner: UserId, chat: ChatId) -> Result<Shape, ServiceError> {
-        let (rev, turns) = turns::shape(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+    pub async fn tree_shape(&self, owner: UserId, chat: ChatId) -> Result<TreeShape, ServiceError> {
+        let (rev, turns) = turns::tree_shape(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
         let mut seen = std::collections::HashSet::with_capacity(turns.len());
         for turn in &turns {
             if turn.prev.is_some_and(|prev| !seen.contains(&prev)) {
@@ -68,12 +68,12 @@ impl Service {
             }
             seen.insert(turn.id);
         }
-        Ok(Shape { rev, turns })
+        Ok(TreeShape { rev, turns })
     }
 
     /// The places of all turns from the root to this one.
-    pub async fn path_to(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<Vec<Node>, ServiceError> {
-        let end = self.spot(owner, chat, turn).await?;
+    pub async fn path_to(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<Vec<TurnNode>, ServiceError> {
+        let end = self.turn_spot(owner, chat, turn).await?;
         Ok(turns::nodes_between(self.db(), owner, &end, 0, end.depth).await?)
     }
 
@@ -94,7 +94,8 @@ impl Service {
     ) -> Result<GroupPage, ServiceError> {
         let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(GroupPage::default()) };
         let nodes = turns::nodes_between(self.db(), owner, &end, 0, end.depth).await?;
-        let lengths = nodes.chunk_by(|before, turn| group::joins(before.role, turn.role)).map(<[Node]>::len);
+        let lengths =
+            nodes.chunk_by(|before, turn| group::joins_previous_group(before.role, turn.role)).map(<[TurnNode]>::len);
         let mut runs: Vec<Range<usize>> = Vec::new();
         runs.extend(lengths.scan(0, |end, length| {
             *end += length;
@@ -107,7 +108,7 @@ impl Service {
         };
         let bytes = self.bytes_between(owner, end.id, run.start, run.end).await?;
         let held = |run: &Range<usize>| bytes[run.start - page[0].start..run.end - page[0].start].iter().sum();
-        let page = &page[..fitting(page.iter().map(held), limits::GROUPS_BYTES)];
+        let page = &page[..fitting_count(page.iter().map(held), limits::GROUPS_BYTES)];
         let last = page.last().map_or(run.end, |run| run.end);
         let path = self.turns_between(owner, &end, run.start as i64, last as i64 - 1).await?;
         if path.is_empty() {
@@ -116,7 +117,7 @@ impl Service {
         }
         let exchanges = self.exchanges(owner, &path).await?;
         let is_thinking = |exchange: &Exchange| exchange.is_thinking_mode;
-        let groups = group::groups(path, |turn| exchanges.get(&turn).is_some_and(is_thinking));
+        let groups = group::message_groups(path, |turn| exchanges.get(&turn).is_some_and(is_thinking));
         let next = skip + page.len();
         Ok(GroupPage { groups, next_skip: (next < runs.len()).then_some(next) })
     }
@@ -130,7 +131,7 @@ impl Service {
         end: usize,
     ) -> Result<Vec<u64>, ServiceError> {
         let mut seen = self.db().snapshot().await?;
-        let spans = turns::spans(&mut seen, owner, leaf, first as i64, end as i64 - 1).await?;
+        let spans = turns::path_spans(&mut seen, owner, leaf, first as i64, end as i64 - 1).await?;
         let held = turn_blocks::bytes_on_path(&mut seen, owner, &spans).await?;
         seen.commit().await?;
         Ok((first..end).map(|depth| held.get(&(depth as i64)).copied().unwrap_or(0)).collect())
@@ -147,17 +148,17 @@ impl Service {
     ) -> Result<PathPage<ContentBlock>, ServiceError> {
         let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(PathPage::empty()) };
         // Only the last turn of a path can be running, and memory is ahead of its rows.
-        let running = self.supervisor().live(end.id).map(|live| withhold::turn(live.turn()));
+        let running = self.supervisor().live_turn(end.id).map(|live| client_redaction::redact_turn(live.turn()));
         let last = end.depth - i64::from(running.is_some());
         let mut seen = self.db().snapshot().await?;
-        let spans = turns::spans(&mut seen, owner, end.id, 0, last).await?;
+        let spans = turns::path_spans(&mut seen, owner, end.id, 0, last).await?;
         let stored = turn_blocks::count_on_path(&mut seen, owner, &spans).await?.unsigned_abs();
         let (skip, limit) = (u64::from(skip), limit as usize);
         let mut items = Vec::new();
         if skip < stored {
             let rows = turn_blocks::slice_on_path(&mut seen, owner, &spans, skip.cast_signed(), limit as i64).await?;
             items.extend(rows.into_iter().map(|(turn, block)| {
-                let block = withhold::block(block);
+                let block = client_redaction::redact_block(block);
                 ContentBlock::new(chat, turn, &block)
             }));
         }
@@ -177,12 +178,12 @@ impl Service {
         leaf: Option<TurnId>,
         skip: u32,
         limit: u32,
-    ) -> Result<PathPage<Message>, ServiceError> {
+    ) -> Result<PathPage<LegacyMessage>, ServiceError> {
         let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(PathPage::empty()) };
         let first = i64::from(skip);
         let last = (first + i64::from(limit) - 1).min(end.depth);
         let turns = self.turns_between(owner, &end, first, last).await?;
-        Ok(PathPage { items: turns.iter().map(Message::from).collect(), total: end.depth.unsigned_abs() + 1 })
+        Ok(PathPage { items: turns.iter().map(LegacyMessage::from).collect(), total: end.depth.unsigned_abs() + 1 })
     }
 
     async fn end_of_path(
@@ -190,14 +191,14 @@ impl Service {
         owner: UserId,
         chat: ChatId,
         leaf: Option<TurnId>,
-    ) -> Result<Option<Spot>, ServiceError> {
+    ) -> Result<Option<TurnPosition>, ServiceError> {
         let chat = self.chat(owner, chat).await?;
         let leaf = match leaf {
             Some(leaf) => Some(leaf),
-            None => self.leaf_to_show(owner, &chat, None).await?,
+            None => self.shown_leaf(owner, &chat, None).await?,
         };
         match leaf {
-            Some(leaf) => self.spot(owner, chat.id, leaf).await.map(Some),
+            Some(leaf) => self.turn_spot(owner, chat.id, leaf).await.map(Some),
             None => Ok(None),
         }
     }
@@ -206,11 +207,11 @@ impl Service {
     pub(crate) async fn turns_between(
         &self,
         owner: UserId,
-        end: &Spot,
+        end: &TurnPosition,
         first: i64,
         last: i64,
     ) -> Result<Vec<Turn>, ServiceError> {
-        let stored = turns::between(self.db(), owner, end, first, last).await?;
-        Ok(stored.into_iter().map(|turn| withhold::turn(self.as_running(turn))).collect())
+        let stored = turns::turns_between(self.db(), owner, end, first, last).await?;
+        Ok(stored.into_iter().map(|turn| client_redaction::redact_turn(self.latest_turn(turn))).collect())
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Chat, ChatId, Invalid, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{Chat, ChatId, InvalidField, Turn, TurnId, UserId, limits};
 use turnleaf_store::turns;
-use turnleaf_store::turns::Spot;
+use turnleaf_store::turns::TurnPosition;
 
 /// Which side of a turn is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Direction {
+pub enum WindowDirection {
     /// The turns it follows, without itself.
     Before,
     /// The turns that follow it, without itself.
@@ -21,27 +21,27 @@ pub enum Direction {
 
 /// What a reader asks for.
 #[derive(Debug, Clone, Copy)]
-pub struct Window {
+pub struct WindowRequest {
     /// The turn to start from; else the turn last viewed where it is on the path, else the path's end.
     pub from: Option<TurnId>,
     /// The end of the path; else the path goes on along the newest child.
     pub leaf: Option<TurnId>,
     /// At most so many turns.
     pub limit: u32,
-    pub direction: Direction,
+    pub direction: WindowDirection,
     /// With `Both`: what one side does not need is not given to the other.
     pub strict: bool,
 }
 
-impl Default for Window {
+impl Default for WindowRequest {
     fn default() -> Self {
-        Self { from: None, leaf: None, limit: limits::PAGE_DEFAULT, direction: Direction::Both, strict: false }
+        Self { from: None, leaf: None, limit: limits::PAGE_DEFAULT, direction: WindowDirection::Both, strict: false }
     }
 }
 
 /// What is to be seen through the window.
 #[derive(Debug, Clone)]
-pub struct Windowed {
+pub struct PathWindow {
     pub chat: Chat,
     /// In the order root to leaf, as they are now.
     pub turns: Vec<Turn>,
@@ -50,7 +50,7 @@ pub struct Windowed {
     /// Whether the path has turns before the first of these, and after the last.
     pub has_more_before: bool,
     pub has_more_after: bool,
-    /// Where to go on with `Before` and with `After`, where there is more: of no turns, where they would hang.
+    /// Where to go on with `Before` and with `RequestDelta`, where there is more: of no turns, where they would hang.
     pub before_cursor: Option<TurnId>,
     pub after_cursor: Option<TurnId>,
     /// The versions of each turn, itself included, oldest first.
@@ -58,12 +58,12 @@ pub struct Windowed {
 }
 
 /// How many turns a window has on each side of its anchor, given how many there are.
-fn shares(window: &Window, before: i64, after: i64) -> (i64, i64) {
+fn shares(window: &WindowRequest, before: i64, after: i64) -> (i64, i64) {
     let limit = i64::from(window.limit);
     match window.direction {
-        Direction::Before => (limit.min(before), 0),
-        Direction::After => (0, limit.min(after)),
-        Direction::Both => {
+        WindowDirection::Before => (limit.min(before), 0),
+        WindowDirection::After => (0, limit.min(after)),
+        WindowDirection::Both => {
             let quarter = limit / 4;
             let rest = limit - quarter - 1;
             let spare = |quota: i64, there: i64| if window.strict { 0 } else { (quota - there).max(0) };
@@ -76,39 +76,39 @@ impl Service {
     /// The turns that a window shows.
     ///
     /// # Errors
-    /// `NotFound` for a turn that is deleted, a stranger's or of another chat; `Invalid` for a leaf that is not at or
+    /// `NotFound` for a turn that is deleted, a stranger's or of another chat; `InvalidField` for a leaf that is not at or
     /// below the turn to start from.
-    pub async fn window(&self, owner: UserId, chat: ChatId, window: Window) -> Result<Windowed, ServiceError> {
+    pub async fn window(&self, owner: UserId, chat: ChatId, window: WindowRequest) -> Result<PathWindow, ServiceError> {
         let chat = self.chat(owner, chat).await?;
         let leaf = match window.leaf {
-            Some(leaf) => Some(self.spot(owner, chat.id, leaf).await?),
+            Some(leaf) => Some(self.turn_spot(owner, chat.id, leaf).await?),
             None => None,
         };
         let Some(anchor) = self.anchor(owner, &chat, window.from, leaf).await? else {
-            return Ok(Windowed::empty(chat));
+            return Ok(PathWindow::empty(chat));
         };
         // One turn more than can be shown tells whether there is more.
         let reach = i64::from(window.limit) + 1;
         let end = match (leaf, window.direction) {
             (Some(leaf), _) => leaf,
-            (None, Direction::Before) => anchor,
+            (None, WindowDirection::Before) => anchor,
             (None, _) => {
                 let below = turns::newest_below(self.db(), owner, anchor.id, reach).await?;
-                self.spot(owner, chat.id, below.ok_or(ServiceError::NotFound)?).await?
+                self.turn_spot(owner, chat.id, below.ok_or(ServiceError::NotFound)?).await?
             }
         };
         let (before, after) = shares(&window, anchor.depth, end.depth - anchor.depth);
         let (first, last) = match window.direction {
-            Direction::Before => (anchor.depth - before, anchor.depth - 1),
-            Direction::After => (anchor.depth + 1, anchor.depth + after),
-            Direction::Both => (anchor.depth - before, anchor.depth + after),
+            WindowDirection::Before => (anchor.depth - before, anchor.depth - 1),
+            WindowDirection::After => (anchor.depth + 1, anchor.depth + after),
+            WindowDirection::Both => (anchor.depth - before, anchor.depth + after),
         };
         let turns = self.turns_between(owner, &end, first, last).await?;
         let ids: Vec<TurnId> = turns.iter().map(|turn| turn.id).collect();
         let siblings = turns::siblings(self.db(), owner, &ids).await?;
         let has_more_before = first > 0;
-        let has_more_after = last < end.depth || window.direction == Direction::Before;
-        Ok(Windowed {
+        let has_more_after = last < end.depth || window.direction == WindowDirection::Before;
+        Ok(PathWindow {
             chat,
             anchor_id: Some(anchor.id),
             has_more_before,
@@ -121,23 +121,28 @@ impl Service {
     }
 
     /// The place of a turn of this chat.
-    pub(crate) async fn spot(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<Spot, ServiceError> {
-        let spot = turns::spot(self.db(), owner, turn).await?.filter(|spot| spot.chat_id == chat);
+    pub(crate) async fn turn_spot(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        turn: TurnId,
+    ) -> Result<TurnPosition, ServiceError> {
+        let spot = turns::find_position(self.db(), owner, turn).await?.filter(|spot| spot.chat_id == chat);
         spot.ok_or(ServiceError::NotFound)
     }
 
     /// The turn with this place in the chat.
     pub async fn turn_with_ord(&self, owner: UserId, chat: ChatId, ord: i64) -> Result<TurnId, ServiceError> {
-        let spot = turns::spot_by_ord(self.db(), owner, chat, ord).await?;
+        let spot = turns::find_position_by_ord(self.db(), owner, chat, ord).await?;
         spot.map(|spot| spot.id).ok_or(ServiceError::NotFound)
     }
 
     /// Whether the path to `leaf` goes through a turn.
-    async fn is_on_path(&self, owner: UserId, turn: &Spot, leaf: &Spot) -> Result<bool, ServiceError> {
+    async fn is_on_path(&self, owner: UserId, turn: &TurnPosition, leaf: &TurnPosition) -> Result<bool, ServiceError> {
         let mut seen = self.db().snapshot().await?;
-        let spans = turns::spans(&mut seen, owner, leaf.id, turn.depth, turn.depth).await?;
+        let spans = turns::path_spans(&mut seen, owner, leaf.id, turn.depth, turn.depth).await?;
         seen.commit().await?;
-        Ok(spans.iter().any(|span| span.holds(turn)))
+        Ok(spans.iter().any(|span| span.contains(turn)))
     }
 
     async fn anchor(
@@ -145,19 +150,19 @@ impl Service {
         owner: UserId,
         chat: &Chat,
         from: Option<TurnId>,
-        leaf: Option<Spot>,
-    ) -> Result<Option<Spot>, ServiceError> {
+        leaf: Option<TurnPosition>,
+    ) -> Result<Option<TurnPosition>, ServiceError> {
         if let Some(from) = from {
-            let from = self.spot(owner, chat.id, from).await?;
+            let from = self.turn_spot(owner, chat.id, from).await?;
             if let Some(leaf) = leaf
                 && !self.is_on_path(owner, &from, &leaf).await?
             {
-                return Err(Invalid::new("leaf", "is not at or below the turn to start from").into());
+                return Err(InvalidField::new("leaf", "is not at or below the turn to start from").into());
             }
             return Ok(Some(from));
         }
         let viewed = match chat.last_viewed_turn_id {
-            Some(viewed) => turns::spot(self.db(), owner, viewed).await?,
+            Some(viewed) => turns::find_position(self.db(), owner, viewed).await?,
             None => None,
         };
         match (viewed, leaf) {
@@ -165,14 +170,14 @@ impl Service {
             (Some(viewed), _) => Ok(Some(viewed)),
             (None, Some(leaf)) => Ok(Some(leaf)),
             (None, None) => match turns::leaf_of_chat(self.db(), owner, chat.id).await? {
-                Some(leaf) => Ok(turns::spot(self.db(), owner, leaf).await?),
+                Some(leaf) => Ok(turns::find_position(self.db(), owner, leaf).await?),
                 None => Ok(None),
             },
         }
     }
 }
 
-impl Windowed {
+impl PathWindow {
     fn empty(chat: Chat) -> Self {
         Self {
             chat,
@@ -192,11 +197,11 @@ mod tests {
     use super::*;
 
     fn shared(limit: u32, strict: bool, before: i64, after: i64) -> (i64, i64) {
-        shares(&Window { limit, strict, ..Window::default() }, before, after)
+        shares(&WindowRequest { limit, strict, ..WindowRequest::default() }, before, after)
     }
 
     #[test]
-    fn both_sides_get_a_quarter_and_three_quarters() {
+    fn both_sides_get_quarter_and_three_quarters() {
         assert_eq!(shared(50, false, 1000, 1000), (12, 37));
         assert_eq!(shared(4, false, 1000, 1000), (1, 2));
         assert_eq!(shared(1, false, 1000, 1000), (0, 0));
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_side_does_not_need_the_other_gets_unless_strict() {
+    fn unneeded_share_goes_to_other_side_unless_strict() {
         assert_eq!(shared(50, false, 1000, 0), (49, 0));
         assert_eq!(shared(50, true, 1000, 0), (12, 0));
         assert_eq!(shared(50, false, 0, 1000), (0, 49));
@@ -215,7 +220,7 @@ mod tests {
 
     #[test]
     fn one_side_alone_gets_all() {
-        let one = |direction| shares(&Window { direction, ..Window::default() }, 70, 60);
-        assert_eq!((one(Direction::Before), one(Direction::After)), ((50, 0), (0, 50)));
+        let one = |direction| shares(&WindowRequest { direction, ..WindowRequest::default() }, 70, 60);
+        assert_eq!((one(WindowDirection::Before), one(WindowDirection::After)), ((50, 0), (0, 50)));
     }
 }

@@ -3,12 +3,12 @@
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use super::secrets::{Sealer, Secrets};
+use super::secrets::{ProviderSecrets, Sealer};
 use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers;
-use turnleaf_domain::{Invalid, limits};
+use turnleaf_domain::{InvalidField, limits};
 use turnleaf_platform::base_url;
-use turnleaf_platform::endpoint::{Api, Patience, is_id};
+use turnleaf_platform::endpoint::{ProviderApi, RetryPolicy, is_provider_id};
 use turnleaf_providers::openai_chat::Dialect;
 use turnleaf_store::providers::StoredProvider;
 
@@ -49,19 +49,19 @@ pub struct ProviderChange {
 
 impl NewProvider {
     /// The id: as named, or made of the name so that none of `taken` is the same.
-    pub fn slug(&self, taken: &[String]) -> Result<String, Invalid> {
+    pub fn slug(&self, taken: &[String]) -> Result<String, InvalidField> {
         if let Some(id) = &self.id {
-            return if is_id(id) {
+            return if is_provider_id(id) {
                 Ok(id.clone())
             } else {
-                Err(Invalid::new("id", "must be 1 to 64 of a-z, 0-9, - and _, and not `demo`"))
+                Err(InvalidField::new("id", "must be 1 to 64 of a-z, 0-9, - and _, and not `demo`"))
             };
         }
         let name = self.fields.name.as_deref().unwrap_or_default().to_lowercase();
         let words: Vec<&str> =
             name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
         let mut slug: String = words.join("-").chars().take(48).collect();
-        if !is_id(&slug) {
+        if !is_provider_id(&slug) {
             slug = "provider".into();
         }
         let numbered = (2..).map(|number| format!("{slug}-{number}"));
@@ -70,7 +70,7 @@ impl NewProvider {
 
     /// What is asked for, to tell a repeated request from another one. Of what is secret only that it is there: nothing
     /// that could be guessed from is kept beside what is sealed.
-    pub fn asked(&self) -> Value {
+    pub fn request_fingerprint(&self) -> Value {
         let fields = &self.fields;
         json!({
             "new": "provider",
@@ -95,11 +95,11 @@ impl NewProvider {
 
 impl ProviderChange {
     /// A new connection needs these.
-    pub fn check_complete(&self) -> Result<(), Invalid> {
+    pub fn check_complete(&self) -> Result<(), InvalidField> {
         let is_missing = |field: &Option<String>| field.as_deref().is_none_or(|text| text.trim().is_empty());
         for (name, field) in [("name", &self.name), ("api", &self.api), ("base_url", &self.base_url)] {
             if is_missing(field) {
-                return Err(Invalid::new(name, "is needed"));
+                return Err(InvalidField::new(name, "is needed"));
             }
         }
         Ok(())
@@ -107,27 +107,31 @@ impl ProviderChange {
 }
 
 /// Writes a change into a row and seals what is secret. Gives sentences about what was done beside it.
-pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) -> Result<Vec<String>, Invalid> {
+pub fn apply_change(
+    row: &mut StoredProvider,
+    change: ProviderChange,
+    sealer: &Sealer,
+) -> Result<Vec<String>, InvalidField> {
     let mut notices: Vec<&str> = Vec::new();
     // A key that cannot be opened is lost with any change that needs a key; without one the row keeps it.
     let (mut secrets, is_open) = match sealer.open(row) {
         Ok(secrets) => (secrets, true),
-        Err(_) => (Secrets::default(), false),
+        Err(_) => (ProviderSecrets::default(), false),
     };
     let mut reseal = false;
     if let Some(name) = change.name {
         row.name = check_name(&name)?;
     }
     if let Some(api) = change.api {
-        row.kind = api_of(&api)?.as_str().to_owned();
+        row.kind = parse_api(&api)?.as_str().to_owned();
     }
     row.settings.keeps_responses = change.keeps_responses.unwrap_or(row.settings.keeps_responses);
-    if row.settings.keeps_responses && api_of(&row.kind)? != Api::OpenaiResponses {
-        return Err(Invalid::new("keeps_responses", "is for the API openai_responses alone"));
+    if row.settings.keeps_responses && parse_api(&row.kind)? != ProviderApi::OpenaiResponses {
+        return Err(InvalidField::new("keeps_responses", "is for the API openai_responses alone"));
     }
     if let Some(dialect) = change.dialect {
-        if !dialect.is_empty() && Dialect::named(&dialect).is_none() {
-            return Err(Invalid::new(
+        if !dialect.is_empty() && Dialect::from_name(&dialect).is_none() {
+            return Err(InvalidField::new(
                 "dialect",
                 format!("`{dialect}` is not known; leave it empty to go by the address"),
             ));
@@ -135,11 +139,11 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
         row.settings.dialect = dialect;
     }
     if let Some(url) = change.base_url {
-        let url = base_url::check(url.trim()).map_err(|what| Invalid::new("base_url", what))?;
-        let url = api_of(&row.kind)?.with_version(url);
-        if base_url::canonical(&url) != base_url::canonical(&row.base_url) {
+        let url = base_url::check(url.trim()).map_err(|what| InvalidField::new("base_url", what))?;
+        let url = parse_api(&row.kind)?.with_version_path(url);
+        if base_url::canonicalize(&url) != base_url::canonicalize(&row.base_url) {
             // A secret belongs to the address that it was given for.
-            secrets = Secrets::default();
+            secrets = ProviderSecrets::default();
             reseal = true;
             let loses_key = row.settings.has_key && change.key.is_none();
             let loses_headers = !row.settings.header_names.is_empty() && change.headers.is_none();
@@ -154,7 +158,7 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
         reseal = true;
     }
     if let Some(headers) = change.headers {
-        secrets.headers = headers::check(headers, &OWN_HEADERS)?;
+        secrets.headers = headers::check_headers(headers, &OWN_HEADERS)?;
         reseal = true;
     }
     if let Some(models) = change.models {
@@ -168,7 +172,7 @@ pub fn apply(row: &mut StoredProvider, change: ProviderChange, sealer: &Sealer) 
     }
     row.settings.retries = change.retries.unwrap_or(row.settings.retries);
     row.settings.silence_seconds = change.silence_seconds.unwrap_or(row.settings.silence_seconds);
-    Patience::new(row.settings.retries, row.settings.silence_seconds)?;
+    RetryPolicy::new(row.settings.retries, row.settings.silence_seconds)?;
     row.is_enabled = change.is_enabled.unwrap_or(row.is_enabled);
     if reseal {
         if !is_open && row.sealed_key.is_some() {
@@ -190,32 +194,32 @@ fn cleared_with_address(loses_key: bool, loses_headers: bool) -> Option<&'static
 }
 
 /// The API of this name.
-pub fn api_of(name: &str) -> Result<Api, Invalid> {
-    let known = || Api::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", ");
-    Api::named(name).ok_or_else(|| Invalid::new("api", format!("must be one of {}", known())))
+pub fn parse_api(name: &str) -> Result<ProviderApi, InvalidField> {
+    let known = || ProviderApi::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", ");
+    ProviderApi::from_name(name).ok_or_else(|| InvalidField::new("api", format!("must be one of {}", known())))
 }
 
-fn check_key(key: SecretString) -> Result<SecretString, Invalid> {
+fn check_key(key: SecretString) -> Result<SecretString, InvalidField> {
     let text = key.expose_secret().trim();
     let is_sendable = text.bytes().all(|byte| byte.is_ascii_graphic());
     if text.is_empty() || text.len() > limits::PROVIDER_KEY_BYTES || !is_sendable {
-        return Err(Invalid::new("key", "must be letters, digits and signs of ASCII, without spaces"));
+        return Err(InvalidField::new("key", "must be letters, digits and signs of ASCII, without spaces"));
     }
     Ok(SecretString::from(text))
 }
 
 /// A model's name.
-pub fn check_model(field: &str, model: &str) -> Result<String, Invalid> {
+pub fn check_model(field: &str, model: &str) -> Result<String, InvalidField> {
     let model = model.trim();
     if model.is_empty() || model.chars().count() > limits::TITLE_CHARS || model.chars().any(char::is_control) {
-        return Err(Invalid::new(field, format!("a model's name is 1 to {} characters", limits::TITLE_CHARS)));
+        return Err(InvalidField::new(field, format!("a model's name is 1 to {} characters", limits::TITLE_CHARS)));
     }
     Ok(model.to_owned())
 }
 
-fn check_models(field: &str, models: Vec<String>) -> Result<Vec<String>, Invalid> {
+fn check_models(field: &str, models: Vec<String>) -> Result<Vec<String>, InvalidField> {
     if models.len() > limits::PROVIDER_MODELS {
-        return Err(Invalid::new(field, format!("at most {}", limits::PROVIDER_MODELS)));
+        return Err(InvalidField::new(field, format!("at most {}", limits::PROVIDER_MODELS)));
     }
     let mut checked: Vec<String> = Vec::new();
     for model in models {

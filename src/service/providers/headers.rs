@@ -2,29 +2,29 @@
 
 use secrecy::{ExposeSecret, SecretString};
 
-use turnleaf_domain::{Invalid, limits};
+use turnleaf_domain::{InvalidField, limits};
 use turnleaf_platform::base_url;
 
 /// Names and values.
-pub type Headers = Vec<(String, SecretString)>;
+pub type SecretHeaders = Vec<(String, SecretString)>;
 
 /// The headers with their names in lower case and without white space around them. `own` are names that cannot be set
 /// for this kind of address, beside those that cannot be set for any.
 ///
 /// # Errors
 /// Too many, a name that is none or cannot be set, a value that cannot be sent, a name that is there twice.
-pub(crate) fn check(headers: Headers, own: &[&str]) -> Result<Headers, Invalid> {
-    let wrong = |what: String| Err(Invalid::new("headers", what));
+pub(crate) fn check_headers(headers: SecretHeaders, own: &[&str]) -> Result<SecretHeaders, InvalidField> {
+    let wrong = |what: String| Err(InvalidField::new("headers", what));
     if headers.len() > limits::PROVIDER_HEADERS {
         return wrong(format!("at most {}", limits::PROVIDER_HEADERS));
     }
-    let mut checked = Headers::new();
+    let mut checked = SecretHeaders::new();
     for (name, value) in headers {
         let name = name.trim().to_ascii_lowercase();
         if !base_url::is_header_token(&name) {
             return wrong("a header's name is letters, digits and hyphens".into());
         }
-        if !base_url::is_header_name(&name) || own.contains(&name.as_str()) {
+        if !base_url::is_settable_header(&name) || own.contains(&name.as_str()) {
             return wrong(format!("`{name}` cannot be set here"));
         }
         let text = value.expose_secret().trim();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret, SecretString};
 
 use turnleaf_platform::base_url;
-use turnleaf_platform::sealing::{Keyring, Place, Unopened};
+use turnleaf_platform::sealing::{Keyring, SecretBinding, UnsealError};
 use turnleaf_store::providers::StoredProvider;
 
 /// From this length on a key shows how it ends; of a shorter one that would be too much.
@@ -15,7 +15,7 @@ const SHOWN: usize = 4;
 
 /// What is sent to a provider and shown to nobody. `Debug` shows none of it.
 #[derive(Debug, Clone, Default)]
-pub struct Secrets {
+pub struct ProviderSecrets {
     pub key: Option<SecretString>,
     pub headers: Vec<(String, SecretString)>,
 }
@@ -38,37 +38,37 @@ impl Sealer {
     ///
     /// # Errors
     /// They were sealed with another key, or for another row or address.
-    pub fn open(&self, row: &StoredProvider) -> Result<Secrets, Unopened> {
-        let Some(sealed) = &row.sealed_key else { return Ok(Secrets::default()) };
-        let address = base_url::canonical(&row.base_url);
+    pub fn open(&self, row: &StoredProvider) -> Result<ProviderSecrets, UnsealError> {
+        let Some(sealed) = &row.sealed_key else { return Ok(ProviderSecrets::default()) };
+        let address = base_url::canonicalize(&row.base_url);
         let text = self.0.unseal(place(row, &address), sealed)?;
         let (key, headers): (Option<String>, Vec<(String, String)>) =
-            serde_json::from_str(text.expose_secret()).map_err(|_| Unopened::Changed)?;
+            serde_json::from_str(text.expose_secret()).map_err(|_| UnsealError::Changed)?;
         let headers = headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
-        Ok(Secrets { key: key.map(SecretString::from), headers })
+        Ok(ProviderSecrets { key: key.map(SecretString::from), headers })
     }
 
     /// Seals the secrets into the row, whose address must be the final one, with what may be shown of them.
-    pub fn seal(&self, row: &mut StoredProvider, secrets: &Secrets) {
+    pub fn seal(&self, row: &mut StoredProvider, secrets: &ProviderSecrets) {
         let key = secrets.key.as_ref().map(|key| key.expose_secret());
         let headers: Vec<(&str, &str)> =
             secrets.headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
         row.settings.has_key = key.is_some();
-        row.settings.key_ends_in = key.and_then(ends_in);
+        row.settings.key_ends_in = key.and_then(key_ending);
         row.settings.header_names = secrets.headers.iter().map(|(name, _)| name.clone()).collect();
         let is_empty = key.is_none() && headers.is_empty();
         let text = SecretString::from(serde_json::json!([key, headers]).to_string());
-        let address = base_url::canonical(&row.base_url);
+        let address = base_url::canonicalize(&row.base_url);
         row.sealed_key = (!is_empty).then(|| self.0.seal(place(row, &address), &text));
     }
 }
 
 /// How a key ends, for its owner to tell it by.
-pub fn ends_in(key: &str) -> Option<String> {
+pub fn key_ending(key: &str) -> Option<String> {
     let characters = key.chars().count();
     (characters >= TELLING).then(|| key.chars().skip(characters - SHOWN).collect())
 }
 
-fn place<'a>(row: &StoredProvider, address: &'a str) -> Place<'a> {
-    Place { table: "providers", column: "sealed_key", row: row.id.uuid(), bound_to: address }
+fn place<'a>(row: &StoredProvider, address: &'a str) -> SecretBinding<'a> {
+    SecretBinding { table: "providers", column: "sealed_key", row: row.id.uuid(), bound_to: address }
 }

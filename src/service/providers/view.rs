@@ -5,10 +5,10 @@ use secrecy::ExposeSecret;
 use serde::Serialize;
 
 use super::connection::SWITCHED_OFF;
-use super::secrets::ends_in;
-use turnleaf_domain::Lock;
-use turnleaf_platform::sealing::Unopened;
-use turnleaf_providers::registry::{Check, Known};
+use super::secrets::key_ending;
+use turnleaf_domain::ModelLock;
+use turnleaf_platform::sealing::UnsealError;
+use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck};
 use turnleaf_store::providers::StoredProvider;
 
 /// One connection.
@@ -20,7 +20,7 @@ pub struct ProviderView {
     pub api: String,
     pub dialect: String,
     pub base_url: String,
-    pub key: KeyView,
+    pub key: ProviderKeyView,
     /// Names of extra headers.
     pub headers: Vec<String>,
     /// Every model that is known, in the order of the menus.
@@ -33,7 +33,7 @@ pub struct ProviderView {
     pub set_default_model: Option<String>,
     pub is_enabled: bool,
     pub local_network: bool,
-    /// See [`Endpoint::keeps_responses`].
+    /// See [`ProviderEndpoint::keeps_responses`].
     pub keeps_responses: bool,
     /// How often a request that nothing came of is sent again; null is as usual.
     pub retries: Option<u32>,
@@ -45,12 +45,12 @@ pub struct ProviderView {
     pub set_by: Option<String>,
     /// Its models can be chosen. One that was found on this machine waits for a person to allow it.
     pub is_in_use: bool,
-    pub status: StatusView,
+    pub status: ProviderStatusView,
 }
 
 /// What may be known of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct KeyView {
+pub struct ProviderKeyView {
     pub set: bool,
     pub ends_in: Option<String>,
 }
@@ -66,8 +66,8 @@ pub struct ModelView {
 
 /// How a connection is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct StatusView {
-    /// `working`, `key_refused`, `wrong_address`, `unreachable`, `failing`, `not_tested`, `off` or `key_unreadable`.
+pub struct ProviderStatusView {
+    /// `working`, `key_refused`, `wrong_address`, `unreachable`, `extract_stream_error`, `not_tested`, `off` or `key_unreadable`.
     pub state: &'static str,
     pub sentence: String,
     pub checked_at: Option<DateTime<Utc>>,
@@ -75,19 +75,19 @@ pub struct StatusView {
     pub suggestion: Option<String>,
 }
 
-impl StatusView {
-    fn said(state: &'static str, sentence: impl Into<String>) -> Self {
+impl ProviderStatusView {
+    fn new(state: &'static str, sentence: impl Into<String>) -> Self {
         Self { state, sentence: sentence.into(), checked_at: None, suggestion: None }
     }
 
-    fn of_known(known: Option<&Known>) -> Self {
+    fn from_known(known: Option<&KnownEndpoint>) -> Self {
         let check = known.and_then(|known| known.check.clone());
-        check.map_or_else(|| Self::said("not_tested", "It has not been asked yet."), Self::from)
+        check.map_or_else(|| Self::new("not_tested", "It has not been asked yet."), Self::from)
     }
 }
 
-impl From<Check> for StatusView {
-    fn from(check: Check) -> Self {
+impl From<ProviderCheck> for ProviderStatusView {
+    fn from(check: ProviderCheck) -> Self {
         Self {
             state: check.state.as_str(),
             sentence: check.sentence,
@@ -98,7 +98,7 @@ impl From<Check> for StatusView {
 }
 
 /// An endpoint that no row holds: set from outside, or found on this machine.
-pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
+pub fn known_provider_view(known: &KnownEndpoint, default: &ModelLock) -> ProviderView {
     let endpoint = &known.endpoint;
     ProviderView {
         id: endpoint.id.clone(),
@@ -106,9 +106,9 @@ pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
         api: endpoint.api.as_str().to_owned(),
         dialect: endpoint.dialect.clone(),
         base_url: endpoint.base_url.clone(),
-        key: KeyView {
+        key: ProviderKeyView {
             set: endpoint.api_key.is_some(),
-            ends_in: endpoint.api_key.as_ref().and_then(|key| ends_in(key.expose_secret())),
+            ends_in: endpoint.api_key.as_ref().and_then(|key| key_ending(key.expose_secret())),
         },
         headers: endpoint.headers.iter().map(|(name, _)| name.clone()).collect(),
         models: models(&endpoint.id, &known.models, &endpoint.hidden_models, default),
@@ -118,28 +118,33 @@ pub fn of_known(known: &Known, default: &Lock) -> ProviderView {
         is_enabled: true,
         local_network: endpoint.local_network,
         keeps_responses: endpoint.keeps_responses,
-        retries: endpoint.patience.retries,
-        silence_seconds: endpoint.patience.silence.and_then(|silence| u32::try_from(silence.as_secs()).ok()),
+        retries: endpoint.retry_policy.retries,
+        silence_seconds: endpoint.retry_policy.silence.and_then(|silence| u32::try_from(silence.as_secs()).ok()),
         locked: true,
         set_by: endpoint.set_by.clone(),
         is_in_use: known.is_in_use,
-        status: StatusView::of_known(Some(known)),
+        status: ProviderStatusView::from_known(Some(known)),
     }
 }
 
 /// A stored connection, with what the registry knows of it while it is on.
-pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unopened>, default: &Lock) -> ProviderView {
+pub fn stored_provider_view(
+    row: &StoredProvider,
+    known: Option<&KnownEndpoint>,
+    unopened: Option<UnsealError>,
+    default: &ModelLock,
+) -> ProviderView {
     let settings = &row.settings;
     let status = match unopened {
-        Some(error) => StatusView::said(
+        Some(error) => ProviderStatusView::new(
             "key_unreadable",
             format!(
                 "The stored key cannot be opened: {error}. Start the server with the TURNLEAF_SECRET_KEY or the \
                  secret.key file that it was stored with, or enter the key again."
             ),
         ),
-        None if !row.is_enabled => StatusView::said("off", SWITCHED_OFF),
-        None => StatusView::of_known(known),
+        None if !row.is_enabled => ProviderStatusView::new("off", SWITCHED_OFF),
+        None => ProviderStatusView::from_known(known),
     };
     let listed = known.map_or(&settings.models, |known| &known.models);
     ProviderView {
@@ -148,7 +153,7 @@ pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unop
         api: row.kind.clone(),
         dialect: settings.dialect.clone(),
         base_url: row.base_url.clone(),
-        key: KeyView { set: settings.has_key, ends_in: settings.key_ends_in.clone() },
+        key: ProviderKeyView { set: settings.has_key, ends_in: settings.key_ends_in.clone() },
         headers: settings.header_names.clone(),
         models: models(&row.slug, listed, &settings.hidden_models, default),
         listed_models: settings.models.clone(),
@@ -166,7 +171,7 @@ pub fn of_row(row: &StoredProvider, known: Option<&Known>, unopened: Option<Unop
     }
 }
 
-fn models(provider: &str, models: &[String], hidden: &[String], default: &Lock) -> Vec<ModelView> {
+fn models(provider: &str, models: &[String], hidden: &[String], default: &ModelLock) -> Vec<ModelView> {
     let view = |model: &String| ModelView {
         model: model.clone(),
         is_hidden: hidden.contains(model),

@@ -2,10 +2,12 @@
 //! that a paused reply may go on.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::approval::{Ask, Decision};
-use turnleaf_domain::waiting::{WaitsFor, waits_for};
-use turnleaf_domain::{Block, BlockId, Content, FailureKind, Invalid, Turn, TurnId, UserId, limits, withhold};
-use turnleaf_run::hearing::{Heard, Said};
+use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest};
+use turnleaf_domain::user_input_wait::{UserInputKind, pending_user_input};
+use turnleaf_domain::{
+    Block, BlockId, Content, FailureKind, InvalidField, Turn, TurnId, UserId, client_redaction, limits,
+};
+use turnleaf_run::mailbox::{CommandOutcome, RunCommand};
 use turnleaf_store::{StoreError, turns};
 
 impl Service {
@@ -14,69 +16,69 @@ impl Service {
     /// # Errors
     /// `NotFound` for a call that is not theirs, `not_asked` for one that asks nothing (any more), `approval_changed` for
     /// one that asks something else now.
-    pub async fn decide(
+    pub async fn decide_tool_call(
         &self,
         owner: UserId,
         turn: TurnId,
         block: BlockId,
         hash: &str,
-        decision: Decision,
+        decision: ApprovalDecision,
         reason: Option<String>,
     ) -> Result<Turn, ServiceError> {
         if reason.as_ref().is_some_and(|reason| reason.chars().count() > limits::DENY_REASON_CHARS) {
-            return Err(Invalid::new("reason", format!("at most {} characters", limits::DENY_REASON_CHARS)).into());
+            return Err(InvalidField::new("reason", format!("at most {} characters", limits::DENY_REASON_CHARS)).into());
         }
-        let turn = self.now(owner, turn).await?;
+        let turn = self.current_turn(owner, turn).await?;
         let call = call_of(&turn, block)?;
-        match Ask::of(call) {
+        match ApprovalRequest::from_block(call) {
             None => return Err(not_asked()),
             Some(ask) if ask.hash != hash => return Err(changed()),
             Some(_) => {}
         }
-        self.say(owner, turn, Said::Decide { block, hash: hash.to_owned(), decision, reason }).await
+        self.send_command(owner, turn, RunCommand::Decide { block, hash: hash.to_owned(), decision, reason }).await
     }
 
     /// Stops one call; the reply goes on with the others. When this returns, its end is stored.
     ///
     /// # Errors
     /// `NotFound` for a call that is not theirs, `not_asked` for one that is over.
-    pub async fn stop_call(&self, owner: UserId, turn: TurnId, block: BlockId) -> Result<Turn, ServiceError> {
-        let turn = self.now(owner, turn).await?;
+    pub async fn stop_tool_call(&self, owner: UserId, turn: TurnId, block: BlockId) -> Result<Turn, ServiceError> {
+        let turn = self.current_turn(owner, turn).await?;
         match &call_of(&turn, block)?.content {
             Content::ToolUse { status, .. } if status.is_open() => {}
             _ => return Err(not_asked()),
         }
-        self.say(owner, turn, Said::StopCall { block }).await
+        self.send_command(owner, turn, RunCommand::StopCall { block }).await
     }
 
     /// Lets a reply go on that paused by itself.
     ///
     /// # Errors
     /// `not_asked` when it is not paused.
-    pub async fn go_on(&self, owner: UserId, turn: TurnId) -> Result<Turn, ServiceError> {
-        let turn = self.now(owner, turn).await?;
-        if waits_for(&turn) != Some(WaitsFor::Continue) {
+    pub async fn continue_paused_reply(&self, owner: UserId, turn: TurnId) -> Result<Turn, ServiceError> {
+        let turn = self.current_turn(owner, turn).await?;
+        if pending_user_input(&turn) != Some(UserInputKind::Continue) {
             return Err(not_asked());
         }
-        self.say(owner, turn, Said::GoOn).await
+        self.send_command(owner, turn, RunCommand::Continue).await
     }
 
     /// The turn as it is now, with everything in it.
-    async fn now(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
+    async fn current_turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        Ok(self.supervisor().live(id).map_or(turn, |live| live.turn()))
+        Ok(self.supervisor().live_turn(id).map_or(turn, |live| live.turn()))
     }
 
-    async fn say(&self, owner: UserId, turn: Turn, said: Said) -> Result<Turn, ServiceError> {
+    async fn send_command(&self, owner: UserId, turn: Turn, said: RunCommand) -> Result<Turn, ServiceError> {
         let id = turn.id;
         // Right after a start it may not be driven again yet.
-        self.supervisor().resume_turn(turn).await?;
-        let live = self.supervisor().live(id).ok_or_else(not_asked)?;
-        match live.ear().say(said).await {
-            Heard::Done => Ok(withhold::turn(self.now(owner, id).await?)),
-            Heard::NotAsked => Err(not_asked()),
-            Heard::Changed => Err(changed()),
-            Heard::Failed(failure) => {
+        self.supervisor().resume_waiting_turn(turn).await?;
+        let live = self.supervisor().live_turn(id).ok_or_else(not_asked)?;
+        match live.mailbox().send(said).await {
+            CommandOutcome::Done => Ok(client_redaction::redact_turn(self.current_turn(owner, id).await?)),
+            CommandOutcome::NotAsked => Err(not_asked()),
+            CommandOutcome::Changed => Err(changed()),
+            CommandOutcome::Failed(failure) => {
                 tracing::error!(turn = %id, code = failure.kind.as_str(), "what was said about a call is not stored");
                 let is_full = failure.kind == FailureKind::StorageFull;
                 Err(if is_full { StoreError::Full } else { StoreError::Gone("the answer") }.into())

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use crate::tools::toolbox::Selection;
+use crate::tools::toolbox::ToolSelection;
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::Lock;
+use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Invalid, UserId, limits};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, InvalidField, UserId, limits};
 use turnleaf_store::{branches, chat_tools, chats, settings, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
@@ -23,20 +23,20 @@ const FIRST_DEFAULT: [&str; 3] = ["current_time", "calculator", "fetch_page"];
 #[derive(Debug, Clone)]
 pub struct ChatTools {
     pub choice: ToolChoice,
-    pub selection: Selection,
+    pub selection: ToolSelection,
 }
 
 impl Service {
     /// What a chat offers, and what a new branch of it would be given now.
     pub async fn chat_tools(&self, owner: UserId, id: ChatId) -> Result<ChatTools, ServiceError> {
         let chat = self.chat(owner, id).await?;
-        let choice = self.choice_of(&chat).await?;
-        self.what_becomes_of(owner, choice).await
+        let choice = self.chat_tool_choice(&chat).await?;
+        self.resolve_tool_choice(owner, choice).await
     }
 
     /// A choice with what it comes to now.
-    pub async fn what_becomes_of(&self, owner: UserId, choice: ToolChoice) -> Result<ChatTools, ServiceError> {
-        let selection = self.tools().select(owner, &choice).await?;
+    pub async fn resolve_tool_choice(&self, owner: UserId, choice: ToolChoice) -> Result<ChatTools, ServiceError> {
+        let selection = self.tools().select_tools(owner, &choice).await?;
         Ok(ChatTools { choice, selection })
     }
 
@@ -44,12 +44,12 @@ impl Service {
     pub async fn choose_tools(&self, owner: UserId, id: ChatId, choice: ToolChoice) -> Result<ChatTools, ServiceError> {
         let before = chat_tools::find(self.db(), owner, id).await?;
         self.chat(owner, id).await?;
-        self.check_choice(owner, &choice, before.as_ref()).await?;
+        self.check_tool_choice(owner, &choice, before.as_ref()).await?;
         let mut tx = self.db().begin().await?;
-        chats::hold(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
+        chats::lock_for_update(&mut tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
         chat_tools::put(&mut tx, owner, id, &choice).await?;
-        for (branch, lock) in branches::empty_of_chat(&mut tx, id).await? {
-            let tools = self.offered_to(owner, &lock, &choice).await;
+        for (branch, lock) in branches::list_empty(&mut tx, id).await? {
+            let tools = self.offered_tools(owner, &lock, &choice).await;
             branches::set_tools(&mut tx, branch, &tools).await?;
         }
         tx.commit().await?;
@@ -61,10 +61,14 @@ impl Service {
     ///
     /// # Errors
     /// `turn_running` while a reply of the branch is not over.
-    pub async fn use_tools_now(&self, owner: UserId, id: BranchId) -> Result<(Branch, Vec<OfferedTool>), ServiceError> {
+    pub async fn refresh_branch_tools(
+        &self,
+        owner: UserId,
+        id: BranchId,
+    ) -> Result<(Branch, Vec<OfferedTool>), ServiceError> {
         let found = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let mut tx = self.db().begin().await?;
-        let chat = self.hold_chat(&mut tx, owner, found.chat_id).await?;
+        let chat = self.lock_chat(&mut tx, owner, found.chat_id).await?;
         let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if let Some(head) = branch.head_turn_id {
             let turn = turns::find(self.db(), owner, head).await?;
@@ -72,8 +76,8 @@ impl Service {
                 return Err(ServiceError::conflict("turn_running", "a reply of this branch is not over"));
             }
         }
-        let choice = self.choice_of(&chat).await?;
-        let tools = self.offered_to(owner, &branch.lock, &choice).await;
+        let choice = self.chat_tool_choice(&chat).await?;
+        let tools = self.offered_tools(owner, &branch.lock, &choice).await;
         branches::set_tools(&mut tx, id, &tools).await?;
         tx.commit().await?;
         Ok((branch, tools))
@@ -89,10 +93,10 @@ impl Service {
     /// Says what new chats get. Tools that a client runs are not among them: there is no client yet.
     pub async fn set_default_tools(&self, owner: UserId, choice: ToolChoice) -> Result<ToolChoice, ServiceError> {
         if !choice.client.is_empty() {
-            return Err(Invalid::new("tools.client", "belong to one chat, not to all new ones").into());
+            return Err(InvalidField::new("tools.client", "belong to one chat, not to all new ones").into());
         }
         let before = self.default_tools(owner).await?;
-        self.check_choice(owner, &choice, Some(&before)).await?;
+        self.check_tool_choice(owner, &choice, Some(&before)).await?;
         let mut tx = self.db().begin().await?;
         settings::put(&mut tx, owner, DEFAULT, &json!(choice), self.clock().now()).await?;
         tx.commit().await?;
@@ -100,23 +104,23 @@ impl Service {
     }
 
     /// The choice of a chat; nothing where it is older than the choice.
-    pub(crate) async fn choice_of(&self, chat: &Chat) -> Result<ToolChoice, ServiceError> {
+    pub(crate) async fn chat_tool_choice(&self, chat: &Chat) -> Result<ToolChoice, ServiceError> {
         Ok(chat_tools::find(self.db(), chat.owner_id, chat.id).await?.unwrap_or_default())
     }
 
     /// What a branch with this lock is given of a choice: nothing where its model takes no tools, and what the provider
     /// itself brings behind the rest.
-    pub async fn offered_to(&self, owner: UserId, lock: &Lock, choice: &ToolChoice) -> Vec<OfferedTool> {
+    pub async fn offered_tools(&self, owner: UserId, lock: &ModelLock, choice: &ToolChoice) -> Vec<OfferedTool> {
         let registry = self.supervisor().registry();
         let takes_none = registry.capabilities(lock).tools == Some(false);
         let mut offered =
-            if takes_none { Vec::new() } else { self.supervisor().toolbox().offered(owner, choice).await };
+            if takes_none { Vec::new() } else { self.supervisor().toolbox().offered_tools(owner, choice).await };
         let Some(provider) = registry.find(&lock.provider) else { return offered };
         let is_chosen = |tool: &OfferedTool| {
-            tool.origin.as_ref().and_then(ToolOrigin::full_name).is_some_and(|name| choice.has(&name))
+            tool.origin.as_ref().and_then(ToolOrigin::full_name).is_some_and(|name| choice.has_tool(&name))
         };
-        let of_provider = provider.tools().into_iter().map(OfferedTool::of_provider);
-        let own = self.tools_of_provider(lock).into_iter().filter(is_chosen);
+        let of_provider = provider.tools().into_iter().map(OfferedTool::from_provider);
+        let own = self.provider_tools(lock).into_iter().filter(is_chosen);
         for tool in of_provider.chain(own) {
             if !offered.iter().any(|known| known.spec.name == tool.spec.name) {
                 offered.push(tool);
@@ -126,17 +130,17 @@ impl Service {
     }
 
     /// What the provider of this lock brings for its model and runs itself, if it is chosen.
-    pub fn tools_of_provider(&self, lock: &Lock) -> Vec<OfferedTool> {
+    pub fn provider_tools(&self, lock: &ModelLock) -> Vec<OfferedTool> {
         let provider = self.supervisor().registry().find(&lock.provider);
-        provider.map(|provider| provider.own_tools(&lock.model)).unwrap_or_default()
+        provider.map(|provider| provider.provider_tools(&lock.model)).unwrap_or_default()
     }
 
     /// What providers run themselves, of all models that can be chosen: each tool with the names of the providers.
-    pub fn tools_of_providers(&self) -> Vec<(String, Vec<String>)> {
+    pub fn provider_tool_catalog(&self) -> Vec<(String, Vec<String>)> {
         let mut tools: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for model in self.supervisor().registry().models() {
-            for tool in self.tools_of_provider(&model.lock) {
-                if let Some(tool) = tool.own_tool() {
+            for tool in self.provider_tools(&model.lock) {
+                if let Some(tool) = tool.provider_tool_name() {
                     tools.entry(tool.to_owned()).or_default().insert(model.provider_name.clone());
                 }
             }
@@ -145,13 +149,13 @@ impl Service {
     }
 
     /// Whether a choice can be made. A name of nothing is refused, unless it was chosen when there was something.
-    pub(crate) async fn check_choice(
+    pub(crate) async fn check_tool_choice(
         &self,
         owner: UserId,
         choice: &ToolChoice,
         before: Option<&ToolChoice>,
     ) -> Result<(), ServiceError> {
-        check_kept(choice)?;
+        check_stored_choice(choice)?;
         let offerings = self.tools().offerings(owner).await?;
         for name in &choice.on {
             let is_kept = before.is_some_and(|before| before.on.contains(name));
@@ -160,10 +164,10 @@ impl Service {
                 Some((server, tool)) => offerings.iter().any(|offering| {
                     offering.server == server && (tool == "*" || offering.tools.iter().any(|known| known.tool == tool))
                 }),
-                None => built_in::described().iter().any(|known| known.tool == *name),
+                None => built_in::describe_all().iter().any(|known| known.tool == *name),
             };
             if !is_kept && !is_there {
-                return Err(Invalid::new("tools.on", format!("names `{name}`, and there is no such tool")).into());
+                return Err(InvalidField::new("tools.on", format!("names `{name}`, and there is no such tool")).into());
             }
         }
         Ok(())
@@ -171,10 +175,10 @@ impl Service {
 }
 
 /// Whether a choice can be kept, whatever there is of what it names.
-pub(crate) fn check_kept(choice: &ToolChoice) -> Result<(), Invalid> {
+pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidField> {
     choice.check()?;
     for spec in &choice.client {
-        let wrong = |what: String| Invalid::new("tools.client", format!("`{}`: {what}", spec.name));
+        let wrong = |what: String| InvalidField::new("tools.client", format!("`{}`: {what}", spec.name));
         let schema = spec.parameters.to_string();
         if spec.description.len() > limits::TOOL_DESCRIPTION_BYTES {
             return Err(wrong(format!("description is more than {} bytes", limits::TOOL_DESCRIPTION_BYTES)));
@@ -183,7 +187,7 @@ pub(crate) fn check_kept(choice: &ToolChoice) -> Result<(), Invalid> {
             return Err(wrong(format!("parameters are more than {} bytes", limits::TOOL_SCHEMA_BYTES)));
         }
         if spec.description.contains('\0') || schema.contains("\\u0000") {
-            return Err(wrong(Invalid::HAS_NUL.into()));
+            return Err(wrong(InvalidField::HAS_NUL.into()));
         }
         check_schema(&spec.parameters).map_err(wrong)?;
     }

@@ -5,20 +5,20 @@ mod draft;
 mod headers;
 mod view;
 
-use crate::once::Made;
-use crate::tools::toolbox::trust::{Trust, pin};
+use crate::idempotency::Created;
+use crate::tools::toolbox::trust::{TrustStatus, pin_trusted_tools};
 use crate::{Service, ServiceError};
-use turnleaf_domain::approval::Policy;
+use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::ToolOrigin;
-use turnleaf_domain::{ChatId, Invalid, ToolServerId, UserId, limits};
-use turnleaf_platform::config::tool_servers::ToolServer;
+use turnleaf_domain::{ChatId, InvalidField, ToolServerId, UserId, limits};
+use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::{base_url, ids};
-use turnleaf_providers::fetch::host_named;
+use turnleaf_providers::page_fetcher::parse_host;
 use turnleaf_store::tool_policies;
 use turnleaf_store::tool_servers::{self, StoredToolServer, ToolServerSettings};
 use turnleaf_store::{StoreError, tool_listings, trusted_tools};
 use turnleaf_tools::built_in;
-use turnleaf_tools::mcp::{ServerConfig, ServerKey, State, Transport};
+use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpTransport};
 
 pub use draft::{NewToolServer, ToolServerChange};
 pub use turnleaf_store::tool_policies::StoredPolicy;
@@ -26,7 +26,7 @@ pub use view::{ToolServerStatus, ToolServerView, ToolView};
 
 /// A server that was changed, and what its owner should know of it.
 #[derive(Debug)]
-pub struct ChangedServer {
+pub struct ChangedToolServer {
     pub server: ToolServerView,
     /// Sentences, such as that the headers were cleared.
     pub notices: Vec<String>,
@@ -36,9 +36,9 @@ impl Service {
     /// Begins the servers of the configuration and those that are stored, in the background, and keeps what they offer;
     /// for the start of the server.
     pub async fn load_tools(&self, owner: UserId) -> Result<(), ServiceError> {
-        self.tools().keep_listings(owner, self.clock().clone());
-        self.tools().begin_configured();
-        self.supervisor().registry().remember(self.tools().configured_credentials());
+        self.tools().store_changed_listings(owner, self.clock().clone());
+        self.tools().start_configured();
+        self.supervisor().registry().remember_credentials(self.tools().configured_credentials());
         for row in tool_servers::list(self.db(), owner).await? {
             if self.tools().configured_server(&row.slug).is_some() {
                 tracing::warn!(server = row.slug, "the configuration sets a tool server that is stored too; it counts");
@@ -53,15 +53,15 @@ impl Service {
 
     /// Takes other servers of the configuration. A stored server of the same id gives way to one that the configuration
     /// sets now, and is there again when it is set no longer.
-    pub async fn reload_tools(&self, owner: UserId, configured: Vec<ToolServer>) -> Result<(), ServiceError> {
+    pub async fn reload_tools(&self, owner: UserId, configured: Vec<ToolServerConfig>) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let rows = tool_servers::list(self.db(), owner).await?;
         let set_before: Vec<String> = self.tools().configured().iter().map(|server| server.id.clone()).collect();
         self.tools().set_configured(configured);
-        self.supervisor().registry().remember(self.tools().configured_credentials());
+        self.supervisor().registry().remember_credentials(self.tools().configured_credentials());
         for row in rows {
             let is_set = self.tools().configured_server(&row.slug).is_some();
-            let own = ServerKey { owner: Some(owner), server: row.slug.clone() };
+            let own = McpServerKey { owner: Some(owner), server: row.slug.clone() };
             match (set_before.contains(&row.slug), is_set) {
                 (false, true) => self.tools().servers().retire(&own),
                 (true, false) => self.publish_tool_server(&row)?,
@@ -76,28 +76,29 @@ impl Service {
         let db = self.db();
         let (rows, listings, policies) = tokio::try_join!(
             tool_servers::list(db, owner),
-            tool_listings::all(db, owner),
+            tool_listings::list(db, owner),
             tool_policies::list(db, owner)
         )?;
         let tools = self.tools();
         let all_configured = tools.configured();
         for server in all_configured.iter() {
             // What is shown as trusted was seen.
-            pin(db, owner, server, &tools.tools_of(owner, &server.id, &listings)).await?;
+            pin_trusted_tools(db, owner, server, &tools.server_tools(owner, &server.id, &listings)).await?;
         }
-        let seen = trusted_tools::all(db, owner).await?;
-        let status = |id: &str| tools.servers().status(&tools.key(owner, id));
+        let seen = trusted_tools::list(db, owner).await?;
+        let status = |id: &str| tools.servers().status(&tools.server_key(owner, id));
         let configured = all_configured.iter().map(|server| {
-            let listed = tools.tools_of(owner, &server.id, &listings);
-            let views = listed
-                .iter()
-                .map(|tool| view::tool(Some(&server.id), tool, &policies, Trust::of(Some(server), tool, &seen)));
-            view::of_configured(server, status(&server.id), views.collect())
+            let listed = tools.server_tools(owner, &server.id, &listings);
+            let views = listed.iter().map(|tool| {
+                view::tool_view(Some(&server.id), tool, &policies, TrustStatus::from_seen(Some(server), tool, &seen))
+            });
+            view::configured_server_view(server, status(&server.id), views.collect())
         });
         let stored = rows.iter().filter(|row| tools.configured_server(&row.slug).is_none()).map(|row| {
-            let listed = tools.tools_of(owner, &row.slug, &listings);
-            let views = listed.iter().map(|tool| view::tool(Some(&row.slug), tool, &policies, Trust::Absent));
-            view::of_row(row, status(&row.slug), self.sealer().open_headers(row).err(), views.collect())
+            let listed = tools.server_tools(owner, &row.slug, &listings);
+            let views =
+                listed.iter().map(|tool| view::tool_view(Some(&row.slug), tool, &policies, TrustStatus::Absent));
+            view::stored_server_view(row, status(&row.slug), self.sealer().open_headers(row).err(), views.collect())
         });
         Ok(configured.chain(stored).collect())
     }
@@ -110,7 +111,10 @@ impl Service {
     /// The tools that Turnleaf brings.
     pub async fn built_in_tools(&self, owner: UserId) -> Result<Vec<ToolView>, ServiceError> {
         let policies = tool_policies::list(self.db(), owner).await?;
-        Ok(built_in::described().iter().map(|tool| view::tool(None, tool, &policies, Trust::Absent)).collect())
+        Ok(built_in::describe_all()
+            .iter()
+            .map(|tool| view::tool_view(None, tool, &policies, TrustStatus::Absent))
+            .collect())
     }
 
     /// Stores a new server and begins it. Its tools can be chosen as soon as it has named them.
@@ -118,16 +122,18 @@ impl Service {
         &self,
         owner: UserId,
         new: NewToolServer,
-    ) -> Result<Made<ChangedServer>, ServiceError> {
+    ) -> Result<Created<ChangedToolServer>, ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let id: ToolServerId = ids::mint();
         let rows = tool_servers::list(self.db(), owner).await?;
         let mut tx = self.db().begin().await?;
-        if let Some(made) = self.made_before(&mut tx, owner, new.client_request_id.as_deref(), new.asked(), id).await? {
+        if let Some(made) =
+            self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), new.request_fingerprint(), id).await?
+        {
             tx.rollback().await?;
             let row = rows.into_iter().find(|row| row.id.to_string() == made).ok_or(ServiceError::NotFound)?;
             let server = self.tool_server(owner, &row.slug).await?;
-            return Ok(Made::before(ChangedServer { server, notices: Vec::new() }));
+            return Ok(Created::existing(ChangedToolServer { server, notices: Vec::new() }));
         }
         let configured = self.tools().configured();
         let configured = configured.iter().map(|server| server.id.clone());
@@ -138,7 +144,7 @@ impl Service {
         }
         let slug = new.slug(&taken)?;
         if taken.contains(&slug) {
-            return Err(Invalid::new("id", format!("there is a server `{slug}` already")).into());
+            return Err(InvalidField::new("id", format!("there is a server `{slug}` already")).into());
         }
         let now = self.clock().now();
         let mut row = StoredToolServer {
@@ -154,10 +160,10 @@ impl Service {
             updated_at: now,
         };
         new.fields.check_complete()?;
-        let effects = draft::apply(&mut row, new.fields, self.sealer())?;
+        let effects = draft::apply_change(&mut row, new.fields, self.sealer())?;
         match tool_servers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
-                return Err(Invalid::new("id", format!("there is a server `{}` already", row.slug)).into());
+                return Err(InvalidField::new("id", format!("there is a server `{}` already", row.slug)).into());
             }
             done => done?,
         }
@@ -166,7 +172,7 @@ impl Service {
         tx.commit().await?;
         self.publish_tool_server(&row)?;
         let server = self.tool_server(owner, &row.slug).await?;
-        Ok(Made::now(ChangedServer { server, notices: effects.notices }))
+        Ok(Created::new(ChangedToolServer { server, notices: effects.notices }))
     }
 
     /// Changes what is named and leaves the rest. A new address clears the headers, unless they come with it, and takes
@@ -176,10 +182,10 @@ impl Service {
         owner: UserId,
         id: &str,
         change: ToolServerChange,
-    ) -> Result<ChangedServer, ServiceError> {
+    ) -> Result<ChangedToolServer, ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let mut row = self.own_tool_server(owner, id).await?;
-        let effects = draft::apply(&mut row, change, self.sealer())?;
+        let effects = draft::apply_change(&mut row, change, self.sealer())?;
         row.updated_at = self.clock().now();
         let mut tx = self.db().begin().await?;
         if !tool_servers::update(&mut tx, &row).await? {
@@ -190,7 +196,7 @@ impl Service {
         }
         tx.commit().await?;
         self.publish_tool_server(&row)?;
-        Ok(ChangedServer { server: self.tool_server(owner, id).await?, notices: effects.notices })
+        Ok(ChangedToolServer { server: self.tool_server(owner, id).await?, notices: effects.notices })
     }
 
     /// Ends a server and removes it with its headers and with what was said about its tools.
@@ -203,7 +209,7 @@ impl Service {
         }
         forget(&mut tx, owner, id).await?;
         tx.commit().await?;
-        self.tools().servers().remove(&self.tools().key(owner, id));
+        self.tools().servers().remove(&self.tools().server_key(owner, id));
         Ok(())
     }
 
@@ -213,21 +219,21 @@ impl Service {
         if matches!(server.status.state, "off" | "headers_unreadable") {
             return Err(ServiceError::conflict("server_off", server.status.sentence));
         }
-        self.tools().servers().restart(&self.tools().key(owner, id));
+        self.tools().servers().restart(&self.tools().server_key(owner, id));
         self.wait_for_tool_server(owner, id).await
     }
 
     /// How a server is, once it is known: one that starts is waited for, and one that failed is begun again.
     pub async fn test_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
-        let status = self.tools().servers().status(&self.tools().key(owner, id));
+        let status = self.tools().servers().status(&self.tools().server_key(owner, id));
         match status.map(|status| status.state) {
-            Some(State::Failed | State::GivenUp) => self.restart_tool_server(owner, id).await,
+            Some(McpServerState::Failed | McpServerState::GivenUp) => self.restart_tool_server(owner, id).await,
             _ => self.wait_for_tool_server(owner, id).await,
         }
     }
 
     async fn wait_for_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
-        let key = self.tools().key(owner, id);
+        let key = self.tools().server_key(owner, id);
         // Who asks has a page or a request open; a server that takes longer goes on starting.
         let _ = tokio::time::timeout(limits::CONNECT, self.tools().servers().tools(&key)).await;
         self.tool_server(owner, id).await
@@ -240,7 +246,7 @@ impl Service {
 
     /// Takes back what was said about a tool, or about a tool and a host, in one chat: its next call is asked about,
     /// unless it is allowed everywhere.
-    pub async fn ask_again(
+    pub async fn revoke_tool_answer(
         &self,
         owner: UserId,
         chat: ChatId,
@@ -257,20 +263,20 @@ impl Service {
     /// of a tool that is asked about for each.
     ///
     /// # Errors
-    /// `Invalid` for a yes to every host, for a host that is none, and for a host of a tool that has none.
+    /// `InvalidField` for a yes to every host, for a host that is none, and for a host of a tool that has none.
     pub async fn set_tool_policy(
         &self,
         owner: UserId,
         server: &str,
         tool: &str,
         host: Option<&str>,
-        policy: Policy,
+        policy: ToolApprovalPolicy,
     ) -> Result<ToolView, ServiceError> {
         let origin = match server {
             "" => ToolOrigin::BuiltIn { tool: tool.to_owned() },
             server => ToolOrigin::Server { server: server.to_owned(), tool: tool.to_owned() },
         };
-        let known = self.tools().find(owner, &origin).await?.ok_or(ServiceError::NotFound)?;
+        let known = self.tools().find_tool(owner, &origin).await?.ok_or(ServiceError::NotFound)?;
         let host = scope_of(server, tool, host, policy)?;
         let said = StoredPolicy {
             chat: None,
@@ -278,24 +284,26 @@ impl Service {
             tool: tool.to_owned(),
             host,
             policy,
-            schema_hash: (policy == Policy::Allow).then(|| known.schema_hash()),
+            schema_hash: (policy == ToolApprovalPolicy::Allow).then(|| known.schema_hash()),
         };
         let mut tx = self.db().begin().await?;
         match (policy, said.host.as_deref()) {
-            (Policy::Ask, Some(host)) => tool_policies::delete_of_host(&mut tx, owner, server, tool, host).await?,
-            (Policy::Ask, None) => {
+            (ToolApprovalPolicy::Ask, Some(host)) => {
+                tool_policies::delete_of_host(&mut tx, owner, server, tool, host).await?
+            }
+            (ToolApprovalPolicy::Ask, None) => {
                 tool_policies::put(&mut tx, owner, &said, self.clock().now()).await?;
                 tool_policies::delete_grants(&mut tx, owner, server, tool).await?;
             }
-            (Policy::Allow | Policy::Never, _) => {
+            (ToolApprovalPolicy::Allow | ToolApprovalPolicy::Never, _) => {
                 tool_policies::put(&mut tx, owner, &said, self.clock().now()).await?;
             }
         }
         tx.commit().await?;
         let policies = tool_policies::list(self.db(), owner).await?;
-        let seen = trusted_tools::all(self.db(), owner).await?;
-        let trust = Trust::of(self.tools().configured_server(server).as_ref(), &known, &seen);
-        Ok(view::tool((!server.is_empty()).then_some(server), &known, &policies, trust))
+        let seen = trusted_tools::list(self.db(), owner).await?;
+        let trust = TrustStatus::from_seen(self.tools().configured_server(server).as_ref(), &known, &seen);
+        Ok(view::tool_view((!server.is_empty()).then_some(server), &known, &policies, trust))
     }
 
     /// A stored row that its owner may change.
@@ -310,7 +318,7 @@ impl Service {
     /// Begins or ends a server as its row says.
     fn publish_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
         let servers = self.tools().servers();
-        let key = self.tools().key(row.owner_id, &row.slug);
+        let key = self.tools().server_key(row.owner_id, &row.slug);
         let headers = match self.sealer().open_headers(row) {
             Ok(headers) => headers,
             Err(error) => {
@@ -319,11 +327,11 @@ impl Service {
                 return Ok(());
             }
         };
-        let url = base_url::parse(&row.url).map_err(|what| Invalid::new("url", what))?;
-        let transport = Transport::Http { url, headers, local_network: row.settings.local_network };
-        let config = ServerConfig { name: row.name.clone(), transport, idle: None, total: None };
+        let url = base_url::parse(&row.url).map_err(|what| InvalidField::new("url", what))?;
+        let transport = McpTransport::Http { url, headers, local_network: row.settings.local_network };
+        let config = McpServerConfig { name: row.name.clone(), transport, idle: None, total: None };
         // One that is off may have said them before.
-        self.supervisor().registry().remember(config.credentials());
+        self.supervisor().registry().remember_credentials(config.credentials());
         if row.is_enabled {
             servers.put(key, config);
         } else {
@@ -334,16 +342,24 @@ impl Service {
 }
 
 /// The host that an answer is about, in the form that grants name it.
-fn scope_of(server: &str, tool: &str, host: Option<&str>, policy: Policy) -> Result<Option<String>, Invalid> {
-    let by_host = server.is_empty() && built_in::asks_by_host(tool);
+fn scope_of(
+    server: &str,
+    tool: &str,
+    host: Option<&str>,
+    policy: ToolApprovalPolicy,
+) -> Result<Option<String>, InvalidField> {
+    let by_host = server.is_empty() && built_in::is_approved_per_host(tool);
     match host.map(str::trim) {
-        None if by_host && policy == Policy::Allow => Err(Invalid::new("host", "is missing")),
+        None if by_host && policy == ToolApprovalPolicy::Allow => Err(InvalidField::new("host", "is missing")),
         None => Ok(None),
-        Some(_) if !by_host => Err(Invalid::new("host", "goes with a tool that is asked about for each host")),
+        Some(_) if !by_host => Err(InvalidField::new("host", "goes with a tool that is asked about for each host")),
         // What stands in a row can be taken back, whatever it looks like.
-        Some(host) if policy == Policy::Ask => Ok(Some(host_named(host).unwrap_or_else(|| host.to_owned()))),
+        Some(host) if policy == ToolApprovalPolicy::Ask => {
+            Ok(Some(parse_host(host).unwrap_or_else(|| host.to_owned())))
+        }
         Some(host) => {
-            let named = host_named(host).ok_or_else(|| Invalid::new("host", "is not a host such as example.org"))?;
+            let named =
+                parse_host(host).ok_or_else(|| InvalidField::new("host", "is not a host such as example.org"))?;
             Ok(Some(named))
         }
     }

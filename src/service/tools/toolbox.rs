@@ -1,11 +1,11 @@
 //! The real toolbox: Turnleaf's own tools and those of servers as one. It decides whether a call may run, in an order that
 //! never changes, and hands it on to whoever runs it.
 
-mod answers;
 mod exposure;
 mod gate;
-mod keeping;
+mod grants;
 mod library;
+mod listing_storage;
 pub mod selection;
 pub mod trust;
 
@@ -15,65 +15,72 @@ use futures::future::BoxFuture;
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
-pub use selection::{LeftOut, Selection};
+pub use selection::{LeftOutTool, ToolSelection};
 
-use self::library::Shelves;
-use turnleaf_convert::Reader;
+use self::library::ChatLibrary;
+use turnleaf_convert::FileReader;
 use turnleaf_domain::UserId;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
-use turnleaf_platform::config::tool_servers::{Reach, ToolServer};
-use turnleaf_providers::fetch::Fetcher;
-use turnleaf_store::tool_listings::{self, ListedTool, Listing};
+use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
+use turnleaf_providers::page_fetcher::Fetcher;
+use turnleaf_store::tool_listings::{self, ListedTool, ToolListing};
 use turnleaf_store::{Db, StoreError, tool_servers};
 use turnleaf_tools::built_in::{self, BuiltInTools};
-use turnleaf_tools::mcp::{ServerConfig, ServerKey, Servers, State, Transport};
-use turnleaf_tools::result::{redrawn, said};
-use turnleaf_tools::toolbox::{Described, Fate, Gate, NOT_AVAILABLE, Running, ToolCall, Toolbox};
+use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpServers, McpTransport};
+use turnleaf_tools::result::{redraw_pictures, text_result};
+use turnleaf_tools::toolbox::{
+    CallOutcome, GateDecision, NOT_AVAILABLE, RunningCall, ToolCall, ToolDescription, Toolbox,
+};
 
-struct Bench {
+struct ToolboxInner {
     db: Db,
     built_in: BuiltInTools,
-    servers: Servers,
-    configured: RwLock<Arc<Vec<ToolServer>>>,
+    servers: McpServers,
+    configured: RwLock<Arc<Vec<ToolServerConfig>>>,
 }
 
 /// All tools of this server. Cheap to clone.
 #[derive(Clone)]
-pub struct Tools(Arc<Bench>);
+pub struct ServiceToolbox(Arc<ToolboxInner>);
 
 /// A server with what it offers, as far as it is known.
 #[derive(Debug, Clone)]
-pub struct Offering {
+pub struct ToolServerOffering {
     pub server: String,
     pub name: String,
-    pub tools: Vec<Described>,
+    pub tools: Vec<ToolDescription>,
 }
 
-impl Tools {
+impl ServiceToolbox {
     /// With these servers of the configuration; [`Service::load_tools`](crate::Service::load_tools) begins them. `reader`
     /// reads what tools bring.
-    pub fn new(db: Db, configured: Vec<ToolServer>, reader: Arc<dyn Reader>) -> Self {
-        Self::with_fetcher(db, configured, reader, Fetcher::of_system())
+    pub fn new(db: Db, configured: Vec<ToolServerConfig>, reader: Arc<dyn FileReader>) -> Self {
+        Self::with_fetcher(db, configured, reader, Fetcher::with_system_resolver())
     }
 
     /// The same with pages that come through this.
-    pub fn with_fetcher(db: Db, configured: Vec<ToolServer>, reader: Arc<dyn Reader>, fetcher: Fetcher) -> Self {
-        let library = Arc::new(Shelves(db.clone()));
+    pub fn with_fetcher(
+        db: Db,
+        configured: Vec<ToolServerConfig>,
+        reader: Arc<dyn FileReader>,
+        fetcher: Fetcher,
+    ) -> Self {
+        let library = Arc::new(ChatLibrary(db.clone()));
         let built_in = BuiltInTools { library, reader, fetcher };
         let configured = RwLock::new(Arc::new(configured));
-        Self(Arc::new(Bench { db, built_in, servers: Servers::new(), configured }))
+        Self(Arc::new(ToolboxInner { db, built_in, servers: McpServers::new(), configured }))
     }
 
-    pub(crate) fn servers(&self) -> &Servers {
+    pub(crate) fn servers(&self) -> &McpServers {
         &self.0.servers
     }
 
-    pub(crate) fn configured(&self) -> Arc<Vec<ToolServer>> {
+    pub(crate) fn configured(&self) -> Arc<Vec<ToolServerConfig>> {
         Arc::clone(&self.0.configured.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The server of this id that the configuration sets.
-    pub(crate) fn configured_server(&self, id: &str) -> Option<ToolServer> {
+    pub(crate) fn configured_server(&self, id: &str) -> Option<ToolServerConfig> {
         self.configured().iter().find(|server| server.id == id).cloned()
     }
 
@@ -83,13 +90,13 @@ impl Tools {
     }
 
     /// What a server is run under: one of the configuration is everybody's.
-    pub(crate) fn key(&self, owner: UserId, server: &str) -> ServerKey {
+    pub(crate) fn server_key(&self, owner: UserId, server: &str) -> McpServerKey {
         let owner = if self.configured_server(server).is_some() { None } else { Some(owner) };
-        ServerKey { owner, server: server.to_owned() }
+        McpServerKey { owner, server: server.to_owned() }
     }
 
     /// Begins the servers of the configuration. Nobody waits for them.
-    pub(crate) fn begin_configured(&self) {
+    pub(crate) fn start_configured(&self) {
         for server in self.configured().iter() {
             self.0.servers.put(configured_key(server), server_config(server));
         }
@@ -102,7 +109,7 @@ impl Tools {
 
     /// Takes other servers of the configuration: new ones begin, changed ones begin anew, and those that are gone end.
     /// Calls that run end first.
-    pub(crate) fn set_configured(&self, configured: Vec<ToolServer>) {
+    pub(crate) fn set_configured(&self, configured: Vec<ToolServerConfig>) {
         let configured = Arc::new(configured);
         let before = {
             let mut present = self.0.configured.write().unwrap_or_else(PoisonError::into_inner);
@@ -113,33 +120,33 @@ impl Tools {
         }
         for server in configured.iter() {
             // One that is trusted otherwise, and is reached as before, goes on.
-            if !before.iter().any(|old| old.id == server.id && old.is_reached_as(server)) {
+            if !before.iter().any(|old| old.id == server.id && old.has_same_connection(server)) {
                 self.0.servers.replace(configured_key(server), server_config(server));
             }
         }
     }
 
     /// Every server that is on, by id, with what it offers now, or offered last where it does not answer.
-    pub(crate) async fn offerings(&self, owner: UserId) -> Result<Vec<Offering>, StoreError> {
+    pub(crate) async fn offerings(&self, owner: UserId) -> Result<Vec<ToolServerOffering>, StoreError> {
         let (stored, listings) =
-            tokio::try_join!(tool_servers::list(&self.0.db, owner), tool_listings::all(&self.0.db, owner))?;
+            tokio::try_join!(tool_servers::list(&self.0.db, owner), tool_listings::list(&self.0.db, owner))?;
         let configured = self.configured();
         let configured = configured.iter().map(|server| (server.id.clone(), server.name.clone()));
         let stored = stored.into_iter().filter(|row| row.is_enabled && self.configured_server(&row.slug).is_none());
         let mut named: Vec<(String, String)> = configured.chain(stored.map(|row| (row.slug, row.name))).collect();
         named.sort();
         let offering = |(server, name): (String, String)| {
-            let tools = self.tools_of(owner, &server, &listings);
-            Offering { server, name, tools }
+            let tools = self.server_tools(owner, &server, &listings);
+            ToolServerOffering { server, name, tools }
         };
         Ok(named.into_iter().map(offering).collect())
     }
 
     /// What a server offers now, or offered last.
-    pub(crate) fn tools_of(&self, owner: UserId, server: &str, listings: &[Listing]) -> Vec<Described> {
-        let status = self.0.servers.status(&self.key(owner, server));
+    pub(crate) fn server_tools(&self, owner: UserId, server: &str, listings: &[ToolListing]) -> Vec<ToolDescription> {
+        let status = self.0.servers.status(&self.server_key(owner, server));
         match status {
-            Some(status) if status.state == State::Ready => status.tools,
+            Some(status) if status.state == McpServerState::Ready => status.tools,
             _ => {
                 let listing = listings.iter().find(|listing| listing.server == server);
                 listing.map(|listing| listing.tools.iter().map(described).collect()).unwrap_or_default()
@@ -148,11 +155,15 @@ impl Tools {
     }
 
     /// One tool as its server, or Turnleaf, describes it now.
-    pub(crate) async fn find(&self, owner: UserId, origin: &ToolOrigin) -> Result<Option<Described>, StoreError> {
+    pub(crate) async fn find_tool(
+        &self,
+        owner: UserId,
+        origin: &ToolOrigin,
+    ) -> Result<Option<ToolDescription>, StoreError> {
         let (server, tool) = match origin {
             ToolOrigin::Client | ToolOrigin::Provider { .. } => return Ok(None),
             ToolOrigin::BuiltIn { tool } => {
-                return Ok(built_in::described().into_iter().find(|known| known.tool == *tool));
+                return Ok(built_in::describe_all().into_iter().find(|known| known.tool == *tool));
             }
             ToolOrigin::Server { server, tool } => (server, tool),
         };
@@ -162,13 +173,13 @@ impl Tools {
                 return Ok(None);
             }
         }
-        let listings = tool_listings::all(&self.0.db, owner).await?;
-        Ok(self.tools_of(owner, server, &listings).into_iter().find(|known| known.tool == *tool))
+        let listings = tool_listings::list(&self.0.db, owner).await?;
+        Ok(self.server_tools(owner, server, &listings).into_iter().find(|known| known.tool == *tool))
     }
 
     /// Hands a call on to whoever runs it.
-    fn begin(&self, call: ToolCall) -> Running {
-        let unavailable = || Running::over(said(Fate::Unavailable, NOT_AVAILABLE));
+    fn start_call(&self, call: ToolCall) -> RunningCall {
+        let unavailable = || RunningCall::from_result(text_result(CallOutcome::Unavailable, NOT_AVAILABLE));
         match call.origin {
             ToolOrigin::BuiltIn { tool } => {
                 self.0.built_in.run(&tool, call.arguments, call.caller).unwrap_or_else(unavailable)
@@ -176,9 +187,14 @@ impl Tools {
             ToolOrigin::Server { server, tool } => {
                 let arguments = match call.arguments {
                     Value::Object(arguments) => arguments,
-                    _ => return Running::over(said(Fate::Failed, "the arguments must be an object")),
+                    _ => {
+                        return RunningCall::from_result(text_result(
+                            CallOutcome::Failed,
+                            "the arguments must be an object",
+                        ));
+                    }
                 };
-                let key = self.key(call.caller.owner, &server);
+                let key = self.server_key(call.caller.owner, &server);
                 self.0.servers.call(&key, &tool, arguments, call.caller)
             }
             ToolOrigin::Client | ToolOrigin::Provider { .. } => unavailable(),
@@ -186,27 +202,27 @@ impl Tools {
     }
 }
 
-fn configured_key(server: &ToolServer) -> ServerKey {
-    ServerKey { owner: None, server: server.id.clone() }
+fn configured_key(server: &ToolServerConfig) -> McpServerKey {
+    McpServerKey { owner: None, server: server.id.clone() }
 }
 
-fn server_config(server: &ToolServer) -> ServerConfig {
+fn server_config(server: &ToolServerConfig) -> McpServerConfig {
     let transport = match &server.reach {
-        Reach::Program { argv, env, folder } => {
+        ToolServerTransport::Program { argv, env, folder } => {
             let plain =
                 |(name, value): (&String, &secrecy::SecretString)| (name.clone(), value.expose_secret().to_owned());
-            Transport::Program { argv: argv.clone(), env: env.iter().map(plain).collect(), folder: folder.clone() }
+            McpTransport::Program { argv: argv.clone(), env: env.iter().map(plain).collect(), folder: folder.clone() }
         }
-        Reach::Http { url, headers } => {
-            Transport::Http { url: url.clone(), headers: headers.clone(), local_network: true }
+        ToolServerTransport::Http { url, headers } => {
+            McpTransport::Http { url: url.clone(), headers: headers.clone(), local_network: true }
         }
     };
-    ServerConfig { name: server.name.clone(), transport, idle: server.idle, total: server.total }
+    McpServerConfig { name: server.name.clone(), transport, idle: server.idle, total: server.total }
 }
 
 /// A tool of a listing as its server described it then.
-fn described(listed: &ListedTool) -> Described {
-    Described {
+fn described(listed: &ListedTool) -> ToolDescription {
+    ToolDescription {
         tool: listed.tool.clone(),
         title: listed.title.clone(),
         description: listed.description.clone(),
@@ -217,7 +233,7 @@ fn described(listed: &ListedTool) -> Described {
 }
 
 /// The same the other way.
-fn listed(tool: &Described) -> ListedTool {
+fn listed(tool: &ToolDescription) -> ListedTool {
     ListedTool {
         tool: tool.tool.clone(),
         title: tool.title.clone(),
@@ -227,29 +243,29 @@ fn listed(tool: &Described) -> ListedTool {
     }
 }
 
-impl Toolbox for Tools {
-    fn gate<'a>(&'a self, call: &'a ToolCall, granted: Option<&'a str>) -> BoxFuture<'a, Gate> {
+impl Toolbox for ServiceToolbox {
+    fn gate<'a>(&'a self, call: &'a ToolCall, granted: Option<&'a str>) -> BoxFuture<'a, GateDecision> {
         Box::pin(async move {
-            match self.decide(call, granted).await {
+            match self.gate_decision(call, granted).await {
                 Ok(gate) => gate,
                 Err(error) => {
                     tracing::error!(turn = %call.caller.turn, %error, "whether a tool may run cannot be read");
-                    Gate::Refuse(NOT_AVAILABLE.into())
+                    GateDecision::Refuse(NOT_AVAILABLE.into())
                 }
             }
         })
     }
 
-    fn run(&self, call: ToolCall) -> Running {
+    fn run(&self, call: ToolCall) -> RunningCall {
         let reader = Arc::clone(&self.0.built_in.reader);
-        let Running { outcome, progress } = self.begin(call);
+        let RunningCall { result: outcome, progress } = self.start_call(call);
         // Nothing of a result is stored or shown before its pictures are drawn again.
-        Running { outcome: Box::pin(async move { redrawn(&*reader, outcome.await).await }), progress }
+        RunningCall { result: Box::pin(async move { redraw_pictures(&*reader, outcome.await).await }), progress }
     }
 
-    fn offered<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {
+    fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {
         Box::pin(async move {
-            match self.select(owner, choice).await {
+            match self.select_tools(owner, choice).await {
                 Ok(selection) => selection.offered,
                 Err(error) => {
                     tracing::error!(%error, "which tools there are cannot be read; none are offered");

@@ -7,48 +7,48 @@ use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::export::Parts;
-use turnleaf_domain::{ChatId, ImportedFrom, Role, TurnId, UserId};
-use turnleaf_interchange::archive::{ArchivedBlob, ArchivedBranch, Bytes as Kept, Head, Writer};
-use turnleaf_interchange::markdown::{self, ChatHeading, Options, Shown};
-use turnleaf_providers::redact::Secrets;
+use turnleaf_domain::export::ExportOptions;
+use turnleaf_domain::{ChatId, ImportOrigin, Role, TurnId, UserId};
+use turnleaf_interchange::archive::{ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBranch, ArchivedBytes as Kept};
+use turnleaf_interchange::markdown::{self, ChatHeading, ExportedTurn, MarkdownOptions};
+use turnleaf_providers::redaction::SecretSet;
 use turnleaf_store::{archive, blobs, chat_sources, chats};
 
-mod beside;
-mod clean;
+mod archive_output;
 mod damages;
 mod documents;
 mod git;
-mod out;
+mod metadata;
 mod path;
 mod placeholders;
 mod plan;
+mod redaction;
 mod tree;
 
-use beside::LookedFor;
-use clean::clean_chat;
-use damages::Damages;
-use out::{Out, unwritable};
+use archive_output::{ArchiveOutput, unwritable};
+use damages::ExportDamages;
+use metadata::BlobPresence;
 pub use path::ExportedPath;
+use redaction::redact_chat;
 use tree::{ChatTree, ReadTurn};
 
 /// What is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum ExportScope {
     Chat(ChatId),
     /// All chats and all documents.
     Everything,
 }
 
 /// Bytes without keys that were stored before they were taken out on arrival.
-fn clean(keys: &Secrets, kept: Kept) -> Kept {
+fn redact_blob(keys: &SecretSet, kept: Kept) -> Kept {
     if keys.is_empty() { kept } else { Kept(keys.redact_bytes(kept.0.into()).into()) }
 }
 
 impl Service {
     /// What leaves as a page of its own, without keys.
-    pub fn without_keys(&self, page: String) -> String {
-        let clean = self.supervisor().registry().without_keys(page.into_bytes().into());
+    pub fn redact_keys(&self, page: String) -> String {
+        let clean = self.supervisor().registry().redact_keys(page.into_bytes().into());
         String::from_utf8_lossy(&clean).into_owned()
     }
 
@@ -57,32 +57,37 @@ impl Service {
     ///
     /// # Errors
     /// `NotFound` before anything is written, where the owner has no such chat.
-    pub async fn export_archive(&self, owner: UserId, which: Which, send: &Sender<Bytes>) -> Result<u64, ServiceError> {
-        let (mut damages, mut unread) = (Damages::default(), Vec::new());
+    pub async fn export_archive(
+        &self,
+        owner: UserId,
+        which: ExportScope,
+        send: &Sender<Bytes>,
+    ) -> Result<u64, ServiceError> {
+        let (mut damages, mut unread) = (ExportDamages::default(), Vec::new());
         let chats = match which {
-            Which::Chat(chat) => vec![self.chat(owner, chat).await?.id],
-            Which::Everything => archive::chats(self.db(), owner, &mut unread).await?,
+            ExportScope::Chat(chat) => vec![self.chat(owner, chat).await?.id],
+            ExportScope::Everything => archive::chats(self.db(), owner, &mut unread).await?,
         };
         let (mut blobs, mut documents) = (BTreeSet::new(), BTreeSet::new());
         // What comes along with a chat stands before it, so its turns are counted first: of one that comes later, or ends
         // later, the images would be missing.
         let mut standing = Vec::with_capacity(chats.len());
         for chat in &chats {
-            standing.push(archive::over(self.db(), owner, *chat).await?);
-            let (of_blobs, of_documents) = archive::named(self.db(), owner, *chat, &mut unread).await?;
+            standing.push(archive::finished_turn_ids(self.db(), owner, *chat).await?);
+            let (of_blobs, of_documents) = archive::list_attached_ids(self.db(), owner, *chat, &mut unread).await?;
             blobs.extend(of_blobs);
             documents.extend(of_documents);
         }
-        if which == Which::Everything {
+        if which == ExportScope::Everything {
             documents.extend(archive::documents(self.db(), owner, &mut unread).await?);
         }
         for id in &documents {
-            blobs.extend(self.origins_of(owner, *id, &mut unread).await?);
+            blobs.extend(self.document_origins(owner, *id, &mut unread).await?);
         }
-        damages.unreadable(unread);
-        let head = Head::now(self.clock().now());
-        let writer = Writer::begin(Vec::new(), &head).map_err(unwritable)?;
-        let mut out = Out { writer, send, blobs: LookedFor::new(), damages, damaged: 0 };
+        damages.note_unreadable(unread);
+        let head = ArchiveHead::new(self.clock().now());
+        let writer = ArchiveWriter::new(Vec::new(), &head).map_err(unwritable)?;
+        let mut out = ArchiveOutput { writer, send, blobs: BlobPresence::new(), damages, damaged: 0 };
         if !self.write_blobs(owner, blobs, &mut out).await? {
             return Ok(0);
         }
@@ -101,8 +106,8 @@ impl Service {
         if damaged > 0 {
             tracing::warn!(damaged, "stored values could not be exported; the archive names them, and `turnleaf fsck`");
         }
-        out.writer.damaged(out.damages.into_named());
-        let rest = out.writer.end().map_err(unwritable)?;
+        out.writer.set_damaged(out.damages.into_differences());
+        let rest = out.writer.finish().map_err(unwritable)?;
         let _ = send.send(rest.into()).await;
         Ok(damaged)
     }
@@ -112,20 +117,20 @@ impl Service {
         &self,
         owner: UserId,
         named: BTreeSet<String>,
-        out: &mut Out<'_>,
+        out: &mut ArchiveOutput<'_>,
     ) -> Result<bool, ServiceError> {
         for sha256 in named {
             let mut unread = Vec::new();
             let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
-            let found = out.damages.unless_damaged(found)?;
-            out.damages.unreadable(unread);
+            let found = out.damages.ok_unless_damaged(found)?;
+            out.damages.note_unreadable(unread);
             let found = found.flatten();
             // What names one that is missing says so.
             out.blobs.insert(sha256.clone(), found.is_some());
             let Some(blob) = found else { continue };
             let bytes = Kept(blob.bytes.to_vec());
-            let name = blob.name.filter(|name| !name.is_empty()).map(|name| self.without_keys(name));
-            out.writer.blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
+            let name = blob.name.filter(|name| !name.is_empty()).map(|name| self.redact_keys(name));
+            out.writer.write_blob(&ArchivedBlob { sha256, mime: blob.mime, name, bytes }).map_err(unwritable)?;
             if !out.flush().await {
                 return Ok(false);
             }
@@ -140,31 +145,31 @@ impl Service {
         owner: UserId,
         id: ChatId,
         over: &HashSet<TurnId>,
-        out: &mut Out<'_>,
+        out: &mut ArchiveOutput<'_>,
     ) -> Result<bool, ServiceError> {
         let mut unread = Vec::new();
         let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await;
-        let Some(mut chat) = out.damages.unless_damaged(found)?.flatten() else { return Ok(true) };
+        let Some(mut chat) = out.damages.ok_unless_damaged(found)?.flatten() else { return Ok(true) };
         // Readers may be slow, and the chat goes on meanwhile. What begins after this is not in the archive, nor is what
         // hangs on it.
-        let mut tree = self.chat_tree(owner, id, over).await?;
-        tree.damages.unreadable(unread);
+        let mut tree = self.plan_chat_tree(owner, id, over).await?;
+        tree.damages.note_unreadable(unread);
         // The chat's own row stands before its turns and names two things that may not be over yet.
-        chat.last_viewed_turn_id = tree.shown(chat.last_viewed_turn_id);
+        chat.last_viewed_turn_id = tree.shown_turn(chat.last_viewed_turn_id);
         // A branch that was deleted is not here any more, though it may be named still.
         chat.default_branch_id =
             chat.default_branch_id.filter(|named| tree.branches.iter().any(|branch| branch.id == *named));
         chat.copied_from_turn_id = None;
-        clean_chat(&self.supervisor().registry().known_keys(), &mut chat);
-        let (source, tools) = self.beside_tree(&mut tree).await?;
-        out.writer.begin_chat(&chat, source.as_ref(), tools.as_ref()).map_err(unwritable)?;
+        redact_chat(&self.supervisor().registry().known_keys(), &mut chat);
+        let (source, tools) = self.tree_metadata(&mut tree).await?;
+        out.writer.start_chat(&chat, source.as_ref(), tools.as_ref()).map_err(unwritable)?;
         let mut replies: Vec<TurnId> = Vec::new();
-        while let Some(ReadTurn { turn, .. }) = self.next_turn(&mut tree).await? {
+        while let Some(ReadTurn { turn, .. }) = self.next_export_turn(&mut tree).await? {
             if turn.role == Role::Assistant {
                 replies.push(turn.id);
             }
             tree.note_missing_images(&turn, &out.blobs);
-            out.writer.turn(&turn).map_err(unwritable)?;
+            out.writer.write_turn(&turn).map_err(unwritable)?;
             if !out.flush().await {
                 return Ok(false);
             }
@@ -173,15 +178,15 @@ impl Service {
             return Ok(false);
         }
         for exchange in tree.take_exchanges() {
-            out.writer.exchange(&exchange).map_err(unwritable)?;
+            out.writer.write_exchange(&exchange).map_err(unwritable)?;
         }
         for branch in tree.take_branches() {
             let frozen = self.frozen_for_export(&mut tree, branch.id).await?;
             let archived = ArchivedBranch { branch, system_prompt: frozen.system_prompt, tools: frozen.tools };
-            out.writer.branch(&archived).map_err(unwritable)?;
+            out.writer.write_branch(&archived).map_err(unwritable)?;
         }
         out.damaged += tree.damages.count();
-        out.writer.damaged(tree.damages.into_named());
+        out.writer.set_damaged(tree.damages.into_differences());
         out.writer.end_chat().map_err(unwritable)?;
         Ok(out.flush().await)
     }
@@ -192,21 +197,21 @@ impl Service {
         owner: UserId,
         replies: Vec<TurnId>,
         tree: &mut ChatTree,
-        out: &mut Out<'_>,
+        out: &mut ArchiveOutput<'_>,
     ) -> Result<bool, ServiceError> {
         let keys = self.supervisor().registry().known_keys();
         for turn in replies {
             let mut unread = Vec::new();
             for mut generation in archive::generations(self.db(), owner, turn, &mut unread).await? {
-                let raw = archive::raw(self.db(), owner, generation.id, &mut unread).await?;
-                generation.raw = raw.map(|raw| clean(&keys, raw));
-                generation.request = clean(&keys, generation.request);
-                out.writer.generation(generation).map_err(unwritable)?;
+                let raw = archive::raw_response(self.db(), owner, generation.id, &mut unread).await?;
+                generation.raw = raw.map(|raw| redact_blob(&keys, raw));
+                generation.request = redact_blob(&keys, generation.request);
+                out.writer.write_generation(generation).map_err(unwritable)?;
                 if !out.flush().await {
                     return Ok(false);
                 }
             }
-            tree.damages.unreadable(unread);
+            tree.damages.note_unreadable(unread);
         }
         Ok(true)
     }
@@ -215,7 +220,7 @@ impl Service {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn imported_from(&self, owner: UserId, id: ChatId) -> Result<Option<ImportedFrom>, ServiceError> {
+    pub async fn imported_from(&self, owner: UserId, id: ChatId) -> Result<Option<ImportOrigin>, ServiceError> {
         Ok(chat_sources::find(self.db(), owner, id).await?)
     }
 
@@ -225,13 +230,13 @@ impl Service {
         owner: UserId,
         id: ChatId,
         leaf: Option<TurnId>,
-        parts: Parts,
+        parts: ExportOptions,
     ) -> Result<Vec<u8>, ServiceError> {
         let ExportedPath { path, imported_from, damaged } = self.path_for_export(owner, id, leaf).await?;
-        let shown: Vec<Shown<'_>> = path
+        let shown: Vec<ExportedTurn<'_>> = path
             .turns
             .iter()
-            .map(|turn| Shown {
+            .map(|turn| ExportedTurn {
                 turn,
                 is_thinking_mode: path.exchanges.get(&turn.id).is_some_and(|exchange| exchange.is_thinking_mode),
                 other_versions: path.siblings.get(&turn.id).map_or(0, |all| all.len().saturating_sub(1)),
@@ -246,7 +251,7 @@ impl Service {
             damaged: &damaged,
         };
         let image = |sha256: &str, mime: &str| format!("{sha256}.{}", mime.rsplit('/').next().unwrap_or_default());
-        let options = Options { reasoning: parts.reasoning, tools: parts.tools, image: &image };
+        let options = MarkdownOptions { reasoning: parts.reasoning, tools: parts.tools, image: &image };
         let mut text = Vec::new();
         markdown::write(&mut text, &heading, &shown, &options).map_err(unwritable)?;
         Ok(text)

@@ -3,20 +3,20 @@
 
 use std::time::Duration;
 
-use crate::turns::messages::Message;
-use crate::turns::placement::Place;
+use crate::turns::messages::UserMessage;
+use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::{Block, BlockState, chat_seq};
-use turnleaf_domain::settle::settle;
+use turnleaf_domain::params_resolution::resolve_params;
 use turnleaf_domain::turn::content_text;
 use turnleaf_domain::{
-    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, Params, Role, Turn, TurnStatus, Usage, UserId,
-    chat, limits,
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, ModelParams, Role, Turn, TurnStatus, Usage,
+    UserId, chat, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
-use turnleaf_run::Job;
+use turnleaf_run::RunJob;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, turns};
 
@@ -24,14 +24,14 @@ use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, turns};
 const OUTCOME_TIME: Duration = Duration::from_secs(600);
 
 /// What is known of an exchange before it is stored.
-pub(crate) struct ExchangeOf {
+pub(crate) struct NewExchange {
     pub id: ExchangeId,
     pub owner: UserId,
     pub kind: ExchangeKind,
     /// What the turn itself asks: it must fit the model.
-    pub params: Params,
+    pub params: ModelParams,
     /// What holds where the turn is silent: what the turn it replaces had asked for. The chat's own defaults come last.
-    pub base: Params,
+    pub base: ModelParams,
     /// The chat whose draft this sends: of the new chat's page `Some(None)`.
     pub sends_draft_of: Option<Option<ChatId>>,
     /// Whether the reader goes where the reply is; what the server asks by itself leaves the reader in place.
@@ -43,7 +43,7 @@ pub(crate) struct ExchangeOf {
 
 /// What was stored when a message was accepted. The reply runs by itself from here.
 #[derive(Debug, Clone)]
-pub struct Started {
+pub struct AcceptedExchange {
     pub chat: Chat,
     pub exchange: Exchange,
     pub user_turn: Turn,
@@ -54,7 +54,7 @@ pub struct Started {
 }
 
 /// Makes a new turn one that is complete with what a person wrote.
-pub(crate) fn written(turn: &mut Turn, message: Message) {
+pub(crate) fn complete_user_turn(turn: &mut Turn, message: UserMessage) {
     turn.status = TurnStatus::Complete;
     turn.completed_at = Some(turn.created_at);
     let block = |((content, block_metadata), seq)| Block {
@@ -79,48 +79,48 @@ impl Service {
         tx: &mut Tx,
         owner: UserId,
         mut chat: Chat,
-        message: &Message,
+        message: &UserMessage,
     ) -> Result<Chat, ServiceError> {
         if chat.title.is_empty() && !chat.settings.titled_by_user {
             let words = content_text(&message.contents);
-            chat.title = chat::title_from(if words.trim().is_empty() { message.first_title() } else { &words });
+            chat.title = chat::derive_title(if words.trim().is_empty() { message.first_title() } else { &words });
             chats::rename(tx, owner, chat.id, &chat.title, false).await?;
         }
         Ok(chat)
     }
 
     /// Stores the message itself.
-    pub(crate) async fn user_turn(
+    pub(crate) async fn insert_user_turn(
         &self,
         tx: &mut Tx,
         chat: &Chat,
-        place: &Place,
-        message: Message,
+        place: &TurnPlacement,
+        message: UserMessage,
         exchange: ExchangeId,
     ) -> Result<Turn, ServiceError> {
         let parent = place.parent.as_ref();
-        let mut turn = self.new_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
+        let mut turn = self.insert_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
         if let Some(source) = message.copy_of {
             turn.id = ids::mint_for_copy(source.uuid());
         }
-        written(&mut turn, message);
+        complete_user_turn(&mut turn, message);
         bind_results(parent, &mut turn)?;
         Ok(turn)
     }
 
     /// Stores the exchange with its pending reply, commits everything, and lets the reply run.
-    pub(crate) async fn answer(
+    pub(crate) async fn commit_exchange(
         &self,
         mut tx: Tx,
         chat: Chat,
         mut branch: Branch,
         user_turn: Turn,
-        of: ExchangeOf,
-    ) -> Result<Started, ServiceError> {
+        of: NewExchange,
+    ) -> Result<AcceptedExchange, ServiceError> {
         let is_new_message = matches!(of.kind, ExchangeKind::Send | ExchangeKind::Edit);
-        let defaults = of.base.or(&chat.settings.params);
+        let defaults = of.base.with_defaults(&chat.settings.params);
         let capabilities = self.supervisor().registry().capabilities(&branch.lock);
-        let settled = settle(&of.params, &defaults, &capabilities)?;
+        let settled = resolve_params(&of.params, &defaults, &capabilities)?;
         let exchange = Exchange {
             id: of.id,
             chat_id: chat.id,
@@ -128,7 +128,7 @@ impl Service {
             user_turn_id: Some(user_turn.id),
             kind: of.kind,
             is_thinking_mode: settled.is_thinking_mode,
-            params: of.params.or(&defaults),
+            params: of.params.with_defaults(&defaults),
             not_sent: settled.not_sent.clone(),
             client_request_id: of.request_id,
             created_at: self.clock().now(),
@@ -143,7 +143,7 @@ impl Service {
             turns::insert(&mut tx, &user_turn).await?;
         }
         let assistant_turn =
-            self.new_turn(&mut tx, &chat, &branch, Some(&user_turn), Role::Assistant, exchange.id).await?;
+            self.insert_turn(&mut tx, &chat, &branch, Some(&user_turn), Role::Assistant, exchange.id).await?;
         turns::insert(&mut tx, &assistant_turn).await?;
         if !branches::set_head(&mut tx, branch.id, branch.head_turn_id, assistant_turn.id).await? {
             return Err(ServiceError::conflict(
@@ -154,17 +154,17 @@ impl Service {
         branch.head_turn_id = Some(assistant_turn.id);
         if of.moves_reader {
             chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
-            branches::visit(&mut tx, branch.id, exchange.created_at).await?;
+            branches::record_visit(&mut tx, branch.id, exchange.created_at).await?;
         }
         if let Some(draft_of) = of.sends_draft_of {
             drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
         }
-        let job = Job {
+        let job = RunJob {
             owner: of.owner,
             chat: chat.clone(),
             turn: assistant_turn.clone(),
             lock: branch.lock.clone(),
-            settled,
+            resolved_params: settled,
             capabilities,
         };
         self.commit_and_start(tx, job).await?;
@@ -172,11 +172,11 @@ impl Service {
             // It is stored as a block and as plain text, and is sent once.
             self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
         }
-        Ok(Started { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
+        Ok(AcceptedExchange { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 
     /// Commits what was stored of an exchange, and then lets its reply run.
-    async fn commit_and_start(&self, mut tx: Tx, job: Job) -> Result<(), ServiceError> {
+    async fn commit_and_start(&self, mut tx: Tx, job: RunJob) -> Result<(), ServiceError> {
         let supervisor = self.supervisor().clone();
         // A reply that another process would not know of must not begin.
         self.db().fence(&mut tx).await?;
@@ -184,8 +184,8 @@ impl Service {
         // would wait for ever. So the task also waits longer than a person does for the outcome of a commit whose
         // acknowledgement was lost.
         let begun = tasks::spawn(async move {
-            tx.commit_patiently(OUTCOME_TIME).await?;
-            supervisor.start(job);
+            tx.commit_with_timeout(OUTCOME_TIME).await?;
+            supervisor.start_run(job);
             Ok::<_, StoreError>(())
         });
         let begun = tokio::time::timeout(limits::SEND_TIME, begun).await;
@@ -194,7 +194,7 @@ impl Service {
         Ok(())
     }
 
-    pub(crate) async fn new_turn(
+    pub(crate) async fn insert_turn(
         &self,
         tx: &mut Tx,
         chat: &Chat,
@@ -204,7 +204,7 @@ impl Service {
         exchange: ExchangeId,
     ) -> Result<Turn, ServiceError> {
         let now = self.clock().now();
-        let ord = chats::take_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?;
+        let ord = chats::allocate_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?;
         if ord > limits::TURNS_PER_CHAT {
             let message = format!("a chat has at most {} turns", limits::TURNS_PER_CHAT);
             return Err(ServiceError::conflict("too_many_turns", message));
@@ -235,7 +235,7 @@ impl Service {
     }
 
     /// What was asked for in the turn's own exchange.
-    pub(crate) async fn params_of(&self, owner: UserId, turn: &Turn) -> Result<Params, ServiceError> {
+    pub(crate) async fn exchange_params(&self, owner: UserId, turn: &Turn) -> Result<ModelParams, ServiceError> {
         let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
         Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())
     }

@@ -1,15 +1,15 @@
 //! Whether a turn that a request names is one of its chat.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, Invalid, Turn, TurnId, UserId};
+use turnleaf_domain::{ChatId, InvalidField, Turn, TurnId, UserId};
 use turnleaf_store::turns::{self, Ancestor};
 
 /// Why a turn is refused where one of this chat is asked for.
-pub const OF_ANOTHER_CHAT: &str = "this turn belongs to another chat";
+pub const OTHER_CHAT_REASON: &str = "this turn belongs to another chat";
 
 impl Service {
     /// The turn that a field names, which must be one of the chat.
-    pub(crate) async fn turn_in(
+    pub(crate) async fn turn_in_chat(
         &self,
         owner: UserId,
         chat: ChatId,
@@ -17,11 +17,11 @@ impl Service {
         id: TurnId,
     ) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
-        Ok(turn.ok_or_else(|| Invalid::new(field, "no such turn in this chat"))?)
+        Ok(turn.ok_or_else(|| InvalidField::new(field, "no such turn in this chat"))?)
     }
 
     /// The path to the turn that a field names, which must be one of the chat.
-    pub(crate) async fn lineage_in(
+    pub(crate) async fn lineage_in_chat(
         &self,
         owner: UserId,
         chat: ChatId,
@@ -31,16 +31,16 @@ impl Service {
         let path = turns::lineage(self.db(), owner, leaf).await?;
         match path.last() {
             None => Err(ServiceError::NotFound),
-            Some(end) if end.chat_id != chat => Err(Invalid::new(field, OF_ANOTHER_CHAT).into()),
+            Some(end) if end.chat_id != chat => Err(InvalidField::new(field, OTHER_CHAT_REASON).into()),
             Some(_) => Ok(path),
         }
     }
 
     /// The turn that a message follows, which must be one of the chat.
-    pub(super) async fn parent_in(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
+    pub(super) async fn parent_in_chat(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if turn.chat_id != chat {
-            return Err(Invalid::new("prev_turn_id", OF_ANOTHER_CHAT).into());
+            return Err(InvalidField::new("prev_turn_id", OTHER_CHAT_REASON).into());
         }
         Ok(turn)
     }

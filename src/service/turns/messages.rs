@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::ServiceError;
-use turnleaf_domain::attachment::{Attachment, CARD, Card};
-use turnleaf_domain::{Block, Content, Invalid, TurnId, limits};
-use turnleaf_tools::result::{Part, outcome};
-use turnleaf_tools::toolbox::Fate;
+use turnleaf_domain::attachment::{Attachment, AttachmentCard, CARD_KEY};
+use turnleaf_domain::{Block, Content, InvalidField, TurnId, limits};
+use turnleaf_tools::result::{ResultPart, build_result};
+use turnleaf_tools::toolbox::CallOutcome;
 
 /// The text after which nothing is left when everything invisible is taken away (badinputs.md S-UN-07).
 fn is_blank(text: &str) -> bool {
@@ -83,7 +83,7 @@ fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
 
 /// A block that is checked as far as it can be without looking anything up.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Piece {
+pub struct CheckedBlock {
     /// Of an image its type and perhaps its words, of a reference its version are still to be found.
     pub content: Content,
     pub quote: Option<String>,
@@ -91,7 +91,7 @@ pub struct Piece {
 
 /// What goes into a turn: the contents of its blocks, and what each says of itself.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Message {
+pub struct UserMessage {
     pub contents: Vec<Content>,
     /// As many.
     pub metadata: Vec<Value>,
@@ -99,20 +99,20 @@ pub struct Message {
     pub copy_of: Option<TurnId>,
 }
 
-impl Message {
+impl UserMessage {
     /// The blocks of a message that is stored, to be said again.
-    pub fn of(blocks: &[Block]) -> Self {
+    pub fn from_blocks(blocks: &[Block]) -> Self {
         let (contents, metadata) =
             blocks.iter().map(|block| (block.content.clone(), block.block_metadata.clone())).unzip();
         Self { contents, metadata, copy_of: None }
     }
 
-    pub(crate) fn push(&mut self, content: Content, card: Option<&Card>) {
+    pub(crate) fn push(&mut self, content: Content, card: Option<&AttachmentCard>) {
         self.contents.push(content);
-        self.metadata.push(card.map_or(Value::Null, |card| json!({ CARD: card })));
+        self.metadata.push(card.map_or(Value::Null, |card| json!({ CARD_KEY: card })));
     }
 
-    pub(crate) fn followed_by(mut self, other: Self) -> Self {
+    pub(crate) fn concat(mut self, other: Self) -> Self {
         self.contents.extend(other.contents);
         self.metadata.extend(other.metadata);
         self
@@ -120,7 +120,7 @@ impl Message {
 
     /// The title of the first thing that is attached; empty where nothing is.
     pub fn first_title(&self) -> &str {
-        self.metadata.iter().find_map(|metadata| metadata[CARD]["title"].as_str()).unwrap_or_default()
+        self.metadata.iter().find_map(|metadata| metadata[CARD_KEY]["title"].as_str()).unwrap_or_default()
     }
 }
 
@@ -143,13 +143,13 @@ impl From<Attachment> for MessageBlock {
 }
 
 /// Why a message is refused that says nothing.
-pub const IS_EMPTY: &str = "the message is empty";
+pub const EMPTY_MESSAGE_REASON: &str = "the message is empty";
 
 /// Checks what a person sends, as far as that needs no look at what is stored. NUL, which PostgreSQL cannot store, becomes its
 /// visible picture (badinputs.md S-UN-04); nothing else is changed.
-pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Piece>, ServiceError> {
+pub fn check_blocks(blocks: Vec<MessageBlock>) -> Result<Vec<CheckedBlock>, ServiceError> {
     if blocks.len() > limits::BLOCKS_PER_USER_TURN {
-        return Err(Invalid::new("content", format!("at most {} blocks", limits::BLOCKS_PER_USER_TURN)).into());
+        return Err(InvalidField::new("content", format!("at most {} blocks", limits::BLOCKS_PER_USER_TURN)).into());
     }
     let texts = blocks.iter().filter_map(|block| match block {
         MessageBlock::Text { text } => Some(text),
@@ -166,27 +166,27 @@ pub fn check(blocks: Vec<MessageBlock>) -> Result<Vec<Piece>, ServiceError> {
     }
     let is_text = |block: &MessageBlock| matches!(block, MessageBlock::Text { .. });
     if blocks.iter().all(is_text) && texts.clone().all(|text| is_blank(text)) {
-        return Err(Invalid::new("content", IS_EMPTY).into());
+        return Err(InvalidField::new("content", EMPTY_MESSAGE_REASON).into());
     }
     let count = |is_one: fn(&MessageBlock) -> bool| blocks.iter().filter(|block| is_one(block)).count();
     let references =
         count(|block| matches!(block, MessageBlock::Reference { .. } | MessageBlock::PartialReference { .. }));
     if references > limits::REFERENCES_PER_TURN {
         let reason = format!("at most {} references", limits::REFERENCES_PER_TURN);
-        return Err(Invalid::new("content", reason).into());
+        return Err(InvalidField::new("content", reason).into());
     }
     if count(|block| matches!(block, MessageBlock::Image { .. })) > limits::IMAGES_PER_TURN {
-        return Err(Invalid::new("content", format!("at most {} images", limits::IMAGES_PER_TURN)).into());
+        return Err(InvalidField::new("content", format!("at most {} images", limits::IMAGES_PER_TURN)).into());
     }
-    blocks.into_iter().map(piece).collect()
+    blocks.into_iter().map(check_block).collect()
 }
 
-fn piece(block: MessageBlock) -> Result<Piece, ServiceError> {
+fn check_block(block: MessageBlock) -> Result<CheckedBlock, ServiceError> {
     let quote = match &block {
         MessageBlock::PartialReference { quote, .. } => quote.clone(),
         _ => None,
     };
-    Ok(Piece { content: content(block)?, quote })
+    Ok(CheckedBlock { content: content(block)?, quote })
 }
 
 fn content(block: MessageBlock) -> Result<Content, ServiceError> {
@@ -195,9 +195,11 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
         MessageBlock::Image { blob, alt } => {
             let alt = alt.unwrap_or_default().replace('\0', "\u{2400}");
             if alt.chars().count() > limits::ALT_CHARS {
-                return Err(
-                    Invalid::new("content", format!("`alt` has at most {} characters", limits::ALT_CHARS)).into()
-                );
+                return Err(InvalidField::new(
+                    "content",
+                    format!("`alt` has at most {} characters", limits::ALT_CHARS),
+                )
+                .into());
             }
             Ok(Content::Image { blob, mime: String::new(), alt })
         }
@@ -209,7 +211,7 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
         } => Ok(Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end }),
         MessageBlock::ToolResult { tool_use_id, result, is_error } => {
             if tool_use_id.is_empty() || tool_use_id.contains('\0') {
-                return Err(Invalid::new("content", "a result names its call with `tool_use_id`").into());
+                return Err(InvalidField::new("content", "a result names its call with `tool_use_id`").into());
             }
             let bytes = result.as_str().map_or_else(|| result.to_string().len(), str::len);
             if bytes > limits::TOOL_RESULT_BYTES {
@@ -217,8 +219,8 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
                 return Err(ServiceError::TooLarge { field: "content", limit });
             }
             let cleaned = match result {
-                Value::String(text) => outcome(Fate::Done, vec![Part::Text(text)], None),
-                other => outcome(Fate::Done, Vec::new(), Some(other)),
+                Value::String(text) => build_result(CallOutcome::Done, vec![ResultPart::Text(text)], None),
+                other => build_result(CallOutcome::Done, Vec::new(), Some(other)),
             };
             let metadata = if cleaned.metadata.is_empty() { Value::Null } else { Value::Object(cleaned.metadata) };
             Ok(Content::ToolResult {
@@ -243,26 +245,29 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_nothing_visible_is_empty() {
+    fn message_of_nothing_visible_is_empty() {
         for blank in ["", " \n\t\u{200b}\u{a0}", "\u{feff}", "\u{e0061}"] {
-            assert!(matches!(check(text(blank)), Err(ServiceError::Invalid(_))), "{blank:?}");
+            assert!(matches!(check_blocks(text(blank)), Err(ServiceError::Invalid(_))), "{blank:?}");
         }
-        assert!(check(Vec::new()).is_err());
+        assert!(check_blocks(Vec::new()).is_err());
     }
 
     #[test]
-    fn the_bound_is_one_mebibyte_and_not_a_byte_more() {
+    fn bound_is_one_mebibyte_and_not_a_byte_more() {
         // Four bytes a character keeps the count of characters below its own bound.
         let largest = "𝄞".repeat(limits::MESSAGE_BYTES / 4);
-        assert!(check(text(&largest)).is_ok());
-        assert!(matches!(check(text(&(largest + "a"))), Err(ServiceError::TooLarge { .. })));
-        assert!(matches!(check(text(&"a".repeat(limits::MESSAGE_CHARS + 1))), Err(ServiceError::TooLarge { .. })));
+        assert!(check_blocks(text(&largest)).is_ok());
+        assert!(matches!(check_blocks(text(&(largest + "a"))), Err(ServiceError::TooLarge { .. })));
+        assert!(matches!(
+            check_blocks(text(&"a".repeat(limits::MESSAGE_CHARS + 1))),
+            Err(ServiceError::TooLarge { .. })
+        ));
     }
 
     #[test]
-    fn text_is_kept_as_it_is_except_for_nul() {
+    fn text_is_kept_except_for_nul() {
         let odd = "👩‍👩‍👧 e\u{301} \u{fb01} Å  \n";
-        let checked = |said: &str| check(text(said)).unwrap().remove(0).content;
+        let checked = |said: &str| check_blocks(text(said)).unwrap().remove(0).content;
         assert_eq!(checked(odd), Content::text(odd));
         assert_eq!(checked("a\0b"), Content::text("a\u{2400}b"));
     }

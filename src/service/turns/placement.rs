@@ -5,14 +5,14 @@ use serde_json::json;
 
 use crate::providers::draft::check_model;
 use crate::{Service, ServiceError};
-use turnleaf_domain::branch::{Frozen, resolve_lock};
+use turnleaf_domain::branch::{PromptPrefix, resolve_lock};
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::turn::content_text;
 use turnleaf_domain::{
-    Branch, BranchId, Chat, ChatId, Content, Invalid, Lock, Origin, Role, Turn, TurnId, UserId, limits,
+    Branch, BranchId, BranchOrigin, Chat, ChatId, Content, InvalidField, ModelLock, Role, Turn, TurnId, UserId, limits,
 };
-use turnleaf_platform::endpoint::is_id;
+use turnleaf_platform::endpoint::is_provider_id;
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{branches, chats, deletions, turns};
@@ -22,7 +22,7 @@ const BRANCH_NAME_CHARS: usize = 32;
 
 /// What a request says about the place.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct PlacementRequest {
     pub prev_turn_id: Option<TurnId>,
     pub branch_id: Option<BranchId>,
     pub provider: Option<String>,
@@ -32,13 +32,13 @@ pub struct Wanted {
 }
 
 /// The place that was found; the branch is stored already.
-pub struct Place {
+pub struct TurnPlacement {
     pub parent: Option<Turn>,
     pub branch: Branch,
 }
 
 /// What a branch is called after the message that it begins with.
-pub(crate) fn name_after(says: &[Content]) -> String {
+pub(crate) fn branch_name_after(says: &[Content]) -> String {
     let words = first_words(&content_text(says), BRANCH_NAME_CHARS);
     if words.is_empty() { "branch".to_owned() } else { words }
 }
@@ -49,21 +49,21 @@ fn numbered(name: &str, n: usize) -> String {
 }
 
 /// How a new branch comes about.
-pub(crate) struct Leaving<'a> {
+pub(crate) struct BranchFork<'a> {
     /// The new branch's.
     pub id: BranchId,
     pub source: &'a Branch,
     /// The last turn that both share.
     pub from: Option<TurnId>,
-    pub origin: Origin,
-    pub lock: Lock,
+    pub origin: BranchOrigin,
+    pub lock: ModelLock,
     /// What it is named after; a number is added where another branch has that name.
     pub name: String,
 }
 
 impl Service {
     /// The lock of a chat's first branch.
-    pub fn first_lock(&self, wanted: &Wanted) -> Result<Lock, ServiceError> {
+    pub fn first_lock(&self, wanted: &PlacementRequest) -> Result<ModelLock, ServiceError> {
         let registry = self.supervisor().registry();
         let lock = resolve_lock(
             wanted.provider.as_deref(),
@@ -77,28 +77,28 @@ impl Service {
 
     /// The chat, held until the transaction ends: who adds to one chat does so one after the other, and reads what the
     /// one before has stored. Call this after the request's name is taken and before anything of the chat is read.
-    pub(crate) async fn hold_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
-        chats::hold(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
+    pub(crate) async fn lock_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
+        chats::lock_for_update(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
     /// Finds the place of a user turn in a chat that is held.
-    pub(crate) async fn place(
+    pub(crate) async fn place_user_turn(
         &self,
         tx: &mut Tx,
         chat: &Chat,
-        wanted: &Wanted,
+        wanted: &PlacementRequest,
         says: &[Content],
-    ) -> Result<Place, ServiceError> {
+    ) -> Result<TurnPlacement, ServiceError> {
         let owner = chat.owner_id;
         let parent = match wanted.prev_turn_id {
-            Some(id) => Some(self.parent_in(owner, chat.id, id).await?),
+            Some(id) => Some(self.parent_in_chat(owner, chat.id, id).await?),
             None => None,
         };
         let source = match (wanted.branch_id, &parent, chat.default_branch_id) {
             (Some(id), ..) => {
                 let named = branches::find(self.db(), owner, id).await?.filter(|branch| branch.chat_id == chat.id);
-                Some(named.ok_or_else(|| Invalid::new("branch_id", "no such branch in this chat"))?)
+                Some(named.ok_or_else(|| InvalidField::new("branch_id", "no such branch in this chat"))?)
             }
             (None, Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
             (None, None, Some(id)) => branches::find(self.db(), owner, id).await?,
@@ -111,38 +111,39 @@ impl Service {
         let end = source.head_turn_id.or(source.fork_turn_id);
         let parent = match (parent, end) {
             (Some(parent), _) => Some(parent),
-            (None, Some(end)) => Some(self.parent_in(owner, chat.id, end).await?),
+            (None, Some(end)) => Some(self.parent_in_chat(owner, chat.id, end).await?),
             (None, None) => None,
         };
-        let lock = if wanted.may_branch { self.lock_from(&source, wanted)? } else { source.lock.clone() };
+        let lock = if wanted.may_branch { self.fork_lock(&source, wanted)? } else { source.lock.clone() };
         if !wanted.may_branch {
             self.check_lock(&source, wanted, parent.as_ref())?;
         }
         if let Some(parent) = &parent {
             if !parent.status.is_terminal() {
-                return Err(ServiceError::reply_before_runs());
+                return Err(ServiceError::earlier_reply_running());
             }
             if parent.role == Role::User {
                 let reason = "a message follows a reply, not another message; try the one without a reply again first";
-                return Err(Invalid::new("prev_turn_id", reason).into());
+                return Err(InvalidField::new("prev_turn_id", reason).into());
             }
         }
         let at = parent.as_ref().map(|turn| turn.id);
-        self.check_room(tx, chat.id, at).await?;
-        self.check_available(&lock, at)?;
-        let origin = if lock == source.lock { Origin::Fork } else { Origin::ModelSwitch };
-        let leaving = Leaving { id: ids::mint(), source: &source, from: at, origin, lock, name: name_after(says) };
-        let branch = self.go_on_or_fork(tx, chat, leaving).await?;
-        Ok(Place { parent, branch })
+        self.check_sibling_room(tx, chat.id, at).await?;
+        self.check_lock_available(&lock, at)?;
+        let origin = if lock == source.lock { BranchOrigin::Fork } else { BranchOrigin::ModelSwitch };
+        let leaving =
+            BranchFork { id: ids::mint(), source: &source, from: at, origin, lock, name: branch_name_after(says) };
+        let branch = self.continue_or_fork(tx, chat, leaving).await?;
+        Ok(TurnPlacement { parent, branch })
     }
 
     /// The branch on which something is added in a chat that is held: the source itself at its end and with its lock,
     /// else one that leaves it.
-    pub(crate) async fn go_on_or_fork(
+    pub(crate) async fn continue_or_fork(
         &self,
         tx: &mut Tx,
         chat: &Chat,
-        leaving: Leaving<'_>,
+        leaving: BranchFork<'_>,
     ) -> Result<Branch, ServiceError> {
         let source = leaving.source;
         let end = source.head_turn_id.or(source.fork_turn_id);
@@ -150,27 +151,27 @@ impl Service {
         if leaving.lock == source.lock && leaving.from == end && !deletions::has_deleted_turns(tx, source.id).await? {
             if source.head_turn_id.is_none() {
                 // Its tools are fixed with its first turn, and servers may have come or gone since it was made.
-                let tools = self.offered_to(chat.owner_id, &source.lock, &self.choice_of(chat).await?).await;
+                let tools = self.offered_tools(chat.owner_id, &source.lock, &self.chat_tool_choice(chat).await?).await;
                 branches::set_tools(tx, source.id, &tools).await?;
             }
             return Ok(source.clone());
         }
-        self.fork(tx, chat, leaving).await
+        self.fork_branch(tx, chat, leaving).await
     }
 
     /// The lock of a branch that leaves `source` for what is wanted; the source's own where nothing is.
-    pub(crate) fn lock_from(&self, source: &Branch, wanted: &Wanted) -> Result<Lock, ServiceError> {
+    pub(crate) fn fork_lock(&self, source: &Branch, wanted: &PlacementRequest) -> Result<ModelLock, ServiceError> {
         let lock = self.resolve(source, wanted);
         // What could be a provider may have been one a moment ago; what could not is a mistake.
         let named = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
-        if let Some(provider) = named.filter(|provider| is_id(provider) || *provider == source.lock.provider) {
+        if let Some(provider) = named.filter(|provider| is_provider_id(provider) || *provider == source.lock.provider) {
             let model = lock.as_ref().map(|lock| lock.model.as_str());
             self.check_provider(provider, model, source.head_turn_id)?;
         }
         self.check_new_lock(wanted, lock)
     }
 
-    fn resolve(&self, source: &Branch, wanted: &Wanted) -> Option<Lock> {
+    fn resolve(&self, source: &Branch, wanted: &PlacementRequest) -> Option<ModelLock> {
         let registry = self.supervisor().registry();
         resolve_lock(
             wanted.provider.as_deref(),
@@ -182,7 +183,7 @@ impl Service {
     }
 
     /// A branch never changes its provider and model (domain.md I3). The refusal carries a body that makes the fork.
-    fn check_lock(&self, branch: &Branch, wanted: &Wanted, from: Option<&Turn>) -> Result<(), ServiceError> {
+    fn check_lock(&self, branch: &Branch, wanted: &PlacementRequest, from: Option<&Turn>) -> Result<(), ServiceError> {
         let other = self.resolve(branch, wanted);
         if other.as_ref() == Some(&branch.lock) {
             return Ok(());
@@ -202,19 +203,19 @@ impl Service {
         })
     }
 
-    fn check_new_lock(&self, wanted: &Wanted, lock: Option<Lock>) -> Result<Lock, ServiceError> {
+    fn check_new_lock(&self, wanted: &PlacementRequest, lock: Option<ModelLock>) -> Result<ModelLock, ServiceError> {
         let registry = self.supervisor().registry();
         let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
         if let Some(unknown) = provider.filter(|provider| registry.find(provider).is_none()) {
-            return Err(Invalid::new("provider", format!("no provider {unknown:?} is configured")).into());
+            return Err(InvalidField::new("provider", format!("no provider {unknown:?} is configured")).into());
         }
-        let lock = lock.ok_or_else(|| Invalid::new("model", "this provider has no default model; name one"))?;
+        let lock = lock.ok_or_else(|| InvalidField::new("model", "this provider has no default model; name one"))?;
         check_model("model", &lock.model)?;
         Ok(lock)
     }
 
     /// A branch whose provider is gone keeps its lock and can be read; to go on needs another one (ux.md 5.4).
-    pub(crate) fn check_available(&self, lock: &Lock, from: Option<TurnId>) -> Result<(), ServiceError> {
+    pub(crate) fn check_lock_available(&self, lock: &ModelLock, from: Option<TurnId>) -> Result<(), ServiceError> {
         self.check_provider(&lock.provider, Some(&lock.model), from)
     }
 
@@ -239,7 +240,7 @@ impl Service {
     }
 
     /// Whether one more version fits below a turn.
-    pub(crate) async fn check_room(
+    pub(crate) async fn check_sibling_room(
         &self,
         tx: &mut Tx,
         chat: ChatId,
@@ -254,14 +255,19 @@ impl Service {
 
     /// What a branch with this lock says in every request: the chat's prompt and the tools of this choice as they are
     /// now.
-    pub(crate) async fn frozen(&self, chat: &Chat, lock: &Lock, choice: &ToolChoice) -> Frozen {
-        let tools = self.offered_to(chat.owner_id, lock, choice).await;
-        Frozen { system_prompt: chat.system_prompt.clone(), tools: Some(tools) }
+    pub(crate) async fn freeze_branch(&self, chat: &Chat, lock: &ModelLock, choice: &ToolChoice) -> PromptPrefix {
+        let tools = self.offered_tools(chat.owner_id, lock, choice).await;
+        PromptPrefix { system_prompt: chat.system_prompt.clone(), tools: Some(tools) }
     }
 
     /// A new branch that leaves another, in a chat that is held.
-    pub(crate) async fn fork(&self, tx: &mut Tx, chat: &Chat, leaving: Leaving<'_>) -> Result<Branch, ServiceError> {
-        let Leaving { id, source, from, origin, lock, name } = leaving;
+    pub(crate) async fn fork_branch(
+        &self,
+        tx: &mut Tx,
+        chat: &Chat,
+        leaving: BranchFork<'_>,
+    ) -> Result<Branch, ServiceError> {
+        let BranchFork { id, source, from, origin, lock, name } = leaving;
         if branches::count(tx, chat.id).await? >= limits::BRANCHES_PER_CHAT {
             let message = format!("a chat has at most {} branches", limits::BRANCHES_PER_CHAT);
             return Err(ServiceError::conflict("too_many_branches", message));
@@ -282,8 +288,8 @@ impl Service {
             policy: source.policy,
             created_at: self.clock().now(),
         };
-        let choice = self.choice_of(chat).await?;
-        branches::insert(tx, &branch, &self.frozen(chat, &branch.lock, &choice).await).await?;
+        let choice = self.chat_tool_choice(chat).await?;
+        branches::insert(tx, &branch, &self.freeze_branch(chat, &branch.lock, &choice).await).await?;
         Ok(branch)
     }
 }

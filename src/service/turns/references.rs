@@ -5,27 +5,31 @@
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use crate::error::Unfit;
-use crate::turns::StartTurn;
-use crate::turns::messages::{self, Message, MessageBlock, Piece};
+use crate::error::UnfitReason;
+use crate::turns::TurnRequest;
+use crate::turns::messages::{self, CheckedBlock, MessageBlock, UserMessage};
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::{Card, DOCUMENT, WRAPPING_TOKENS, image_tokens, is_attached, is_reference};
-use turnleaf_domain::size::Size;
+use turnleaf_domain::attachment::{
+    AttachmentCard, DOCUMENT_REF_TYPE, WRAPPING_TOKENS, image_tokens, is_attached, is_reference,
+};
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::tokens::approx_tokens;
-use turnleaf_domain::{Block, Content, DocumentId, Invalid, Role, Turn, TurnId, UserId, limits, quoted, selection};
-use turnleaf_store::blobs::FormKind;
-use turnleaf_store::documents::{self, Document, Version};
+use turnleaf_domain::{
+    Block, Content, DocumentId, InvalidField, Role, Turn, TurnId, UserId, document_prompt, limits, selection,
+};
+use turnleaf_store::blobs::ImageFormKind;
+use turnleaf_store::documents::{self, Document, StoredDocumentVersion};
 use turnleaf_store::{blobs, turns, uploads};
 
 /// What a reference of a message was found to name.
-struct Named {
+struct NamedDocument {
     document: Document,
-    version: Version,
+    version: StoredDocumentVersion,
 }
 
 /// How large what a message names is.
 #[derive(Default)]
-struct Sums {
+struct AttachmentSizes {
     texts: u64,
     images: u64,
     /// The largest text: bytes and title.
@@ -34,68 +38,72 @@ struct Sums {
 
 impl Service {
     /// The message of a request, with what the draft of its chat has attached where it takes that.
-    pub(crate) async fn message_to_send(&self, owner: UserId, request: &StartTurn) -> Result<Message, ServiceError> {
+    pub(crate) async fn message_to_send(
+        &self,
+        owner: UserId,
+        request: &TurnRequest,
+    ) -> Result<UserMessage, ServiceError> {
         let mut blocks: Vec<MessageBlock> = Vec::new();
         if request.takes_attachments {
             let draft = self.draft(owner, request.chat_id).await?.unwrap_or_default();
             blocks.extend(draft.attachments.unwrap_or_default().into_iter().map(MessageBlock::from));
         }
         blocks.extend(request.content.iter().cloned());
-        self.attach(owner, messages::check(blocks)?, &[]).await
+        self.resolve_references(owner, messages::check_blocks(blocks)?, &[]).await
     }
 
     /// The same for an edit: what the old message has attached goes along where it is asked for, and what is named again
     /// is taken over as it is, also where it was deleted meanwhile.
-    pub(crate) async fn message_in_other_words(
+    pub(crate) async fn edited_message(
         &self,
         owner: UserId,
         old: TurnId,
-        edit: &StartTurn,
-    ) -> Result<Message, ServiceError> {
+        edit: &TurnRequest,
+    ) -> Result<UserMessage, ServiceError> {
         let old = turns::find(self.db(), owner, old).await?.filter(|turn| turn.role == Role::User);
         let blocks = old.iter().flat_map(|turn| &turn.blocks);
         let attached: Vec<Block> = blocks.filter(|block| is_attached(&block.content)).cloned().collect();
-        let kept = if edit.takes_attachments { Message::of(&attached) } else { Message::default() };
+        let kept = if edit.takes_attachments { UserMessage::from_blocks(&attached) } else { UserMessage::default() };
         if edit.content.is_empty() && !kept.contents.is_empty() {
             return Ok(kept);
         }
         // A message of nothing but its attachments is one.
         let is_said = |block: &MessageBlock| !matches!(block, MessageBlock::Text { text } if text.trim().is_empty());
         let said = match kept.contents.is_empty() || edit.content.iter().any(is_said) {
-            true => self.attach(owner, messages::check(edit.content.clone())?, &attached).await?,
-            false => Message::default(),
+            true => self.resolve_references(owner, messages::check_blocks(edit.content.clone())?, &attached).await?,
+            false => UserMessage::default(),
         };
-        Ok(kept.followed_by(said))
+        Ok(kept.concat(said))
     }
 
     /// Looks up what these blocks name. What is named as one of the `known` blocks names it is taken over.
-    pub(crate) async fn attach(
+    pub(crate) async fn resolve_references(
         &self,
         owner: UserId,
-        pieces: Vec<Piece>,
+        pieces: Vec<CheckedBlock>,
         known: &[Block],
-    ) -> Result<Message, ServiceError> {
-        let mut sums = Sums::default();
+    ) -> Result<UserMessage, ServiceError> {
+        let mut sums = AttachmentSizes::default();
         // First what can be told without reading any text: 32 documents may be 256 MiB.
-        let mut named: Vec<Option<Named>> = Vec::with_capacity(pieces.len());
+        let mut named: Vec<Option<NamedDocument>> = Vec::with_capacity(pieces.len());
         for piece in &pieces {
             let found = match &piece.content {
-                content if again(content, known).is_some() => None,
+                content if find_same_reference(content, known).is_some() => None,
                 Content::Reference { ref_id, ref_type, version_timestamp } => {
-                    let found = self.named(owner, ref_id, ref_type, *version_timestamp).await?;
+                    let found = self.find_named_document(owner, ref_id, ref_type, *version_timestamp).await?;
                     sums.add_text(found.version.byte_count, &found.document.title)?;
                     Some(found)
                 }
                 Content::PartialReference { ref_id, ref_type, version_timestamp, .. } => {
-                    Some(self.named(owner, ref_id, ref_type, *version_timestamp).await?)
+                    Some(self.find_named_document(owner, ref_id, ref_type, *version_timestamp).await?)
                 }
                 _ => None,
             };
             named.push(found);
         }
-        let mut message = Message::default();
+        let mut message = UserMessage::default();
         for (piece, named) in pieces.into_iter().zip(named) {
-            if let Some(block) = again(&piece.content, known) {
+            if let Some(block) = find_same_reference(&piece.content, known) {
                 message.contents.push(block.content.clone());
                 message.metadata.push(block.block_metadata.clone());
                 continue;
@@ -106,7 +114,7 @@ impl Service {
                     message.push(content, Some(&card));
                 }
                 (content, Some(named)) => {
-                    let (content, card) = self.referred(owner, content, piece.quote, named, &mut sums).await?;
+                    let (content, card) = self.reference_content(owner, content, piece.quote, named, &mut sums).await?;
                     message.push(content, Some(&card));
                 }
                 (content, None) => message.push(content, None),
@@ -115,15 +123,15 @@ impl Service {
         Ok(message)
     }
 
-    async fn named(
+    async fn find_named_document(
         &self,
         owner: UserId,
         ref_id: &str,
         ref_type: &str,
         version: Option<DateTime<Utc>>,
-    ) -> Result<Named, ServiceError> {
-        if ref_type != DOCUMENT {
-            return Err(Invalid::new("content", "`ref_type` is `document`").into());
+    ) -> Result<NamedDocument, ServiceError> {
+        if ref_type != DOCUMENT_REF_TYPE {
+            return Err(InvalidField::new("content", "`ref_type` is `document`").into());
         }
         let id: DocumentId = ref_id.parse().map_err(|_| ServiceError::NotFound)?;
         let document = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
@@ -132,34 +140,34 @@ impl Service {
             None => document.version.clone(),
             Some(at) => documents::version(self.db(), owner, id, at).await?.ok_or_else(version_gone)?,
         };
-        Ok(Named { document, version })
+        Ok(NamedDocument { document, version })
     }
 
-    async fn referred(
+    async fn reference_content(
         &self,
         owner: UserId,
         content: Content,
         quote: Option<String>,
-        named: Named,
-        sums: &mut Sums,
-    ) -> Result<(Content, Card), ServiceError> {
-        let Named { document, version } = named;
+        named: NamedDocument,
+        sums: &mut AttachmentSizes,
+    ) -> Result<(Content, AttachmentCard), ServiceError> {
+        let NamedDocument { document, version } = named;
         let at = version.version_timestamp;
         let text = documents::content(self.db(), owner, document.id, at).await?.ok_or_else(version_gone)?;
         let Content::PartialReference { ref_id, ref_type, selection_start, selection_end, .. } = content else {
             let tokens = approx_tokens(&text) + WRAPPING_TOKENS;
-            let card = Card { title: document.title, tokens, ..Card::default() };
-            let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT.to_owned());
+            let card = AttachmentCard { title: document.title, tokens, ..AttachmentCard::default() };
+            let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT_REF_TYPE.to_owned());
             return Ok((Content::Reference { ref_id, ref_type, version_timestamp: Some(at) }, card));
         };
         let range = (selection_start, selection_end);
-        let (card, selected) = Card::of_selection(document.title, &text, range).ok_or_else(|| {
+        let (card, selected) = AttachmentCard::from_selection(document.title, &text, range).ok_or_else(|| {
             let message = format!(
                 "the selection [{selection_start}, {selection_end}) is not in this version, which has {} characters",
                 version.char_count
             );
             ServiceError::Unfit {
-                why: Unfit::Content,
+                why: UnfitReason::Content,
                 code: "out_of_range",
                 field: "content",
                 message,
@@ -181,30 +189,31 @@ impl Service {
         owner: UserId,
         blob: String,
         alt: String,
-        sums: &mut Sums,
-    ) -> Result<(Content, Card), ServiceError> {
-        let (mime, length) = blobs::measure(self.db(), owner, &blob).await?.ok_or(ServiceError::NotFound)?;
+        sums: &mut AttachmentSizes,
+    ) -> Result<(Content, AttachmentCard), ServiceError> {
+        let (mime, length) = blobs::find_type_and_size(self.db(), owner, &blob).await?.ok_or(ServiceError::NotFound)?;
         if !["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&mime.as_str()) {
-            return Err(Invalid::new("content", "this file is no image; make a document of it").into());
+            return Err(InvalidField::new("content", "this file is no image; make a document of it").into());
         }
         sums.images += length;
         if sums.images > limits::TURN_UPLOAD_BYTES as u64 {
-            let limit = format!("the images of a message have at most {}", Size::in_memory(limits::TURN_UPLOAD_BYTES));
+            let limit =
+                format!("the images of a message have at most {}", ByteSize::from_usize(limits::TURN_UPLOAD_BYTES));
             return Err(ServiceError::TooLarge { field: "content", limit });
         }
         let upload = uploads::find(self.db(), owner, &blob).await?;
         let size = upload.as_ref().and_then(|upload| upload.size);
         let title = upload.map(|upload| upload.name).unwrap_or_else(|| "image".to_owned());
         let alt = if alt.trim().is_empty() { title.clone() } else { alt };
-        let forms = blobs::forms(self.db(), &blob).await?;
-        let thumbnail = forms.into_iter().find(|form| form.kind == FormKind::Thumbnail).map(|form| form.is_in);
-        let card = Card { title, size, tokens: image_tokens(size), thumbnail, ..Card::default() };
+        let forms = blobs::image_forms(self.db(), &blob).await?;
+        let thumbnail = forms.into_iter().find(|form| form.kind == ImageFormKind::Thumbnail).map(|form| form.sha256);
+        let card = AttachmentCard { title, size, tokens: image_tokens(size), thumbnail, ..AttachmentCard::default() };
         Ok((Content::Image { blob, mime, alt }, card))
     }
 
     /// A turn as Markdown, with the whole text of what it quotes and where that is from. What the message of a reply names
     /// stands below the reply: without it nobody can tell what the reply is about.
-    pub async fn markdown_of(&self, owner: UserId, id: TurnId) -> Result<String, ServiceError> {
+    pub async fn turn_markdown(&self, owner: UserId, id: TurnId) -> Result<String, ServiceError> {
         let turn: Turn = self.turn(owner, id).await?;
         let said = self.markdown(owner, &turn.blocks).await?;
         let message = match turn.prev_turn_id.filter(|_| turn.role == Role::Assistant) {
@@ -233,11 +242,11 @@ impl Service {
                 selected.insert(block.id, part.to_owned());
             }
         }
-        Ok(quoted::markdown(blocks, |block| selected.get(&block.id).cloned()))
+        Ok(document_prompt::blocks_to_markdown(blocks, |block| selected.get(&block.id).cloned()))
     }
 }
 
-impl Sums {
+impl AttachmentSizes {
     fn add_text(&mut self, bytes: u64, title: &str) -> Result<(), ServiceError> {
         self.texts += bytes;
         if bytes > self.biggest.0 {
@@ -249,7 +258,7 @@ impl Sums {
         let (bytes, title) = &self.biggest;
         let limit = format!(
             "the references of a message come to at most {}; the biggest is “{title}” with {} MiB",
-            Size::in_memory(limits::TURN_REFERENCE_BYTES),
+            ByteSize::from_usize(limits::TURN_REFERENCE_BYTES),
             bytes.div_ceil(1 << 20)
         );
         Err(ServiceError::TooLarge { field: "content", limit })
@@ -257,7 +266,7 @@ impl Sums {
 }
 
 /// The known block that names the same in the same way.
-fn again<'a>(content: &Content, known: &'a [Block]) -> Option<&'a Block> {
+fn find_same_reference<'a>(content: &Content, known: &'a [Block]) -> Option<&'a Block> {
     known.iter().find(|block| match (content, &block.content) {
         (Content::Image { blob, alt, .. }, Content::Image { blob: known, alt: words, .. }) => {
             blob == known && (alt.is_empty() || alt == words)
@@ -272,5 +281,5 @@ fn again<'a>(content: &Content, known: &'a [Block]) -> Option<&'a Block> {
 }
 
 fn version_gone() -> ServiceError {
-    ServiceError::unfit(Unfit::Gone, "version_gone", "content", "the document has no such version any more")
+    ServiceError::unfit(UnfitReason::Gone, "version_gone", "content", "the document has no such version any more")
 }

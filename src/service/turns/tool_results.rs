@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::turns::messages::Message;
+use crate::turns::messages::UserMessage;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::{Block, BlockId, Content, Turn};
@@ -40,13 +40,13 @@ pub(crate) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<
 }
 
 /// The message in new words with the results that it held, where they bring none themselves.
-pub(crate) fn with_results_of(old: &Turn, message: Message) -> Message {
+pub(crate) fn keep_tool_results(old: &Turn, message: UserMessage) -> UserMessage {
     let is_result = |content: &Content| matches!(content, Content::ToolResult { .. });
     if message.contents.iter().any(is_result) {
         return message;
     }
     let kept: Vec<Block> = old.blocks.iter().filter(|block| is_result(&block.content)).cloned().collect();
-    Message::of(&kept).followed_by(message)
+    UserMessage::from_blocks(&kept).concat(message)
 }
 
 impl Service {
@@ -55,7 +55,7 @@ impl Service {
         for block in &message.blocks {
             let Content::ToolResult { tool_use_id, .. } = &block.content else { continue };
             let Some(call) = block.parent_block_id else { continue };
-            if turn_blocks::results_of(tx, call).await? > 0 {
+            if turn_blocks::count_results(tx, call).await? > 0 {
                 return Err(already_answered(tool_use_id));
             }
         }

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::turns::StartTurn;
-use crate::turns::exchanges::{Started, written};
-use crate::turns::messages::Message;
-use crate::turns::placement::{Leaving, Wanted};
+use crate::turns::TurnRequest;
+use crate::turns::exchanges::{AcceptedExchange, complete_user_turn};
+use crate::turns::messages::UserMessage;
+use crate::turns::placement::{BranchFork, PlacementRequest};
 use crate::{Service, ServiceError};
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::{
-    Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Invalid, Origin, Params, Role, Turn, TurnId, TurnStatus,
-    UserId, withhold,
+    BranchOrigin, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, InvalidField, ModelParams, Role, Turn,
+    TurnId, TurnStatus, UserId, client_redaction,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
@@ -23,7 +23,7 @@ const FIRST_WORDS: usize = 60;
 
 /// A version in the list of a turn's versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct ListedVersion {
     pub id: TurnId,
     pub status: TurnStatus,
     pub model_used: Option<String>,
@@ -38,7 +38,7 @@ pub struct Version {
 
 /// What exists behind the end of a path, on other branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct NewerTurns {
     pub newest: TurnId,
     pub turns: u64,
 }
@@ -50,14 +50,14 @@ impl Service {
         owner: UserId,
         chat: ChatId,
         siblings: &HashMap<TurnId, Vec<TurnId>>,
-    ) -> Result<HashMap<TurnId, Vec<Version>>, ServiceError> {
+    ) -> Result<HashMap<TurnId, Vec<ListedVersion>>, ServiceError> {
         let several = || siblings.iter().filter(|(_, versions)| versions.len() > 1);
         let ids: Vec<TurnId> = several().flat_map(|(_, versions)| versions.iter().copied()).collect();
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
         let lineages = branches::lineages(self.db(), owner, chat).await?;
-        let mut known: HashMap<TurnId, Version> = HashMap::with_capacity(ids.len());
+        let mut known: HashMap<TurnId, ListedVersion> = HashMap::with_capacity(ids.len());
         // A statement has only so many parameters.
         for some in ids.chunks(1_000) {
             for version in turns::versions(self.db(), owner, some).await? {
@@ -65,7 +65,7 @@ impl Service {
                 let followed_by = end.map_or(0, |end| end.saturating_sub(version.depth));
                 known.insert(
                     version.id,
-                    Version {
+                    ListedVersion {
                         id: version.id,
                         status: version.status,
                         model_used: version.model_used,
@@ -89,18 +89,13 @@ impl Service {
     }
 
     /// What is newer than this turn, which the path on screen ends with.
-    pub async fn elsewhere(&self, owner: UserId, leaf: &Turn) -> Result<Option<Elsewhere>, ServiceError> {
-        let newer = turns::newer(self.db(), owner, leaf.chat_id, leaf.ord).await?;
-        Ok(newer.map(|(newest, turns)| Elsewhere { newest, turns }))
+    pub async fn newer_turns(&self, owner: UserId, leaf: &Turn) -> Result<Option<NewerTurns>, ServiceError> {
+        let newer = turns::newest_after(self.db(), owner, leaf.chat_id, leaf.ord).await?;
+        Ok(newer.map(|(newest, turns)| NewerTurns { newest, turns }))
     }
 
     /// "retry 2 · What is it?": which version it is, of the answer to what.
-    pub(crate) async fn name_of_version(
-        &self,
-        tx: &mut Tx,
-        word: &str,
-        question: &Turn,
-    ) -> Result<String, ServiceError> {
+    pub(crate) async fn version_name(&self, tx: &mut Tx, word: &str, question: &Turn) -> Result<String, ServiceError> {
         let number = turns::count_children(tx, question.chat_id, Some(question.id)).await? + 1;
         let words = first_words(&question.content_text(), 24);
         Ok(if words.is_empty() { format!("{word} {number}") } else { format!("{word} {number} · {words}") })
@@ -111,21 +106,23 @@ impl Service {
         &self,
         mut tx: Tx,
         (chat, old): (Chat, Turn),
-        edit: StartTurn,
-        message: Message,
+        edit: TurnRequest,
+        message: UserMessage,
         (id, fingerprint): (ExchangeId, Vec<u8>),
-    ) -> Result<Started, ServiceError> {
+    ) -> Result<AcceptedExchange, ServiceError> {
         let owner = chat.owner_id;
         let names = |content: &Content| matches!(content, Content::Reference { .. } | Content::PartialReference { .. });
         if message.contents.iter().any(names) {
-            return Err(Invalid::new("content", "a reply names no documents").into());
+            return Err(InvalidField::new("content", "a reply names no documents").into());
         }
-        let Wanted { provider, model, .. } = &edit.place;
-        for (field, is_given) in
-            [("provider", provider.is_some()), ("model", model.is_some()), ("params", edit.params != Params::default())]
-        {
+        let PlacementRequest { provider, model, .. } = &edit.place;
+        for (field, is_given) in [
+            ("provider", provider.is_some()),
+            ("model", model.is_some()),
+            ("params", edit.params != ModelParams::default()),
+        ] {
             if is_given {
-                return Err(Invalid::new(field, "nobody is asked for a reply that you write yourself").into());
+                return Err(InvalidField::new(field, "nobody is asked for a reply that you write yourself").into());
             }
         }
         let question = match old.prev_turn_id {
@@ -134,11 +131,11 @@ impl Service {
         };
         let question = question.ok_or_else(ServiceError::answers_no_message)?;
         let source = branches::find(self.db(), owner, old.branch_id).await?.ok_or(ServiceError::NotFound)?;
-        self.check_room(&mut tx, chat.id, Some(question.id)).await?;
-        let name = self.name_of_version(&mut tx, "edited", &question).await?;
-        let (origin, lock) = (Origin::Edit, source.lock.clone());
-        let leaving = Leaving { id: ids::mint(), source: &source, from: Some(question.id), origin, lock, name };
-        let mut branch = self.fork(&mut tx, &chat, leaving).await?;
+        self.check_sibling_room(&mut tx, chat.id, Some(question.id)).await?;
+        let name = self.version_name(&mut tx, "edited", &question).await?;
+        let (origin, lock) = (BranchOrigin::Edit, source.lock.clone());
+        let leaving = BranchFork { id: ids::mint(), source: &source, from: Some(question.id), origin, lock, name };
+        let mut branch = self.fork_branch(&mut tx, &chat, leaving).await?;
         let exchange = Exchange {
             id,
             chat_id: chat.id,
@@ -146,21 +143,22 @@ impl Service {
             user_turn_id: Some(question.id),
             kind: ExchangeKind::Edit,
             is_thinking_mode: false,
-            params: Params::default(),
+            params: ModelParams::default(),
             not_sent: Vec::new(),
             client_request_id: edit.client_request_id,
             created_at: self.clock().now(),
         };
         exchanges::insert(&mut tx, owner, &exchange, Some(&fingerprint)).await?;
-        let mut version = self.new_turn(&mut tx, &chat, &branch, Some(&question), Role::Assistant, exchange.id).await?;
-        written(&mut version, message);
+        let mut version =
+            self.insert_turn(&mut tx, &chat, &branch, Some(&question), Role::Assistant, exchange.id).await?;
+        complete_user_turn(&mut version, message);
         turns::insert(&mut tx, &version).await?;
         branches::set_head(&mut tx, branch.id, None, version.id).await?;
-        branches::visit(&mut tx, branch.id, exchange.created_at).await?;
+        branches::record_visit(&mut tx, branch.id, exchange.created_at).await?;
         chats::set_last_viewed(&mut tx, owner, chat.id, version.id).await?;
         tx.commit().await?;
         branch.head_turn_id = Some(version.id);
-        let user_turn = withhold::turn(question);
-        Ok(Started { chat, exchange, user_turn, assistant_turn: version, branch, is_new: true })
+        let user_turn = client_redaction::redact_turn(question);
+        Ok(AcceptedExchange { chat, exchange, user_turn, assistant_turn: version, branch, is_new: true })
     }
 }

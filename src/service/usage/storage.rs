@@ -31,7 +31,7 @@ pub struct StorageUse {
 
 /// Whether files that wait to be imported count: an import does not stand in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waiting {
+enum WaitingFiles {
     Counts,
     IsLeftOut,
 }
@@ -40,7 +40,7 @@ impl Service {
     /// What somebody keeps.
     pub async fn storage_use(&self, owner: UserId) -> Result<StorageUse, ServiceError> {
         let stored = storage::measure(self.db(), owner).await?;
-        let waiting_bytes = self.import_jobs_kept().waiting_bytes().await;
+        let waiting_bytes = self.import_job_registry().waiting_bytes().await;
         let StoredBytes { chats, files, documents } = stored;
         Ok(StorageUse {
             used_bytes: stored.total().saturating_add(waiting_bytes),
@@ -57,12 +57,12 @@ impl Service {
     /// # Errors
     /// `Storage`, with what there is too little of.
     pub async fn check_growth(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
-        self.check(owner, bytes, Waiting::Counts).await
+        self.check(owner, bytes, WaitingFiles::Counts).await
     }
 
     /// The same for what an import brings, whose own file is not counted.
     pub(crate) async fn check_imported_growth(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
-        self.check(owner, bytes, Waiting::IsLeftOut).await
+        self.check(owner, bytes, WaitingFiles::IsLeftOut).await
     }
 
     /// Counts what was stored since the last measurement, so that many small things do not pass one by one.
@@ -75,19 +75,19 @@ impl Service {
         self.storage().measured().clear();
     }
 
-    async fn check(&self, owner: UserId, bytes: u64, waiting: Waiting) -> Result<(), ServiceError> {
+    async fn check(&self, owner: UserId, bytes: u64, waiting: WaitingFiles) -> Result<(), ServiceError> {
         let limits = self.storage();
-        if !limits.has_free_disk(bytes.saturating_add(self.spooled().outstanding())).await {
+        if !limits.has_free_disk(bytes.saturating_add(self.spooled().unwritten_bytes())).await {
             return Err(StorageRefusal::DiskLow.into());
         }
         let Some(quota_bytes) = limits.quota_bytes() else { return Ok(()) };
         // Nobody is refused for long for what they had a moment ago. An import adds what it brings to the number, and one
         // with many chats that do not fit does not measure for each.
         let (waiting, refused_for) = match waiting {
-            Waiting::Counts => (self.import_jobs_kept().waiting_bytes().await, limits::STORAGE_REFUSED_FOR),
-            Waiting::IsLeftOut => (0, limits::STORAGE_MEASURED_FOR),
+            WaitingFiles::Counts => (self.import_job_registry().waiting_bytes().await, limits::STORAGE_REFUSED_FOR),
+            WaitingFiles::IsLeftOut => (0, limits::STORAGE_MEASURED_FOR),
         };
-        let growth = waiting.saturating_add(self.spooled().of_owner(owner)).saturating_add(bytes);
+        let growth = waiting.saturating_add(self.spooled().owner_bytes(owner)).saturating_add(bytes);
         let fits = |used: u64| used < quota_bytes && used.saturating_add(growth) <= quota_bytes;
         let measure = async || Ok::<_, ServiceError>(storage::measure(self.db(), owner).await?.total());
         let fits = limits.measured().check(owner, refused_for, fits, measure).await?;

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, readable};
-use turnleaf_domain::branch::Lock;
+use crate::readable::{Lossy, Readable, keep_readable};
+use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::lineage::{Lineage, Lineages};
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 
@@ -37,7 +37,7 @@ struct EndRow {
 /// The branches of a chat that have turns.
 pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, StoreError> {
     let rows: Vec<Readable<EndRow>> =
-        on!(db, |pool| sqlx::query_as(ENDS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(ENDS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let lineage = |row: EndRow| Lineage {
         branch_id: row.id.into(),
         from: row.from_branch_id.into_result().ok().flatten().map(BranchId::from).zip(row.from_depth),
@@ -45,14 +45,15 @@ pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, 
         head_depth: row.head_depth,
         visited_at: row.visited_at.into_result().ok().flatten(),
     };
-    Ok(Lineages::new(readable(rows, "branches").into_iter().map(lineage).collect()))
+    Ok(Lineages::new(keep_readable(rows, "branches").into_iter().map(lineage).collect()))
 }
 
 /// The models that an owner's branches went on with lately and that did not fail, the last one first.
-pub async fn last_used(db: &Db, owner: UserId, most: u32) -> Result<Vec<Lock>, StoreError> {
-    let rows: Vec<Readable<(String, String)>> =
-        on!(db, |pool| { sqlx::query_as(LAST_USED).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await? });
-    Ok(readable(rows, "branches").into_iter().map(|(provider, model)| Lock::new(provider, model)).collect())
+pub async fn last_used_locks(db: &Db, owner: UserId, most: u32) -> Result<Vec<ModelLock>, StoreError> {
+    let rows: Vec<Readable<(String, String)>> = with_pool!(db, |pool| {
+        sqlx::query_as(LAST_USED).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await?
+    });
+    Ok(keep_readable(rows, "branches").into_iter().map(|(provider, model)| ModelLock::new(provider, model)).collect())
 }
 
 /// Says of a branch that came in without them which turn it leaves and which one it ends with.

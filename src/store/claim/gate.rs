@@ -58,7 +58,7 @@ impl ClaimGate {
     }
 
     /// Closes the gate where the epoch of this process was not found.
-    pub(super) fn check(&self, found: Option<i64>) -> Result<(), StoreError> {
+    pub(super) fn verify_epoch(&self, found: Option<i64>) -> Result<(), StoreError> {
         if found.is_some() {
             return Ok(());
         }
@@ -66,15 +66,15 @@ impl ClaimGate {
         Err(StoreError::InUse)
     }
 
-    pub(super) async fn until(&self, is_so: impl FnMut(&ClaimState) -> bool) -> ClaimState {
+    pub(super) async fn wait_until(&self, is_so: impl FnMut(&ClaimState) -> bool) -> ClaimState {
         let mut states = self.0.subscribe();
         // The sender lives in self, so this cannot fail while we wait.
         states.wait_for(is_so).await.map_or(ClaimState::Taken, |state| *state)
     }
 
     /// Waits until the claim is not lost, at most as long as `patience` says.
-    pub(crate) async fn until_writable(&self, patience: Duration) -> Result<(), StoreError> {
-        match tokio::time::timeout(patience, self.until(|state| !matches!(state, ClaimState::Lost(_)))).await {
+    pub(crate) async fn wait_until_writable(&self, patience: Duration) -> Result<(), StoreError> {
+        match tokio::time::timeout(patience, self.wait_until(|state| !matches!(state, ClaimState::Lost(_)))).await {
             Ok(ClaimState::Taken) => Err(StoreError::InUse),
             Ok(_) => Ok(()),
             Err(_) => Err(StoreError::Busy("the claim of the database is being taken again".into())),

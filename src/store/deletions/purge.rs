@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, kept, readable};
+use crate::readable::{Readable, keep_decoded, keep_readable};
 use crate::rows::parse_word;
 use turnleaf_domain::deletion::DeletionKind;
 use turnleaf_domain::{ChatId, DeletionId, UserId};
@@ -80,18 +80,23 @@ sql! {
 }
 
 /// What is gone where a chat that was coming in is not spared any more.
-pub const COMING_IN: &str = "the chat that is coming in";
+pub const INCOMING_CHAT: &str = "the chat that is coming in";
 
 /// A deletion that is to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Doomed {
+pub struct ScheduledPurge {
     pub id: DeletionId,
     pub chat_id: ChatId,
     pub kind: DeletionKind,
 }
 
 /// From here on this deletion of the owner's cannot come back. False when there is none.
-pub async fn doom(tx: &mut Tx, owner: UserId, deletion: DeletionId, now: DateTime<Utc>) -> Result<bool, StoreError> {
+pub async fn schedule_purge(
+    tx: &mut Tx,
+    owner: UserId,
+    deletion: DeletionId,
+    now: DateTime<Utc>,
+) -> Result<bool, StoreError> {
     let marked = in_tx!(tx, |conn| {
         let query = sqlx::query(MARK_ONE).bind(owner.uuid()).bind(deletion.uuid()).bind(now);
         query.execute(conn).await?.rows_affected()
@@ -100,20 +105,20 @@ pub async fn doom(tx: &mut Tx, owner: UserId, deletion: DeletionId, now: DateTim
 }
 
 /// The same for everything that this owner has in Trash; gives how many deletions that is.
-pub async fn doom_all(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
+pub async fn schedule_purge_of_trash(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
     let marked =
         in_tx!(tx, |conn| sqlx::query(MARK_ALL).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected());
     Ok(marked)
 }
 
 /// The same for what anybody deleted before this moment.
-pub async fn doom_old(tx: &mut Tx, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<u64, StoreError> {
+pub async fn schedule_purge_of_old(tx: &mut Tx, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(MARK_OLD).bind(before).bind(now).execute(conn).await?.rows_affected()))
 }
 
 /// Hides a chat that is coming in: it stands there as one that is to go for ever from a moment on, unless it is spared
 /// until later or shown before.
-pub async fn hide(
+pub async fn hide_incoming(
     tx: &mut Tx,
     owner: UserId,
     chat: ChatId,
@@ -132,8 +137,8 @@ pub async fn hide(
 /// Says from when on what is hidden goes for ever.
 ///
 /// # Errors
-/// `Gone` ([`COMING_IN`]) when it has gone, or was to go by `now`.
-pub async fn spare(
+/// `Gone` ([`INCOMING_CHAT`]) when it has gone, or was to go by `now`.
+pub async fn renew_lease(
     tx: &mut Tx,
     deletion: DeletionId,
     (now, from): (DateTime<Utc>, DateTime<Utc>),
@@ -142,11 +147,11 @@ pub async fn spare(
         let query = sqlx::query(SPARE).bind(deletion.uuid()).bind(from).bind(now);
         query.execute(conn).await?.rows_affected()
     });
-    if spared == 0 { Err(StoreError::Gone(COMING_IN)) } else { Ok(()) }
+    if spared == 0 { Err(StoreError::Gone(INCOMING_CHAT)) } else { Ok(()) }
 }
 
 /// What is hidden goes for ever from now on, if it has not gone.
-pub async fn lapse(tx: &mut Tx, deletion: DeletionId, now: DateTime<Utc>) -> Result<(), StoreError> {
+pub async fn expire_lease(tx: &mut Tx, deletion: DeletionId, now: DateTime<Utc>) -> Result<(), StoreError> {
     in_tx!(tx, |conn| sqlx::query(LAPSE).bind(deletion.uuid()).bind(now).execute(conn).await.map(drop))?;
     Ok(())
 }
@@ -154,64 +159,70 @@ pub async fn lapse(tx: &mut Tx, deletion: DeletionId, now: DateTime<Utc>) -> Res
 /// Shows a chat that is all there.
 ///
 /// # Errors
-/// `Gone` ([`COMING_IN`]) when it has gone, or was to go by `now`.
-pub async fn show(tx: &mut Tx, chat: ChatId, deletion: DeletionId, now: DateTime<Utc>) -> Result<(), StoreError> {
+/// `Gone` ([`INCOMING_CHAT`]) when it has gone, or was to go by `now`.
+pub async fn reveal_incoming(
+    tx: &mut Tx,
+    chat: ChatId,
+    deletion: DeletionId,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
     // It holds the row, so that no purge begins with it any more.
-    spare(tx, deletion, (now, now)).await?;
+    renew_lease(tx, deletion, (now, now)).await?;
     let shown = in_tx!(tx, |conn| {
         let query = sqlx::query(SHOW).bind(chat.uuid()).bind(deletion.uuid());
         let shown = query.execute(&mut *conn).await?.rows_affected();
         sqlx::query(DELETE_ROW).bind(deletion.uuid()).execute(&mut *conn).await?;
         shown
     });
-    if shown == 0 { Err(StoreError::Gone(COMING_IN)) } else { Ok(()) }
+    if shown == 0 { Err(StoreError::Gone(INCOMING_CHAT)) } else { Ok(()) }
 }
 
 /// From here on nobody spares or shows it. False when somebody has just done so.
-pub async fn take_up(tx: &mut Tx, of: Doomed, now: DateTime<Utc>) -> Result<bool, StoreError> {
+pub async fn claim_purge(tx: &mut Tx, of: ScheduledPurge, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let taken =
         in_tx!(tx, |conn| sqlx::query(TAKE_UP).bind(of.id.uuid()).bind(now).execute(conn).await?.rows_affected());
     Ok(taken > 0)
 }
 
 /// Everything that is to go by now.
-pub async fn doomed(db: &Db, now: DateTime<Utc>) -> Result<Vec<Doomed>, StoreError> {
+pub async fn list_due(db: &Db, now: DateTime<Utc>) -> Result<Vec<ScheduledPurge>, StoreError> {
     let rows: Vec<Readable<(Uuid, Uuid, String)>> =
-        on!(db, |pool| sqlx::query_as(MARKED).bind(now).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(MARKED).bind(now).fetch_all(pool).await?);
     let doomed = |(id, chat, kind)| {
-        Ok::<_, StoreError>(Doomed {
+        Ok::<_, StoreError>(ScheduledPurge {
             id: Uuid::into(id),
             chat_id: Uuid::into(chat),
             kind: parse_word(kind, "deletions", "kind", id)?,
         })
     };
-    Ok(kept(readable(rows, "deletions").into_iter().map(doomed), "deletions"))
+    Ok(keep_decoded(keep_readable(rows, "deletions").into_iter().map(doomed), "deletions"))
 }
 
 /// The turns that go with it, children before their parents. None of them changes any more: nothing can be added below
 /// a deleted turn, and nothing below it can come back.
-pub async fn turns_of(db: &Db, of: Doomed) -> Result<Vec<Uuid>, StoreError> {
+pub async fn turns_to_delete(db: &Db, of: ScheduledPurge) -> Result<Vec<Uuid>, StoreError> {
     let text = if of.kind == DeletionKind::Chat { TURNS_OF_CHAT } else { TURNS_OF };
-    let turns: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(text).bind(of.id.uuid()).fetch_all(pool).await?);
+    let turns: Vec<Readable<(Uuid,)>> =
+        with_pool!(db, |pool| sqlx::query_as(text).bind(of.id.uuid()).fetch_all(pool).await?);
     // One whose id cannot be read goes with its chat.
-    Ok(readable(turns, "turns").into_iter().map(|(turn,)| turn).collect())
+    Ok(keep_readable(turns, "turns").into_iter().map(|(turn,)| turn).collect())
 }
 
 /// Deletes some of these turns with their blocks, calls, journals, and the exchanges and branches that they were the
 /// last turns of.
-pub async fn delete_turns(tx: &mut Tx, of: Doomed, turns: &[Uuid]) -> Result<(), StoreError> {
+pub async fn delete_turns(tx: &mut Tx, of: ScheduledPurge, turns: &[Uuid]) -> Result<(), StoreError> {
     if turns.is_empty() {
         return Ok(());
     }
     in_tx!(tx, |conn| {
         sqlx::query(BEGIN_EPOCH).bind(of.chat_id.uuid()).bind(ids::mint::<Uuid>()).execute(&mut *conn).await?;
-        let mut query = among(EXCHANGES_OF, "id", turns);
+        let mut query = query_with_ids(EXCHANGES_OF, "id", turns);
         let exchanges: Vec<Uuid> = query.build_query_scalar().persistent(false).fetch_all(&mut *conn).await?;
-        let mut query = among(BRANCHES_OF, "id", turns);
+        let mut query = query_with_ids(BRANCHES_OF, "id", turns);
         let mut branches: Vec<Uuid> = query.build_query_scalar().persistent(false).fetch_all(&mut *conn).await?;
-        let mut query = among(BRANCHES_FROM, "fork_turn_id", turns);
+        let mut query = query_with_ids(BRANCHES_FROM, "fork_turn_id", turns);
         branches.extend(query.build_query_scalar::<Uuid>().persistent(false).fetch_all(&mut *conn).await?);
-        let mut query = among(DELETE_TURNS, "id", turns);
+        let mut query = query_with_ids(DELETE_TURNS, "id", turns);
         // Never one that is not deleted, whatever the list says. Those of a chat that was coming in go with it.
         query.push(
             " AND (deletion_id IS NOT NULL OR EXISTS ( \
@@ -219,11 +230,11 @@ pub async fn delete_turns(tx: &mut Tx, of: Doomed, turns: &[Uuid]) -> Result<(),
         );
         query.push_bind(of.id.uuid()).push("))");
         query.build().persistent(false).execute(&mut *conn).await?;
-        let mut query = among(DELETE_EXCHANGES, "id", &exchanges);
+        let mut query = query_with_ids(DELETE_EXCHANGES, "id", &exchanges);
         query.push(" AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.exchange_id = exchanges.id)");
         query.build().persistent(false).execute(&mut *conn).await?;
         if !branches.is_empty() {
-            let mut query = among(DELETE_BRANCHES, "id", &branches);
+            let mut query = query_with_ids(DELETE_BRANCHES, "id", &branches);
             query.push(
                 " AND deleted_at IS NOT NULL AND NOT EXISTS ( \
                 SELECT 1 FROM turns t WHERE t.branch_id = branches.id)",
@@ -235,7 +246,7 @@ pub async fn delete_turns(tx: &mut Tx, of: Doomed, turns: &[Uuid]) -> Result<(),
 }
 
 /// Deletes what is left of it when its turns are gone: its last branches, the chat, its row in Trash.
-pub async fn finish(tx: &mut Tx, of: Doomed) -> Result<(), StoreError> {
+pub async fn finish(tx: &mut Tx, of: ScheduledPurge) -> Result<(), StoreError> {
     let (id, chat) = (of.id.uuid(), of.chat_id.uuid());
     in_tx!(tx, |conn| {
         sqlx::query(HOLD).bind(chat).execute(&mut *conn).await?;
@@ -260,7 +271,7 @@ pub async fn delete_blobs(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Res
     }))
 }
 
-fn among<DB: sqlx::Database>(beginning: &str, column: &str, ids: &[Uuid]) -> QueryBuilder<DB>
+fn query_with_ids<DB: sqlx::Database>(beginning: &str, column: &str, ids: &[Uuid]) -> QueryBuilder<DB>
 where
     Uuid: for<'q> sqlx::Encode<'q, DB> + sqlx::Type<DB>,
 {

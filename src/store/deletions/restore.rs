@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::db::Tx;
 use crate::error::StoreError;
-use crate::rows::place;
+use crate::rows::to_unsigned;
 use turnleaf_domain::{ChatId, DeletionId, UserId};
 
 sql! {
@@ -34,11 +34,11 @@ sql! {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unmarked {
+pub enum RestoreOutcome {
     /// The owner has no such deletion, or it is being purged.
     Gone,
     /// What would come back hangs on something that this later deletion took. The caller rolls back.
-    Below(DeletionId),
+    BlockedBy(DeletionId),
     Done {
         chat_id: ChatId,
         turns: u64,
@@ -47,24 +47,24 @@ pub enum Unmarked {
 }
 
 /// Brings back what a deletion took.
-pub async fn restore(tx: &mut Tx, owner: UserId, deletion: DeletionId) -> Result<Unmarked, StoreError> {
+pub async fn restore(tx: &mut Tx, owner: UserId, deletion: DeletionId) -> Result<RestoreOutcome, StoreError> {
     let id = deletion.uuid();
     let chat: Option<Uuid> = in_tx!(&mut *tx, |conn| {
         sqlx::query_scalar(CHAT_OF).bind(owner.uuid()).bind(id).fetch_optional(conn).await?
     });
-    let Some(chat) = chat else { return Ok(Unmarked::Gone) };
+    let Some(chat) = chat else { return Ok(RestoreOutcome::Gone) };
     in_tx!(tx, |conn| {
         let of_chat: Option<Option<Uuid>> = sqlx::query_scalar(HOLD).bind(chat).fetch_optional(&mut *conn).await?;
         let taken: Option<(i64, i64, Option<Uuid>)> = sqlx::query_as(TAKE).bind(id).fetch_optional(&mut *conn).await?;
         let (Some(of_chat), Some((turns, branches, last_viewed))) = (of_chat, taken) else {
-            return Ok(Unmarked::Gone);
+            return Ok(RestoreOutcome::Gone);
         };
         if let Some(other) = of_chat.filter(|other| *other != id) {
-            return Ok(Unmarked::Below(other.into()));
+            return Ok(RestoreOutcome::BlockedBy(other.into()));
         }
         let above: Option<Uuid> = sqlx::query_scalar(ABOVE).bind(id).fetch_optional(&mut *conn).await?;
         if let Some(other) = above {
-            return Ok(Unmarked::Below(other.into()));
+            return Ok(RestoreOutcome::BlockedBy(other.into()));
         }
         sqlx::query(SET_HEADS).bind(id).execute(&mut *conn).await?;
         sqlx::query(UNMARK_TURNS).bind(id).execute(&mut *conn).await?;
@@ -73,6 +73,6 @@ pub async fn restore(tx: &mut Tx, owner: UserId, deletion: DeletionId) -> Result
         if let Some(seen) = last_viewed {
             sqlx::query(SET_LAST_VIEWED).bind(chat).bind(seen).execute(&mut *conn).await?;
         }
-        Ok(Unmarked::Done { chat_id: chat.into(), turns: place(turns), branches: place(branches) })
+        Ok(RestoreOutcome::Done { chat_id: chat.into(), turns: to_unsigned(turns), branches: to_unsigned(branches) })
     })
 }

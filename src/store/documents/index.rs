@@ -8,6 +8,6 @@ use crate::search;
 use turnleaf_domain::DocumentId;
 
 /// The words of a document changed.
-pub(super) async fn words_changed(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
-    search::index::document(tx, document).await
+pub(super) async fn reindex(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
+    search::index::index_document(tx, document).await
 }

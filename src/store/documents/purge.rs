@@ -17,20 +17,21 @@ sql! {
 
 /// Which document in Trash goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doomed {
+pub enum DocumentPurgeTarget {
     /// Anybody's that went to Trash before this moment.
-    Before(DateTime<Utc>),
+    TrashedBefore(DateTime<Utc>),
     /// Anything of this owner's.
-    OfOwner(UserId),
+    OwnedBy(UserId),
     One(UserId, DocumentId),
 }
 
 /// Deletes one such document; false when there is none. One a transaction: a person's documents are bounded, so is one.
-pub async fn delete_one(tx: &mut Tx, of: Doomed) -> Result<bool, StoreError> {
+pub async fn delete_one(tx: &mut Tx, of: DocumentPurgeTarget) -> Result<bool, StoreError> {
     let found: Option<Uuid> = in_tx!(&mut *tx, |conn| match of {
-        Doomed::Before(moment) => sqlx::query_scalar(OLD).bind(moment).fetch_optional(conn).await?,
-        Doomed::OfOwner(owner) => sqlx::query_scalar(ANY_OF).bind(owner.uuid()).fetch_optional(conn).await?,
-        Doomed::One(owner, id) => {
+        DocumentPurgeTarget::TrashedBefore(moment) => sqlx::query_scalar(OLD).bind(moment).fetch_optional(conn).await?,
+        DocumentPurgeTarget::OwnedBy(owner) =>
+            sqlx::query_scalar(ANY_OF).bind(owner.uuid()).fetch_optional(conn).await?,
+        DocumentPurgeTarget::One(owner, id) => {
             sqlx::query_scalar(ONE).bind(owner.uuid()).bind(id.uuid()).fetch_optional(conn).await?
         }
     });

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::index;
 use crate::db::Tx;
 use crate::error::StoreError;
-use crate::rows::{bigint, plain};
+use crate::rows::{storable_text, to_bigint};
 use turnleaf_domain::{DeletionId, DocumentId, UserId, selection};
 
 sql! {
@@ -38,7 +38,7 @@ pub struct NewDocument<'a> {
 
 /// A version to add.
 #[derive(Debug, Clone, Copy)]
-pub struct NewVersion<'a> {
+pub struct NewDocumentVersion<'a> {
     pub content: &'a str,
     /// The sha256 of a blob that is stored.
     pub origin: Option<&'a str>,
@@ -50,22 +50,22 @@ pub struct NewVersion<'a> {
 pub async fn insert(
     tx: &mut Tx,
     document: &NewDocument<'_>,
-    version: &NewVersion<'_>,
+    version: &NewDocumentVersion<'_>,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let title = plain(document.title, "the title")?;
-    let kind = plain(document.kind, "the kind of a document")?;
+    let title = storable_text(document.title, "the title")?;
+    let kind = storable_text(document.kind, "the kind of a document")?;
     in_tx!(&mut *tx, |conn| {
         let query = sqlx::query(INSERT).bind(document.id.uuid()).bind(document.owner_id.uuid());
         query.bind(title).bind(kind).bind(now).execute(conn).await?;
     });
-    add(tx, document.id, version, now).await?;
-    index::words_changed(tx, document.id).await
+    insert_version(tx, document.id, version, now).await?;
+    index::reindex(tx, document.id).await
 }
 
 /// Holds a document that is about to change, and gives its new revision. `None`: it is not there, in Trash, or has
 /// another revision than this one.
-pub async fn hold(
+pub async fn lock_for_update(
     tx: &mut Tx,
     owner: UserId,
     id: DocumentId,
@@ -78,7 +78,7 @@ pub async fn hold(
 }
 
 /// The newest version of a document that is held: its time and its text.
-pub async fn newest(tx: &mut Tx, id: DocumentId) -> Result<Option<(DateTime<Utc>, String)>, StoreError> {
+pub async fn newest_version(tx: &mut Tx, id: DocumentId) -> Result<Option<(DateTime<Utc>, String)>, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_as(NEWEST).bind(id.uuid()).fetch_optional(conn).await?))
 }
 
@@ -92,26 +92,26 @@ pub async fn count_versions(tx: &mut Tx, id: DocumentId) -> Result<i64, StoreErr
 pub async fn add_version(
     tx: &mut Tx,
     id: DocumentId,
-    version: &NewVersion<'_>,
+    version: &NewDocumentVersion<'_>,
     newest: Option<DateTime<Utc>>,
     now: DateTime<Utc>,
 ) -> Result<DateTime<Utc>, StoreError> {
     let after = newest.map(|newest| newest + TimeDelta::microseconds(1));
     let at = after.map_or(now, |after| after.max(now));
-    add(tx, id, version, at).await?;
-    index::words_changed(tx, id).await?;
+    insert_version(tx, id, version, at).await?;
+    index::reindex(tx, id).await?;
     Ok(at)
 }
 
 /// Gives a document that is held another title and kind.
-pub async fn name(tx: &mut Tx, id: DocumentId, title: &str, kind: &str) -> Result<(), StoreError> {
-    let (title, kind) = (plain(title, "the title")?, plain(kind, "the kind of a document")?);
+pub async fn set_title_and_kind(tx: &mut Tx, id: DocumentId, title: &str, kind: &str) -> Result<(), StoreError> {
+    let (title, kind) = (storable_text(title, "the title")?, storable_text(kind, "the kind of a document")?);
     in_tx!(&mut *tx, |conn| sqlx::query(NAME).bind(id.uuid()).bind(title).bind(kind).execute(conn).await.map(drop))?;
-    index::words_changed(tx, id).await
+    index::reindex(tx, id).await
 }
 
 /// Says when a document was made and changed where it came from.
-pub async fn date(
+pub async fn set_dates(
     tx: &mut Tx,
     id: DocumentId,
     created_at: DateTime<Utc>,
@@ -124,7 +124,7 @@ pub async fn date(
 }
 
 /// Moves a document to Trash; false when it is not there.
-pub async fn trash(
+pub async fn move_to_trash(
     tx: &mut Tx,
     owner: UserId,
     id: DocumentId,
@@ -146,10 +146,15 @@ pub async fn restore(tx: &mut Tx, owner: UserId, id: DocumentId) -> Result<bool,
     Ok(restored > 0)
 }
 
-async fn add(tx: &mut Tx, id: DocumentId, version: &NewVersion<'_>, at: DateTime<Utc>) -> Result<(), StoreError> {
-    let content = plain(version.content, "the document")?;
-    let (mime, notes) = (plain(version.mime, "the type of a document")?, notes_json(version.notes));
-    let notes = plain(&notes, "the notes of a document")?;
+async fn insert_version(
+    tx: &mut Tx,
+    id: DocumentId,
+    version: &NewDocumentVersion<'_>,
+    at: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let content = storable_text(version.content, "the document")?;
+    let (mime, notes) = (storable_text(version.mime, "the type of a document")?, notes_json(version.notes));
+    let notes = storable_text(&notes, "the notes of a document")?;
     let id: Uuid = id.uuid();
     in_tx!(tx, |conn| {
         sqlx::query(ADD)
@@ -158,9 +163,9 @@ async fn add(tx: &mut Tx, id: DocumentId, version: &NewVersion<'_>, at: DateTime
             .bind(content)
             .bind(version.origin)
             .bind(mime)
-            .bind(bigint(content.len() as u64))
-            .bind(bigint(content.chars().count() as u64))
-            .bind(bigint(selection::count_lines(content)))
+            .bind(to_bigint(content.len() as u64))
+            .bind(to_bigint(content.chars().count() as u64))
+            .bind(to_bigint(selection::count_lines(content)))
             .bind(notes)
             .execute(conn)
             .await?;

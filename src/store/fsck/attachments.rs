@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use turnleaf_domain::{Content, DocumentId, Role, Turn};
 
 use super::bodies;
-use super::finding::{Finding, finding};
+use super::finding::{FsckFinding, finding};
 
 sql! {
     BLOB_IS_NAMED = "SELECT COUNT(*) FROM block_blobs WHERE block_id = $1 AND sha256 = $2";
@@ -15,12 +15,12 @@ sql! {
     DOCUMENT_IS_NAMED = "SELECT COUNT(*) FROM block_documents WHERE block_id = $1 AND document_id = $2";
 }
 
-pub(super) async fn of_turn(db: &Db, turn: &Turn, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
+pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
     for block in &turn.blocks {
         let what = match &block.content {
             Content::Image { blob, .. } if !bodies::has_blob(db, blob).await? => "the image it shows is not stored",
             Content::Image { blob, .. } if turn.role == Role::User => {
-                let named: i64 = on!(db, |pool| {
+                let named: i64 = with_pool!(db, |pool| {
                     sqlx::query_scalar(BLOB_IS_NAMED).bind(block.id.uuid()).bind(blob).fetch_one(pool).await?
                 });
                 if named > 0 {
@@ -30,7 +30,7 @@ pub(super) async fn of_turn(db: &Db, turn: &Turn, findings: &mut Vec<Finding>) -
             }
             Content::Reference { ref_id, .. } | Content::PartialReference { ref_id, .. } => {
                 let Ok(document) = ref_id.parse::<DocumentId>() else { continue };
-                let (there, named): (i64, i64) = on!(db, |pool| {
+                let (there, named): (i64, i64) = with_pool!(db, |pool| {
                     let there = sqlx::query_scalar(DOCUMENT_IS_THERE).bind(document.uuid()).fetch_one(pool).await?;
                     let named = sqlx::query_scalar(DOCUMENT_IS_NAMED).bind(block.id.uuid()).bind(document.uuid());
                     (there, named.fetch_one(pool).await?)

@@ -1,33 +1,33 @@
 //! Tool calls of a turn against their results: whoever asks again gets a request that every provider takes.
 
-use super::finding::{Finding, finding};
+use super::finding::{FsckFinding, finding};
 use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::waiting::open_pause;
+use turnleaf_domain::user_input_wait::open_pause_text;
 use turnleaf_domain::{Block, Content, Turn, TurnStatus};
 
 /// Looks at the calls of a turn, over or not.
-pub(super) fn of_turn(turn: &Turn, findings: &mut Vec<Finding>) {
+pub(super) fn check_turn(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     let is_over = turn.status.is_terminal();
     for block in &turn.blocks {
         if let Content::ToolUse { status, .. } = &block.content
-            && let Some((invariant, what)) = wrong(*status, results(turn, block), is_over)
+            && let Some((invariant, what)) = call_problem(*status, count_results(turn, block), is_over)
         {
             findings.push(finding(invariant, "turn_blocks", block.id, what));
         }
-        if open_pause(block).is_some() && turn.status != TurnStatus::WaitingSubagents {
+        if open_pause_text(block).is_some() && turn.status != TurnStatus::WaitingSubagents {
             findings.push(finding("I6", "turn_blocks", block.id, "it pauses a turn that does not wait"));
         }
     }
 }
 
-fn results(turn: &Turn, call: &Block) -> usize {
+fn count_results(turn: &Turn, call: &Block) -> usize {
     let answers =
         |block: &&Block| matches!(block.content, Content::ToolResult { .. }) && block.parent_block_id == Some(call.id);
     turn.blocks.iter().filter(answers).count()
 }
 
 /// What is wrong with a call that has so many results in its own turn.
-fn wrong(status: ToolStatus, results: usize, is_over: bool) -> Option<(&'static str, &'static str)> {
+fn call_problem(status: ToolStatus, results: usize, is_over: bool) -> Option<(&'static str, &'static str)> {
     match (status, results) {
         (status, _) if is_over && status.is_open() => {
             Some(("I7", "it is a tool call that waits although its turn is over"))
@@ -46,19 +46,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_has_its_result_when_it_is_over_and_not_before() {
+    fn call_has_result_only_once_it_is_over() {
         use ToolStatus::{
             AwaitingApproval, Cancelled, Denied, Done, Failed, HandedOver, Interrupted, Pending, Running,
         };
         for status in [Pending, AwaitingApproval, Running] {
-            assert_eq!(wrong(status, 0, false), None, "{status:?}");
-            assert!(wrong(status, 1, false).is_some() && wrong(status, 0, true).is_some(), "{status:?}");
+            assert_eq!(call_problem(status, 0, false), None, "{status:?}");
+            assert!(call_problem(status, 1, false).is_some() && call_problem(status, 0, true).is_some(), "{status:?}");
         }
         for status in [Done, Failed, Cancelled, Denied, Interrupted] {
-            assert_eq!(wrong(status, 1, true), None, "{status:?}");
-            assert!(wrong(status, 0, false).is_some() && wrong(status, 2, true).is_some(), "{status:?}");
+            assert_eq!(call_problem(status, 1, true), None, "{status:?}");
+            assert!(call_problem(status, 0, false).is_some() && call_problem(status, 2, true).is_some(), "{status:?}");
         }
-        assert_eq!(wrong(HandedOver, 0, true), None);
-        assert!(wrong(HandedOver, 1, true).is_some());
+        assert_eq!(call_problem(HandedOver, 0, true), None);
+        assert!(call_problem(HandedOver, 1, true).is_some());
     }
 }

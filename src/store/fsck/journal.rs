@@ -2,17 +2,17 @@
 
 use uuid::Uuid;
 
-use super::finding::{Finding, finding, names};
+use super::finding::{FsckFinding, finding, readable_ids};
 use super::{attachments, calls};
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::readable::{is_placeholder, unless_damaged};
+use crate::readable::{is_placeholder, ok_or_log};
 use crate::rows::content_text_column;
 use crate::turn_events;
 use crate::turns::read;
-use crate::turns::replay::before_events;
+use crate::turns::replay::turn_before_events;
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::waiting::waits_for;
+use turnleaf_domain::user_input_wait::pending_user_input;
 use turnleaf_domain::{Block, BlockState, Content, Event, Role, Turn, TurnStatus, fold};
 
 sql! {
@@ -23,43 +23,43 @@ sql! {
 
 /// What else is going on while the checker runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum While {
+pub enum CheckMode {
     /// Replies are being written: a turn that is not over is in order.
     Serving,
     /// Nothing runs: a turn that is not over is one that nobody will end.
     Stopped,
 }
 
-pub(super) async fn check(db: &Db, meanwhile: While, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
-    let ids = on!(db, |pool| sqlx::query_as(TURNS).fetch_all(pool).await?);
-    for id in names::<Uuid>(ids) {
+pub(super) async fn check(db: &Db, meanwhile: CheckMode, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
+    let ids = with_pool!(db, |pool| sqlx::query_as(TURNS).fetch_all(pool).await?);
+    for id in readable_ids::<Uuid>(ids) {
         let mut damages = Vec::new();
-        let Some(Some(turn)) = unless_damaged(read::any(db, id.into(), &mut damages).await, "turns")? else { continue };
-        let events = turn_events::up_to(db, turn.id, turn.last_event_seq, &mut damages).await?;
+        let Some(Some(turn)) = ok_or_log(read::find_any(db, id.into(), &mut damages).await, "turns")? else { continue };
+        let events = turn_events::parse_up_to(db, turn.id, turn.last_event_seq, &mut damages).await?;
         if !damages.is_empty() {
             // What cannot be read is among the values; what else may be wrong with the turn follows from that.
             continue;
         }
-        events_are_dense(&turn, &events, findings);
+        check_event_numbers(&turn, &events, findings);
         if !turn.status.is_terminal() {
-            calls::of_turn(&folded(&turn, &events), findings);
+            calls::check_turn(&fold_events(&turn, &events), findings);
         }
         if turn.status.is_terminal() {
-            blocks_are_in_order(&turn, findings);
-            calls::of_turn(&turn, findings);
-            it_is_over(&turn, findings);
-            let derived = unless_damaged(text_is_derived(db, &turn).await, "turns")?;
+            check_block_order(&turn, findings);
+            calls::check_turn(&turn, findings);
+            check_ended(&turn, findings);
+            let derived = ok_or_log(check_derived_text(db, &turn).await, "turns")?;
             findings.extend(derived.into_iter().flatten());
-            attachments::of_turn(db, &turn, findings).await?;
-            replays(&turn, &events, findings);
-        } else if meanwhile == While::Stopped && waits_for(&folded(&turn, &events)).is_none() {
+            attachments::check_turn(db, &turn, findings).await?;
+            check_replay(&turn, &events, findings);
+        } else if meanwhile == CheckMode::Stopped && pending_user_input(&fold_events(&turn, &events)).is_none() {
             findings.push(finding("R5", "turns", turn.id, "it is not over and nothing will end it"));
         }
     }
     Ok(())
 }
 
-fn events_are_dense(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
+fn check_event_numbers(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<FsckFinding>) {
     // The journal of a turn that has been over for long is cleaned away, all of it.
     if events.is_empty() && (turn.status.is_terminal() || turn.last_event_seq == 0) {
         return;
@@ -70,7 +70,7 @@ fn events_are_dense(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Fin
     }
 }
 
-fn blocks_are_in_order(turn: &Turn, findings: &mut Vec<Finding>) {
+fn check_block_order(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     for (block, place) in turn.blocks.iter().zip(0u32..) {
         if block.seq != place {
             findings.push(finding("R4", "turn_blocks", block.id, format!("its place is {}, not {place}", block.seq)));
@@ -110,7 +110,7 @@ fn may_hold(role: Role, content: &Content) -> bool {
     }
 }
 
-fn it_is_over(turn: &Turn, findings: &mut Vec<Finding>) {
+fn check_ended(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     let is_visible = |block: &Block| match &block.content {
         Content::Text { text, .. } => !text.trim().is_empty(),
         Content::Thinking { .. } | Content::ToolUse { .. } | Content::Image { .. } | Content::Other(_) => true,
@@ -125,9 +125,9 @@ fn it_is_over(turn: &Turn, findings: &mut Vec<Finding>) {
     }
 }
 
-async fn text_is_derived(db: &Db, turn: &Turn) -> Result<Vec<Finding>, StoreError> {
+async fn check_derived_text(db: &Db, turn: &Turn) -> Result<Vec<FsckFinding>, StoreError> {
     let mut findings = Vec::new();
-    let (text, types): (Option<String>, Vec<String>) = on!(db, |pool| {
+    let (text, types): (Option<String>, Vec<String>) = with_pool!(db, |pool| {
         let text = sqlx::query_scalar(TEXT).bind(turn.id.uuid()).fetch_optional(pool).await?;
         (text, sqlx::query_scalar(TYPES).bind(turn.id.uuid()).fetch_all(pool).await?)
     });
@@ -146,11 +146,11 @@ async fn text_is_derived(db: &Db, turn: &Turn) -> Result<Vec<Finding>, StoreErro
 }
 
 /// Folds the journal again and compares with the rows, block by block and byte by byte.
-fn replays(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
+fn check_replay(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<FsckFinding>) {
     if events.is_empty() {
         return;
     }
-    let mut replayed = before_events(turn);
+    let mut replayed = turn_before_events(turn);
     for (seq, why) in fold::fold(&mut replayed, events.iter().map(|(seq, event)| (*seq, event))) {
         findings.push(finding("R7", "turn_events", turn.id, format!("event {seq} cannot be applied: {why}")));
     }
@@ -172,8 +172,8 @@ fn replays(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<Finding>) {
 }
 
 /// The turn as its journal gives it.
-fn folded(turn: &Turn, events: &[(u64, Event)]) -> Turn {
-    let mut now = before_events(turn);
+fn fold_events(turn: &Turn, events: &[(u64, Event)]) -> Turn {
+    let mut now = turn_before_events(turn);
     fold::fold(&mut now, events.iter().map(|(seq, event)| (*seq, event)));
     now
 }

@@ -8,28 +8,28 @@ use serde_json::{Map, Value};
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
-use super::values::{self, Column, DamagedRow, Holds, Instead, Key, Table};
+use super::values::{self, CheckedColumn, CheckedTable, ColumnContent, DamagedRow, Replacement, RowKey};
 use crate::db::{Db, Tx};
 use crate::dialect;
 use crate::error::StoreError;
-use crate::readable::{Damage, Lossy, moment_of, placeholder};
+use crate::readable::{Damage, Lossy, placeholder, time_of_id};
 use turnleaf_domain::{json_bounds, limits};
 use turnleaf_platform::hex::hex;
 
-mod in_line;
+mod derived_state;
 mod journal;
 mod outcome;
 mod quarantine;
 
-use journal::Rebuilt;
-use outcome::Change;
-pub use outcome::{Repair, Repaired};
-use quarantine::{Belongs, Entry};
-pub use quarantine::{Quarantined, forget, quarantined};
+use journal::JournalRebuild;
+use outcome::ColumnChange;
+pub use outcome::{RepairedValue, ValueRepair};
+use quarantine::{NewQuarantineEntry, ValueOwners};
+pub use quarantine::{QuarantineEntry, delete_quarantined, list_quarantined};
 
 pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
     [
-        ("fsck/repair/in_line", in_line::STATEMENTS),
+        ("fsck/repair/in_line", derived_state::STATEMENTS),
         ("fsck/repair/journal", journal::STATEMENTS),
         ("fsck/repair/quarantine", quarantine::STATEMENTS),
     ]
@@ -41,8 +41,8 @@ pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static 
 ///
 /// # Errors
 /// Those of the database itself; what cannot be repaired is a [`Repair`] that says so.
-pub async fn repair(db: &Db, now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
-    let damaged = values::damaged(db).await?;
+pub async fn repair(db: &Db, now: DateTime<Utc>) -> Result<Vec<ValueRepair>, StoreError> {
+    let damaged = values::find_damaged_rows(db).await?;
     // A row that goes must not take along what refers to it.
     dialect::set_foreign_keys(db, false).await?;
     let repaired = repair_all(db, &damaged, now).await;
@@ -50,11 +50,11 @@ pub async fn repair(db: &Db, now: DateTime<Utc>) -> Result<Vec<Repair>, StoreErr
     repaired
 }
 
-async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
+async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Result<Vec<ValueRepair>, StoreError> {
     let mut repairs = Vec::new();
     for row in damaged {
         let mut tx = db.begin().await?;
-        let done = Row { db, row, now }.repair(&mut tx).await;
+        let done = RowRepair { db, row, now }.repair(&mut tx).await;
         let done = match done {
             Ok(done) => tx.commit().await.map(|()| done),
             Err(error) => tx.rollback().await.and(Err(error)),
@@ -62,8 +62,8 @@ async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Resu
         match done {
             Ok(done) => repairs.extend(done),
             // What is put in its place breaks a rule of the table, because more of the row is wrong.
-            Err(error) if error.is_of_a_value() => {
-                let of = |(column, _): &(&'static Column, String)| row.repair_of(column, Err(error.to_string()));
+            Err(error) if error.is_value_error() => {
+                let of = |(column, _): &(&'static CheckedColumn, String)| row.repair_of(column, Err(error.to_string()));
                 repairs.extend(row.columns.iter().map(of));
             }
             Err(error) => return Err(error),
@@ -72,13 +72,13 @@ async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Resu
     // A turn whose id cannot be read is there, though it is not found.
     let is_id_of_turn =
         |row: &DamagedRow| row.table.name == "turns" && row.columns.iter().any(|(of, _)| of.name == "id");
-    repairs.extend(journal::move_stray_lines(db, !damaged.iter().any(is_id_of_turn), now).await?);
+    repairs.extend(journal::quarantine_stray_lines(db, !damaged.iter().any(is_id_of_turn), now).await?);
     Ok(repairs)
 }
 
 impl DamagedRow {
-    fn repair_of(&self, column: &Column, outcome: Result<Repaired, String>) -> Repair {
-        Repair { table: self.table.name, column: column.name, row: self.name(), outcome }
+    fn repair_of(&self, column: &CheckedColumn, outcome: Result<RepairedValue, String>) -> ValueRepair {
+        ValueRepair { table: self.table.name, column: column.name, row: self.name(), outcome }
     }
 }
 
@@ -88,41 +88,41 @@ fn as_id(bytes: &[u8]) -> Result<Uuid, uuid::Error> {
 }
 
 /// The row as it is stored.
-struct Stored {
+struct StoredRow {
     /// Of the damaged columns, in their order.
     values: Vec<Option<Vec<u8>>>,
-    of: Belongs,
+    of: ValueOwners,
 }
 
-struct Row<'r> {
+struct RowRepair<'r> {
     db: &'r Db,
     row: &'r DamagedRow,
     now: DateTime<Utc>,
 }
 
-impl Row<'_> {
+impl RowRepair<'_> {
     /// Nothing where an earlier repair has taken the row along.
-    async fn repair(&self, tx: &mut Tx) -> Result<Vec<Repair>, StoreError> {
+    async fn repair(&self, tx: &mut Tx) -> Result<Vec<ValueRepair>, StoreError> {
         let Some(stored) = self.stored(tx).await? else { return Ok(Vec::new()) };
         let columns = &self.row.columns;
         let mut repairs = Vec::new();
-        if columns.iter().any(|(column, _)| matches!(column.instead, Instead::Row)) {
+        if columns.iter().any(|(column, _)| matches!(column.replacement, Replacement::Row)) {
             let entry = self.quarantine_row(tx, &stored).await?;
-            let done = Repaired { entry, change: "the whole row removed".to_owned() };
+            let done = RepairedValue { quarantine_id: entry, change: "the whole row removed".to_owned() };
             repairs.extend(columns.iter().map(|(column, _)| self.row.repair_of(column, Ok(done.clone()))));
         } else {
             let rebuilt = match (self.row.table.name, stored.of.turn) {
-                ("turns" | "turn_blocks", Some(turn)) => journal::replay(tx, turn).await?,
-                _ => Rebuilt::Nothing,
+                ("turns" | "turn_blocks", Some(turn)) => journal::rebuild(tx, turn).await?,
+                _ => JournalRebuild::NoJournal,
             };
             let mut changes = Vec::new();
             for ((column, reason), value) in columns.iter().zip(&stored.values) {
                 let bytes = value.clone().unwrap_or_default();
-                let outcome = match self.instead(tx, column, reason, &bytes, &stored, &rebuilt).await? {
+                let outcome = match self.replacement(tx, column, reason, &bytes, &stored, &rebuilt).await? {
                     Ok((change, what)) => {
-                        let entry = self.keep(tx, column.name, &bytes, reason, &stored).await?;
+                        let entry = self.quarantine_value(tx, column.name, &bytes, reason, &stored).await?;
                         changes.push((*column, change));
-                        Ok(Repaired { entry, change: what })
+                        Ok(RepairedValue { quarantine_id: entry, change: what })
                     }
                     Err(why) => Err(why.to_owned()),
                 };
@@ -134,12 +134,12 @@ impl Row<'_> {
             return Ok(repairs);
         }
         if let Some(turn) = stored.of.turn {
-            let is_text = |(column, _): &(&'static Column, String)| column.name == "content_text";
+            let is_text = |(column, _): &(&'static CheckedColumn, String)| column.name == "content_text";
             let is_text_lost = columns.iter().any(is_text);
-            repairs.extend(in_line::turn(self.db, tx, turn, is_text_lost, self.now).await?);
+            repairs.extend(derived_state::update_turn(self.db, tx, turn, is_text_lost, self.now).await?);
         }
         if let Some(id) = self.id() {
-            in_line::index(tx, self.row.table.name, id).await?;
+            derived_state::reindex(tx, self.row.table.name, id).await?;
         }
         Ok(repairs)
     }
@@ -149,16 +149,16 @@ impl Row<'_> {
         self.row.key.first().and_then(|key| key.as_deref()).and_then(|key| as_id(key).ok())
     }
 
-    async fn stored(&self, tx: &mut Tx) -> Result<Option<Stored>, StoreError> {
-        let Table { name, chat, turn, document, .. } = self.row.table;
-        let values = self.row.columns.iter().map(|(column, _)| dialect::bytes_of(self.db, column.name));
+    async fn stored(&self, tx: &mut Tx) -> Result<Option<StoredRow>, StoreError> {
+        let CheckedTable { name, chat, turn, document, .. } = self.row.table;
+        let values = self.row.columns.iter().map(|(column, _)| dialect::column_bytes_expr(self.db, column.name));
         // Only what is there: a value that names nothing belongs to nothing.
         let there = |table: &str, of: &str| match of {
-            "NULL" => dialect::null_id(self.db).to_owned(),
+            "NULL" => dialect::null_id_expr(self.db).to_owned(),
             of => format!("(SELECT n.id FROM {table} n WHERE n.id = {of})"),
         };
         let owner_by = |table: &str, of: &str| match of {
-            "NULL" => dialect::null_id(self.db).to_owned(),
+            "NULL" => dialect::null_id_expr(self.db).to_owned(),
             of => format!("(SELECT n.owner_id FROM {table} n JOIN users u ON u.id = n.owner_id WHERE n.id = {of})"),
         };
         let owners = [there("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
@@ -168,7 +168,8 @@ impl Row<'_> {
         let text = format!("SELECT {list} FROM {name} WHERE {}", self.condition(1));
         let count = self.row.columns.len();
         Ok(in_tx!(tx, |conn| {
-            let Some(row) = bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_optional(conn).await? else {
+            let Some(row) = bind_key(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_optional(conn).await?
+            else {
                 return Ok(None);
             };
             let id = |at: usize| -> Result<Option<Uuid>, sqlx::Error> {
@@ -177,90 +178,96 @@ impl Row<'_> {
             };
             let values = (0..count).map(|at| sqlx::Row::try_get(&row, at)).collect::<Result<_, _>>()?;
             let (owner, chat, turn, document) = (id(count)?, id(count + 1)?, id(count + 2)?, id(count + 3)?);
-            Some(Stored { values, of: Belongs { owner, chat, turn, document } })
+            Some(StoredRow { values, of: ValueOwners { owner, chat, turn, document } })
         }))
     }
 
     /// The condition for this row, whose values are bound from this place on.
     fn condition(&self, first: usize) -> String {
-        let of =
-            |(name, at): (&&str, usize)| format!("{} IS NOT DISTINCT FROM ${at}", dialect::bytes_of(self.db, name));
+        let of = |(name, at): (&&str, usize)| {
+            format!("{} IS NOT DISTINCT FROM ${at}", dialect::column_bytes_expr(self.db, name))
+        };
         self.row.table.key.iter().zip(first..).map(of).collect::<Vec<_>>().join(" AND ")
     }
 
     /// What is written in the place of a value, and in words; or why nothing can be.
-    async fn instead(
+    async fn replacement(
         &self,
         tx: &mut Tx,
-        column: &'static Column,
+        column: &'static CheckedColumn,
         reason: &str,
         bytes: &[u8],
-        stored: &Stored,
-        rebuilt: &Rebuilt,
-    ) -> Result<Result<(Change, String), &'static str>, StoreError> {
+        stored: &StoredRow,
+        rebuilt: &JournalRebuild,
+    ) -> Result<Result<(ColumnChange, String), &'static str>, StoreError> {
         let table = self.row.table.name;
         if let Some(id) = self.id()
-            && let Some(change) = journal::value_of(rebuilt, table, id, column)
+            && let Some(change) = journal::rebuilt_value(rebuilt, table, id, column)
         {
             return Ok(Ok((change, "rebuilt from the journal of its reply".to_owned())));
         }
         // A line that was changed would no longer give its rows.
-        let is_line = matches!(column.instead, Instead::Journal);
-        if let Some(bounded) = held_to_bounds(column, bytes).filter(|_| !is_line) {
-            return Ok(Ok((Change::Text(bounded), "nested less deeply, the rest as text in it".to_owned())));
+        let is_line = matches!(column.replacement, Replacement::Journal);
+        if let Some(bounded) = bounded_json(column, bytes).filter(|_| !is_line) {
+            return Ok(Ok((ColumnChange::Text(bounded), "nested less deeply, the rest as text in it".to_owned())));
         }
-        let (change, what) = match column.instead {
-            Instead::Keep | Instead::Row => {
+        let (change, what) = match column.replacement {
+            Replacement::Keep | Replacement::Row => {
                 return Ok(Err("other rows depend on it; restore a backup, or delete what it belongs to"));
             }
-            Instead::Null => (Change::Null, "emptied".to_owned()),
-            Instead::Moment => {
-                let at = moment_of(self.id().unwrap_or_default()).to_rfc3339();
-                (Change::Text(at.clone()), format!("replaced by {at}"))
+            Replacement::Null => (ColumnChange::Null, "emptied".to_owned()),
+            Replacement::Moment => {
+                let at = time_of_id(self.id().unwrap_or_default()).to_rfc3339();
+                (ColumnChange::Text(at.clone()), format!("replaced by {at}"))
             }
-            Instead::Lossy => {
+            Replacement::Lossy => {
                 let text = String::from_utf8_lossy(bytes).replace('\0', "");
-                (Change::Text(text), "bytes that are no text replaced by U+FFFD".to_owned())
+                (ColumnChange::Text(text), "bytes that are no text replaced by U+FFFD".to_owned())
             }
-            Instead::Text(text) => (Change::Text(text.to_owned()), format!("replaced by {text}")),
-            Instead::Sql(text) => (Change::Sql(text.to_owned()), "derived from the rest of the row".to_owned()),
-            Instead::Notice => {
+            Replacement::Text(text) => (ColumnChange::Text(text.to_owned()), format!("replaced by {text}")),
+            Replacement::Sql(text) => {
+                (ColumnChange::Sql(text.to_owned()), "derived from the rest of the row".to_owned())
+            }
+            Replacement::Notice => {
                 let damage = Damage { table, column: column.name, id: self.row.name(), reason: reason.to_owned() };
                 let content = placeholder(&[damage], std::str::from_utf8(bytes).ok());
                 let text = serde_json::to_string(&content).unwrap_or_else(|_| "{}".to_owned());
-                (Change::Text(text), "replaced by a notice that it is damaged".to_owned())
+                (ColumnChange::Text(text), "replaced by a notice that it is damaged".to_owned())
             }
-            Instead::Journal => {
+            Replacement::Journal => {
                 if let Some(turn) = stored.of.turn
-                    && in_line::is_over(tx, turn).await? == Some(false)
+                    && derived_state::is_over(tx, turn).await? == Some(false)
                 {
                     return Ok(Err("its reply waits for a person; stop it, then repair again"));
                 }
-                (Change::Delete, "removed".to_owned())
+                (ColumnChange::Delete, "removed".to_owned())
             }
         };
         Ok(Ok((change, what)))
     }
 
-    async fn update(&self, tx: &mut Tx, changes: &[(&'static Column, Change)]) -> Result<(), StoreError> {
+    async fn update(&self, tx: &mut Tx, changes: &[(&'static CheckedColumn, ColumnChange)]) -> Result<(), StoreError> {
         if changes.is_empty() {
             return Ok(());
         }
-        if changes.iter().any(|(_, change)| matches!(change, Change::Delete)) {
+        if changes.iter().any(|(_, change)| matches!(change, ColumnChange::Delete)) {
             return self.delete(tx).await;
         }
         let mut texts = Vec::new();
         let sets: Vec<String> = changes
             .iter()
             .map(|(column, change)| match change {
-                Change::Delete => String::new(),
-                Change::Null => format!("{} = NULL", column.name),
-                Change::Sql(expression) => format!("{} = {expression}", column.name),
-                Change::Text(text) => {
+                ColumnChange::Delete => String::new(),
+                ColumnChange::Null => format!("{} = NULL", column.name),
+                ColumnChange::Sql(expression) => format!("{} = {expression}", column.name),
+                ColumnChange::Text(text) => {
                     texts.push(Some(text.clone()));
                     let place = format!("${}", texts.len());
-                    let value =
-                        if matches!(column.holds, Holds::Json(_)) { dialect::json_of(self.db, &place) } else { place };
+                    let value = if matches!(column.content, ColumnContent::Json(_)) {
+                        dialect::json_expr(self.db, &place)
+                    } else {
+                        place
+                    };
                     format!("{} = {value}", column.name)
                 }
             })
@@ -269,33 +276,33 @@ impl Row<'_> {
             format!("UPDATE {} SET {} WHERE {}", self.row.table.name, sets.join(", "), self.condition(texts.len() + 1));
         in_tx!(tx, |conn| {
             let query = texts.into_iter().fold(sqlx::query(AssertSqlSafe(text)), |query, text| query.bind(text));
-            bound(query, &self.row.key).execute(conn).await?;
+            bind_key(query, &self.row.key).execute(conn).await?;
         });
         Ok(())
     }
 
     /// Puts a value into quarantine.
-    async fn keep(
+    async fn quarantine_value(
         &self,
         tx: &mut Tx,
         column: &str,
         bytes: &[u8],
         reason: &str,
-        stored: &Stored,
+        stored: &StoredRow,
     ) -> Result<Uuid, StoreError> {
         let row = self.row.name();
-        let entry = Entry { table: self.row.table.name, column, row: &row, bytes, reason };
+        let entry = NewQuarantineEntry { table: self.row.table.name, column, row: &row, bytes, reason };
         quarantine::put(tx, &entry, stored.of, self.now).await
     }
 
     /// Moves the whole row into quarantine.
-    async fn quarantine_row(&self, tx: &mut Tx, stored: &Stored) -> Result<Uuid, StoreError> {
+    async fn quarantine_row(&self, tx: &mut Tx, stored: &StoredRow) -> Result<Uuid, StoreError> {
         let table = self.row.table.name;
-        let columns = dialect::columns(self.db, table).await?;
-        let list = columns.iter().map(|name| dialect::bytes_of(self.db, name)).collect::<Vec<_>>().join(", ");
+        let columns = dialect::stored_columns(self.db, table).await?;
+        let list = columns.iter().map(|name| dialect::column_bytes_expr(self.db, name)).collect::<Vec<_>>().join(", ");
         let text = format!("SELECT {list} FROM {table} WHERE {}", self.condition(1));
         let values: Vec<Option<Vec<u8>>> = in_tx!(&mut *tx, |conn| {
-            let row = bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_one(conn).await?;
+            let row = bind_key(sqlx::query(AssertSqlSafe(text)), &self.row.key).fetch_one(conn).await?;
             (0..columns.len()).map(|at| sqlx::Row::try_get(&row, at)).collect::<Result<_, _>>()?
         });
         let value = |bytes: Option<Vec<u8>>| bytes.map_or(Value::Null, |bytes| Value::String(hex(&bytes)));
@@ -303,31 +310,32 @@ impl Row<'_> {
             columns.into_iter().zip(values).map(|(name, bytes)| (name, value(bytes))).collect();
         let reasons = self.row.columns.iter().map(|(column, reason)| format!("{}: {reason}", column.name));
         let reason = reasons.collect::<Vec<_>>().join("; ");
-        let entry = self.keep(tx, "", Value::Object(whole).to_string().as_bytes(), &reason, stored).await?;
+        let entry = self.quarantine_value(tx, "", Value::Object(whole).to_string().as_bytes(), &reason, stored).await?;
         self.delete(tx).await?;
         Ok(entry)
     }
 
     async fn delete(&self, tx: &mut Tx) -> Result<(), StoreError> {
         let text = format!("DELETE FROM {} WHERE {}", self.row.table.name, self.condition(1));
-        in_tx!(tx, |conn| bound(sqlx::query(AssertSqlSafe(text)), &self.row.key).execute(conn).await.map(drop))?;
+        in_tx!(tx, |conn| bind_key(sqlx::query(AssertSqlSafe(text)), &self.row.key).execute(conn).await.map(drop))?;
         Ok(())
     }
 }
 
 /// JSON that is only nested too deep, with its depths as strings.
-fn held_to_bounds(column: &Column, bytes: &[u8]) -> Option<String> {
-    let (Holds::JsonText(check) | Holds::Json(check)) = column.holds else { return None };
-    let Cow::Owned(bounded) = json_bounds::bounded(std::str::from_utf8(bytes).ok()?, limits::JSON_TEXT_DEPTH) else {
+fn bounded_json(column: &CheckedColumn, bytes: &[u8]) -> Option<String> {
+    let (ColumnContent::JsonText(check) | ColumnContent::Json(check)) = column.content else { return None };
+    let Cow::Owned(bounded) = json_bounds::bounded_text(std::str::from_utf8(bytes).ok()?, limits::JSON_TEXT_DEPTH)
+    else {
         return None;
     };
     check(&bounded).is_ok().then_some(bounded)
 }
 
 /// Binds the values of a key behind what is bound already.
-fn bound<'q, DB>(
+fn bind_key<'q, DB>(
     query: sqlx::query::Query<'q, DB, DB::Arguments>,
-    key: &Key,
+    key: &RowKey,
 ) -> sqlx::query::Query<'q, DB, DB::Arguments>
 where
     DB: sqlx::Database,

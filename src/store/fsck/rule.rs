@@ -3,10 +3,10 @@
 /// Rules: a statement that gives the ids of the rows that break an invariant, and what is then wrong with each.
 macro_rules! rules {
     ($($name:ident: $invariant:literal, $table:literal, $what:literal, $text:expr;)*) => {
-        pub(super) const RULES: &[$crate::fsck::rule::Rule] = &[$($crate::fsck::rule::Rule {
+        pub(super) const RULES: &[$crate::fsck::rule::FsckRule] = &[$($crate::fsck::rule::FsckRule {
             invariant: $invariant,
             table: $table,
-            what: $what,
+            problem: $what,
             text: $text,
         }),*];
         pub(super) const STATEMENTS: &[(&str, &str)] = &[$((stringify!($name), $text)),*];
@@ -14,9 +14,9 @@ macro_rules! rules {
 }
 
 /// An invariant that one statement can look for.
-pub(super) struct Rule {
+pub(super) struct FsckRule {
     pub invariant: &'static str,
     pub table: &'static str,
-    pub what: &'static str,
+    pub problem: &'static str,
     pub text: &'static str,
 }

@@ -2,13 +2,13 @@
 
 use uuid::Uuid;
 
-use super::finding::{Finding, finding, names};
+use super::finding::{FsckFinding, finding, readable_ids};
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::readable::unless_damaged;
-use crate::search::keys::{self, Wanted};
-use crate::search::words::{self, Asked};
-use crate::search::{Kind, index, parts};
+use crate::readable::ok_or_log;
+use crate::search::keys::{self, RequiredKey};
+use crate::search::word_index::{self, IndexQuery};
+use crate::search::{SearchKind, index, parts};
 
 /// Keys of a part that are looked for in its row.
 const SOME: usize = 24;
@@ -26,21 +26,24 @@ sql! {
         WHERE c.id IS NULL AND d.id IS NULL AND t.id IS NULL";
 }
 
-pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
-    let undone: i64 = on!(db, |pool| sqlx::query_scalar(UNDONE).bind(keys::RULES).fetch_one(pool).await?);
+pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
+    let undone: i64 =
+        with_pool!(db, |pool| sqlx::query_scalar(UNDONE).bind(keys::RULES_VERSION).fetch_one(pool).await?);
     if undone > 0 {
         return Ok(());
     }
-    let stray = on!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
-    let stray = names::<Uuid>(stray);
+    let stray = with_pool!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
+    let stray = readable_ids::<Uuid>(stray);
     let what = "it is indexed and not there";
     findings.extend(stray.into_iter().map(|id| finding("search", "search_entries", id, what)));
-    for (kind, text, table) in
-        [(Kind::Chat, CHATS, "chats"), (Kind::Document, DOCUMENTS, "documents"), (Kind::Turn, TURNS, "turns")]
-    {
-        let ids = on!(db, |pool| sqlx::query_as(text).fetch_all(pool).await?);
-        for id in names::<Uuid>(ids) {
-            if let Some(Some(what)) = unless_damaged(wrong(db, kind, id).await, table)? {
+    for (kind, text, table) in [
+        (SearchKind::Chat, CHATS, "chats"),
+        (SearchKind::Document, DOCUMENTS, "documents"),
+        (SearchKind::Turn, TURNS, "turns"),
+    ] {
+        let ids = with_pool!(db, |pool| sqlx::query_as(text).fetch_all(pool).await?);
+        for id in readable_ids::<Uuid>(ids) {
+            if let Some(Some(what)) = ok_or_log(index_problem(db, kind, id).await, table)? {
                 findings.push(finding("search", table, id, what));
             }
         }
@@ -49,16 +52,16 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
 }
 
 /// What is wrong with how this is indexed. While something is being written, it is looked at again.
-async fn wrong(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, StoreError> {
-    match look_at(db, kind, id).await? {
+async fn index_problem(db: &Db, kind: SearchKind, id: Uuid) -> Result<Option<&'static str>, StoreError> {
+    match find_index_problem(db, kind, id).await? {
         None => Ok(None),
-        Some(_) => look_at(db, kind, id).await,
+        Some(_) => find_index_problem(db, kind, id).await,
     }
 }
 
-async fn look_at(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, StoreError> {
-    let Some(entry) = index::stored(db, kind, id).await? else { return Ok(None) };
-    let known: Option<(i64, i64, i64)> = on!(db, |pool| {
+async fn find_index_problem(db: &Db, kind: SearchKind, id: Uuid) -> Result<Option<&'static str>, StoreError> {
+    let Some(entry) = index::find_entry(db, kind, id).await? else { return Ok(None) };
+    let known: Option<(i64, i64, i64)> = with_pool!(db, |pool| {
         let query = sqlx::query_as(ENTRY).bind(id).bind(kind.as_str()).bind(entry.owner.uuid());
         query.fetch_optional(pool).await?
     });
@@ -69,14 +72,14 @@ async fn look_at(db: &Db, kind: Kind, id: Uuid) -> Result<Option<&'static str>, 
     if digest != entry.digest() || usize::try_from(count) != Ok(all.len()) {
         return Ok(Some("the index of the search has another text of it"));
     }
-    let Some(first) = row.checked_mul(parts::ROWS) else {
+    let Some(first) = row.checked_mul(parts::ROWS_PER_ENTRY) else {
         return Ok(Some("its number in the index of the search is beyond every row"));
     };
     for (row, keys) in (first..).zip(&all) {
         let step = keys.len().div_ceil(SOME).max(1);
-        let some: Vec<Wanted> =
-            keys.iter().step_by(step).map(|key| Wanted { key: key.clone(), is_prefix: false }).collect();
-        if !words::has(db, &Asked::all_of("", &some, false), row).await? {
+        let some: Vec<RequiredKey> =
+            keys.iter().step_by(step).map(|key| RequiredKey { key: key.clone(), is_prefix: false }).collect();
+        if !word_index::row_matches(db, &IndexQuery::requiring_all("", &some, false), row).await? {
             return Ok(Some("its words are not in the index of the search"));
         }
     }

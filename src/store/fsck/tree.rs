@@ -109,6 +109,6 @@ rules! {
 }
 
 /// The turns at or beyond a depth.
-pub(super) async fn deeper_than(db: &Db, depth: i64) -> Result<Vec<(Uuid, i64)>, StoreError> {
-    Ok(on!(db, |pool| sqlx::query_as(DEEPER).bind(depth).fetch_all(pool).await?))
+pub(super) async fn turns_deeper_than(db: &Db, depth: i64) -> Result<Vec<(Uuid, i64)>, StoreError> {
+    Ok(with_pool!(db, |pool| sqlx::query_as(DEEPER).bind(depth).fetch_all(pool).await?))
 }

@@ -10,25 +10,25 @@ use futures::TryStreamExt;
 use sqlx::{AssertSqlSafe, ColumnIndex, Database, Decode, Row, Type};
 use uuid::Uuid;
 
-use super::finding::{Finding, UNREADABLE, finding};
+use super::finding::{FsckFinding, UNREADABLE, finding};
 use crate::db::Db;
 use crate::dialect;
 use crate::error::StoreError;
 use crate::readable::Lossy;
 
-pub(super) use columns::{Column, Holds, Instead};
-pub(super) use table::Table;
+pub(super) use columns::{CheckedColumn, ColumnContent, Replacement};
+pub(super) use table::CheckedTable;
 use tables::TABLES;
 
 /// The values of a key column, as bytes.
-pub(super) type Key = Vec<Option<Vec<u8>>>;
+pub(super) type RowKey = Vec<Option<Vec<u8>>>;
 
 /// A row with values that cannot be read.
 pub(super) struct DamagedRow {
-    pub table: &'static Table,
-    pub key: Key,
+    pub table: &'static CheckedTable,
+    pub key: RowKey,
     /// The columns, with the reasons.
-    pub columns: Vec<(&'static Column, String)>,
+    pub columns: Vec<(&'static CheckedColumn, String)>,
 }
 
 impl DamagedRow {
@@ -46,8 +46,8 @@ impl DamagedRow {
 }
 
 /// Every value that cannot be read is a finding.
-pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), StoreError> {
-    for row in damaged(db).await? {
+pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
+    for row in find_damaged_rows(db).await? {
         let name = row.name();
         for (column, reason) in &row.columns {
             let what = format!("its {} {UNREADABLE}: {reason}", column.name);
@@ -58,32 +58,33 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<Finding>) -> Result<(), St
 }
 
 /// All rows with values that cannot be read.
-pub(super) async fn damaged(db: &Db) -> Result<Vec<DamagedRow>, StoreError> {
+pub(super) async fn find_damaged_rows(db: &Db) -> Result<Vec<DamagedRow>, StoreError> {
     let mut damaged = Vec::new();
     for table in TABLES {
-        damaged.extend(of_table(db, table).await?);
+        damaged.extend(damaged_rows_of_table(db, table).await?);
     }
     Ok(damaged)
 }
 
-async fn of_table(db: &Db, table: &'static Table) -> Result<Vec<DamagedRow>, StoreError> {
-    let columns: Vec<&'static Column> = table.columns.iter().filter(|column| may_be_damaged(db, column)).collect();
+async fn damaged_rows_of_table(db: &Db, table: &'static CheckedTable) -> Result<Vec<DamagedRow>, StoreError> {
+    let columns: Vec<&'static CheckedColumn> =
+        table.columns.iter().filter(|column| may_be_damaged(db, column)).collect();
     if columns.is_empty() {
         return Ok(Vec::new());
     }
-    let key = table.key.iter().map(|name| dialect::bytes_of(db, name));
-    let values = columns.iter().map(|column| match column.holds {
-        Holds::Id | Holds::Time => column.name.to_owned(),
+    let key = table.key.iter().map(|name| dialect::column_bytes_expr(db, name));
+    let values = columns.iter().map(|column| match column.content {
+        ColumnContent::Id | ColumnContent::Time => column.name.to_owned(),
         _ => format!("CAST({} AS TEXT)", column.name),
     });
     let list = key.chain(values).collect::<Vec<_>>().join(", ");
     // The remark tells it from statements that must not read a table through.
     let text = format!("SELECT /* all values */ {list} FROM {}", table.name);
-    on!(db, |pool| {
+    with_pool!(db, |pool| {
         let mut rows = sqlx::query(AssertSqlSafe(text)).fetch(pool);
         let mut damaged = Vec::new();
         while let Some(row) = rows.try_next().await? {
-            let found = unreadable(&row, table.key.len(), &columns);
+            let found = unreadable_columns(&row, table.key.len(), &columns);
             if !found.is_empty() {
                 let key = (0..table.key.len()).map(|at| row.try_get(at)).collect::<Result<_, _>>()?;
                 damaged.push(DamagedRow { table, key, columns: found });
@@ -94,13 +95,17 @@ async fn of_table(db: &Db, table: &'static Table) -> Result<Vec<DamagedRow>, Sto
 }
 
 /// PostgreSQL's own types hold what they are to hold.
-fn may_be_damaged(db: &Db, column: &Column) -> bool {
+fn may_be_damaged(db: &Db, column: &CheckedColumn) -> bool {
     let is_file = db.path().is_some();
-    is_file || matches!(column.holds, Holds::Word(_) | Holds::JsonText(_) | Holds::Json(_))
+    is_file || matches!(column.content, ColumnContent::Word(_) | ColumnContent::JsonText(_) | ColumnContent::Json(_))
 }
 
 /// The columns of a row, behind its key, that cannot be read.
-fn unreadable<'r, R>(row: &'r R, key: usize, columns: &[&'static Column]) -> Vec<(&'static Column, String)>
+fn unreadable_columns<'r, R>(
+    row: &'r R,
+    key: usize,
+    columns: &[&'static CheckedColumn],
+) -> Vec<(&'static CheckedColumn, String)>
 where
     R: Row,
     usize: ColumnIndex<R>,
@@ -110,12 +115,13 @@ where
 {
     let mut found = Vec::new();
     for (at, column) in columns.iter().enumerate() {
-        let read = match column.holds {
-            Holds::Id => value::<R, Option<Uuid>>(row, key + at).map(drop),
-            Holds::Time => value::<R, Option<DateTime<Utc>>>(row, key + at).map(drop),
-            Holds::Text => value::<R, Option<String>>(row, key + at).map(drop),
-            Holds::Word(check) | Holds::JsonText(check) | Holds::Json(check) => {
-                value::<R, Option<String>>(row, key + at).and_then(|text| text.map_or(Ok(()), |text| check(&text)))
+        let read = match column.content {
+            ColumnContent::Id => decode_value::<R, Option<Uuid>>(row, key + at).map(drop),
+            ColumnContent::Time => decode_value::<R, Option<DateTime<Utc>>>(row, key + at).map(drop),
+            ColumnContent::Text => decode_value::<R, Option<String>>(row, key + at).map(drop),
+            ColumnContent::Word(check) | ColumnContent::JsonText(check) | ColumnContent::Json(check) => {
+                decode_value::<R, Option<String>>(row, key + at)
+                    .and_then(|text| text.map_or(Ok(()), |text| check(&text)))
             }
         };
         if let Err(reason) = read {
@@ -125,7 +131,7 @@ where
     found
 }
 
-fn value<'r, R, T>(row: &'r R, at: usize) -> Result<T, String>
+fn decode_value<'r, R, T>(row: &'r R, at: usize) -> Result<T, String>
 where
     R: Row,
     usize: ColumnIndex<R>,

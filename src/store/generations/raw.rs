@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, kept, readable};
-use crate::rows::{bigint, inconsistent};
+use crate::readable::{Readable, keep_decoded, keep_readable};
+use crate::rows::{inconsistent, to_bigint};
 use crate::storage;
-use crate::turn_events::{ONCE, fixed_chunks};
+use crate::turn_events::{IGNORE_CONFLICTS, fixed_chunks};
 use turnleaf_domain::{GenerationId, TurnId, UserId, limits};
 use turnleaf_platform::tasks;
 
@@ -28,7 +28,7 @@ const LEVEL: i32 = 3;
 /// Far below the bound of either database on parameters.
 const TURNS_AT_ONCE: usize = 1_000;
 
-/// Followed by rows of values and `ONCE`.
+/// Followed by rows of values and `IGNORE_CONFLICTS`.
 const INSERT: &str = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
 
 sql! {
@@ -54,7 +54,7 @@ sql! {
 
 /// A piece of a response, with the number of bytes before it, stored as `n`.
 #[derive(Debug, Clone, Copy)]
-pub struct Chunk<'a> {
+pub struct RawChunk<'a> {
     pub generation_id: GenerationId,
     pub offset: u64,
     pub bytes: &'a [u8],
@@ -83,7 +83,7 @@ pub enum RawBody {
 }
 
 impl RawBody {
-    fn packed(bytes: Vec<u8>, length: i64, id: Uuid) -> Result<Self, StoreError> {
+    fn from_packed(bytes: Vec<u8>, length: i64, id: Uuid) -> Result<Self, StoreError> {
         let length = decompress(&bytes, length, id)?.len();
         Ok(Self::Packed { bytes, length })
     }
@@ -97,14 +97,14 @@ impl RawBody {
     }
 
     /// How much memory it takes, bytes.
-    pub fn weight(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         match self {
             Self::Plain(bytes) | Self::Packed { bytes, .. } => bytes.len(),
         }
     }
 
     /// The response exactly as it came.
-    pub fn as_it_came(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Plain(bytes) => bytes.clone(),
             Self::Packed { bytes, length } => zstd::bulk::decompress(bytes, *length).unwrap_or_default(),
@@ -129,7 +129,7 @@ struct StepRow {
 ///
 /// # Errors
 /// `NotUnique` when other bytes are stored at this place of the response.
-pub async fn append_chunks(tx: &mut Tx, chunks: &[Chunk<'_>]) -> Result<(), StoreError> {
+pub async fn append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<(), StoreError> {
     for some in fixed_chunks(chunks) {
         if insert_chunks(tx, some).await? < some.len() as u64 {
             for chunk in some {
@@ -141,29 +141,29 @@ pub async fn append_chunks(tx: &mut Tx, chunks: &[Chunk<'_>]) -> Result<(), Stor
 }
 
 /// Stores of a piece what is not stored.
-async fn append_missing(tx: &mut Tx, mut chunk: Chunk<'_>) -> Result<(), StoreError> {
+async fn append_missing(tx: &mut Tx, mut chunk: RawChunk<'_>) -> Result<(), StoreError> {
     while !chunk.bytes.is_empty() && insert_chunks(tx, &[chunk]).await? == 0 {
         let stored: Vec<u8> = in_tx!(&mut *tx, |conn| {
-            let query = sqlx::query_scalar(STORED).bind(chunk.generation_id.uuid()).bind(bigint(chunk.offset));
+            let query = sqlx::query_scalar(STORED).bind(chunk.generation_id.uuid()).bind(to_bigint(chunk.offset));
             query.fetch_one(conn).await?
         });
         let (here, beyond) = chunk.bytes.split_at(stored.len().min(chunk.bytes.len()));
         if stored.is_empty() || !stored.starts_with(here) {
             return Err(StoreError::NotUnique);
         }
-        chunk = Chunk { offset: chunk.offset + here.len() as u64, bytes: beyond, ..chunk };
+        chunk = RawChunk { offset: chunk.offset + here.len() as u64, bytes: beyond, ..chunk };
     }
     Ok(())
 }
 
 /// Inserts one slice of a fixed size; gives how many of its pieces were not there.
-async fn insert_chunks(tx: &mut Tx, some: &[Chunk<'_>]) -> Result<u64, StoreError> {
+async fn insert_chunks(tx: &mut Tx, some: &[RawChunk<'_>]) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| {
         let mut query = QueryBuilder::new(INSERT);
         query.push_values(some, |mut row, chunk| {
-            row.push_bind(chunk.generation_id.uuid()).push_bind(bigint(chunk.offset)).push_bind(chunk.bytes);
+            row.push_bind(chunk.generation_id.uuid()).push_bind(to_bigint(chunk.offset)).push_bind(chunk.bytes);
         });
-        query.push(ONCE).build().execute(conn).await?.rows_affected()
+        query.push(IGNORE_CONFLICTS).build().execute(conn).await?.rows_affected()
     }))
 }
 
@@ -203,17 +203,18 @@ async fn pack_pieces(db: &Db, generation: GenerationId) -> Result<(), StoreError
         .await
         .map_err(|why| inconsistent("generations", "raw_response", generation, why))??;
     let mut tx = db.begin().await?;
-    store(&mut tx, generation, packed).await?;
-    storage::recount_of_call(&mut tx, generation.uuid()).await?;
+    store_packed(&mut tx, generation, packed).await?;
+    storage::invalidate_turn_size_of_call(&mut tx, generation.uuid()).await?;
     tx.commit().await
 }
 
 /// Generations that are over and whose pieces [`pack`] has yet to compress, at most `limit`.
-pub async fn unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, StoreError> {
+pub async fn list_unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, StoreError> {
     let known = with_not_packed(|all| i64::try_from(all.len()).unwrap_or(i64::MAX));
     let rows = i64::from(limit).saturating_add(known);
-    let ids: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(UNPACKED).bind(rows).fetch_all(pool).await?);
-    let mut ids: Vec<Uuid> = readable(ids, "generations").into_iter().map(|(id,)| id).collect();
+    let ids: Vec<Readable<(Uuid,)>> =
+        with_pool!(db, |pool| sqlx::query_as(UNPACKED).bind(rows).fetch_all(pool).await?);
+    let mut ids: Vec<Uuid> = keep_readable(ids, "generations").into_iter().map(|(id,)| id).collect();
     with_not_packed(|all| ids.retain(|id| !all.contains(id)));
     ids.truncate(limit as usize);
     Ok(ids.into_iter().map(GenerationId::from).collect())
@@ -222,8 +223,9 @@ pub async fn unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, StoreErr
 /// A response exactly as it came, as far as it has come. `None` when the owner has no such generation or nothing was
 /// kept.
 pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
-    let row: Option<(Option<Vec<u8>>, Option<i64>)> =
-        on!(db, |pool| { sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await? });
+    let row: Option<(Option<Vec<u8>>, Option<i64>)> = with_pool!(db, |pool| {
+        sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
+    });
     match row {
         None => Ok(None),
         Some((Some(packed), Some(length))) => decompress(&packed, length, generation.uuid()).map(Some),
@@ -236,11 +238,11 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
 
 /// The responses of these turns, by step, for assembling the context of a request. The caller has found the turns by
 /// their owner.
-pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<RawStep>>, StoreError> {
+pub async fn list_by_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<RawStep>>, StoreError> {
     let mut map: HashMap<TurnId, Vec<RawStep>> = HashMap::new();
     // A path may have more turns than a statement may have parameters.
     for some in turns.chunks(TURNS_AT_ONCE) {
-        let rows: Vec<Readable<StepRow>> = on!(db, |pool| {
+        let rows: Vec<Readable<StepRow>> = with_pool!(db, |pool| {
             let mut query = QueryBuilder::new(OF_TURNS);
             query.push("WHERE g.turn_id IN (");
             let mut list = query.separated(", ");
@@ -250,16 +252,18 @@ pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<R
             query.push(") ORDER BY g.turn_id, g.step");
             query.build_query_as().persistent(false).fetch_all(pool).await?
         });
-        for row in readable(rows, "generations") {
+        for row in keep_readable(rows, "generations") {
             let body = match (row.raw_response, row.raw_bytes) {
                 // A body that is damaged is none: the turn goes to its model as plain text.
-                (Some(bytes), Some(length)) => kept([RawBody::packed(bytes, length, row.id)], "generations")
-                    .pop()
-                    .unwrap_or(RawBody::Plain(Vec::new())),
+                (Some(bytes), Some(length)) => {
+                    keep_decoded([RawBody::from_packed(bytes, length, row.id)], "generations")
+                        .pop()
+                        .unwrap_or(RawBody::Plain(Vec::new()))
+                }
                 _ if !row.has_pieces => RawBody::Plain(Vec::new()),
                 _ => match pieces(db, row.id).await?.concat() {
                     // They may have been packed since the row was read.
-                    none if none.is_empty() => RawBody::Plain(packed(db, row.id).await?),
+                    none if none.is_empty() => RawBody::Plain(packed_bytes(db, row.id).await?),
                     bytes => RawBody::Plain(bytes),
                 },
             };
@@ -272,9 +276,9 @@ pub async fn of_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<R
 }
 
 /// The packed bytes of a response; none where there are none.
-async fn packed(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> {
+async fn packed_bytes(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> {
     let row: Option<(Option<Vec<u8>>, Option<i64>)> =
-        on!(db, |pool| sqlx::query_as(PACKED).bind(generation).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(PACKED).bind(generation).fetch_optional(pool).await?);
     match row {
         Some((Some(packed), Some(length))) => decompress(&packed, length, generation),
         _ => Ok(Vec::new()),
@@ -295,16 +299,16 @@ pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Resu
     if pieces.is_empty() {
         return Ok(());
     }
-    store(tx, generation, compress(&pieces)?).await
+    store_packed(tx, generation, compress(&pieces)?).await
 }
 
-pub(crate) struct Packed {
+pub(crate) struct PackedBody {
     pub bytes: Vec<u8>,
     pub sha256: Vec<u8>,
     pub length: i64,
 }
 
-async fn store(tx: &mut Tx, generation: GenerationId, packed: Packed) -> Result<(), StoreError> {
+async fn store_packed(tx: &mut Tx, generation: GenerationId, packed: PackedBody) -> Result<(), StoreError> {
     let id = generation.uuid();
     in_tx!(tx, |conn| {
         let query = sqlx::query(PACK).bind(id).bind(packed.bytes).bind(packed.sha256).bind(packed.length);
@@ -316,15 +320,15 @@ async fn store(tx: &mut Tx, generation: GenerationId, packed: Packed) -> Result<
 }
 
 async fn pieces(db: &Db, generation: Uuid) -> Result<Vec<Vec<u8>>, StoreError> {
-    Ok(on!(db, |pool| sqlx::query_scalar(CHUNKS).bind(generation).fetch_all(pool).await?))
+    Ok(with_pool!(db, |pool| sqlx::query_scalar(CHUNKS).bind(generation).fetch_all(pool).await?))
 }
 
-pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<Packed, StoreError> {
+pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<PackedBody, StoreError> {
     let body = pieces.concat();
     let failed = |why| inconsistent("generations", "raw_response", "a new body", why);
     let bytes = zstd::bulk::compress(&body, LEVEL).map_err(failed)?;
     let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
-    Ok(Packed { bytes, sha256: Sha256::digest(&body).to_vec(), length })
+    Ok(PackedBody { bytes, sha256: Sha256::digest(&body).to_vec(), length })
 }
 
 /// Undoes [`compress`]. `length` is the stored one, which bounds what a damaged body can expand to.

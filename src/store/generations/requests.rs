@@ -10,12 +10,12 @@ use uuid::Uuid;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::rows::inconsistent;
-use turnleaf_domain::alike::{Alike, is_nearly_all, is_short};
+use turnleaf_domain::byte_delta::{ByteDelta, is_delta_worthwhile, is_too_short_for_delta};
 use turnleaf_domain::{GenerationId, TurnId, UserId};
 
 const TABLE: &str = "generation_requests";
 
-/// What a request is put together from, of `q` and its base `p` ([`of_base`]).
+/// What a request is put together from, of `q` and its base `p` ([`base_request_joins`]).
 macro_rules! request_columns {
     () => {
         "q.body, q.body_head, q.body_tail, p.body AS base_body"
@@ -28,17 +28,17 @@ macro_rules! manifest_columns {
     };
 }
 /// The requests `q` of generations `g`, and what they were stored after.
-macro_rules! of_base {
+macro_rules! base_request_joins {
     () => {
         "LEFT JOIN generation_requests q ON q.generation_id = g.id LEFT JOIN generation_requests p ON p.generation_id = q.base_id "
     };
 }
-pub(crate) use {manifest_columns, of_base, request_columns};
+pub(crate) use {base_request_joins, manifest_columns, request_columns};
 
 sql! {
     INSERT = "INSERT INTO generation_requests (generation_id, base_id, body, body_head, body_tail, manifest, manifest_head, \
         manifest_tail) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    FIND = concat!("SELECT ", request_columns!(), " FROM generations g ", of_base!(), "JOIN turns t ON t.id = g.turn_id \
+    FIND = concat!("SELECT ", request_columns!(), " FROM generations g ", base_request_joins!(), "JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
     /// Of this turn's earlier steps and of the turns shortly above it the newest request of the same model ($3, $4): another
@@ -57,14 +57,14 @@ sql! {
 
 /// Which request the next one of a path may be stored after, and the epoch of its chat: what was deleted for ever and is
 /// taken in again has the same ids, and need not have the same bytes.
-pub type BaseId = (GenerationId, Option<Uuid>);
+pub type RequestBaseId = (GenerationId, Option<Uuid>);
 
 /// The call that a request is of: its turn, its step, and the provider and model that are asked.
-pub type Of<'a> = (TurnId, u32, &'a str, &'a str);
+pub type RequestKey<'a> = (TurnId, u32, &'a str, &'a str);
 
 /// A request that is stored whole.
 #[derive(Debug, Clone)]
-pub struct Base {
+pub struct RequestBase {
     pub id: GenerationId,
     pub body: Bytes,
     pub manifest: Bytes,
@@ -72,7 +72,7 @@ pub struct Base {
 
 /// Bytes that stand between the first `head` and the last `tail` of others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Part {
+struct BodyDelta {
     head: usize,
     bytes: Bytes,
     tail: usize,
@@ -82,33 +82,34 @@ struct Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRequest {
     base: Option<GenerationId>,
-    body: Part,
-    manifest: Part,
+    body: BodyDelta,
+    manifest: BodyDelta,
 }
 
-impl Part {
-    fn whole(bytes: Bytes) -> Self {
+impl BodyDelta {
+    fn from_whole(bytes: Bytes) -> Self {
         Self { head: 0, bytes, tail: 0 }
     }
 
-    fn after(base: &[u8], whole: &Bytes) -> Self {
-        let alike = Alike::of(base, whole);
-        Self { head: alike.head, bytes: whole.slice(alike.own(whole.len())), tail: alike.tail }
+    fn against_base(base: &[u8], whole: &Bytes) -> Self {
+        let alike = ByteDelta::new(base, whole);
+        Self { head: alike.head, bytes: whole.slice(alike.own_range(whole.len())), tail: alike.tail }
     }
 }
 
 impl StoredRequest {
     /// All of it: the body exactly as it is sent, without headers and so without a key, and its manifest as JSON.
-    pub fn whole(body: Bytes, manifest: Bytes) -> Self {
-        Self { base: None, body: Part::whole(body), manifest: Part::whole(manifest) }
+    pub fn from_whole(body: Bytes, manifest: Bytes) -> Self {
+        Self { base: None, body: BodyDelta::from_whole(body), manifest: BodyDelta::from_whole(manifest) }
     }
 
-    /// What it has that `base` has not, or all of it where that is much of it ([`is_nearly_all`]).
-    pub fn after(base: &Base, body: Bytes, manifest: Bytes) -> Self {
-        let (its_body, its_manifest) = (Part::after(&base.body, &body), Part::after(&base.manifest, &manifest));
-        match is_nearly_all(its_body.bytes.len() + its_manifest.bytes.len(), body.len() + manifest.len()) {
+    /// What it has that `base` has not, or all of it where that is much of it ([`is_delta_worthwhile`]).
+    pub fn against_base(base: &RequestBase, body: Bytes, manifest: Bytes) -> Self {
+        let (its_body, its_manifest) =
+            (BodyDelta::against_base(&base.body, &body), BodyDelta::against_base(&base.manifest, &manifest));
+        match is_delta_worthwhile(its_body.bytes.len() + its_manifest.bytes.len(), body.len() + manifest.len()) {
             true => Self { base: Some(base.id), body: its_body, manifest: its_manifest },
-            false => Self::whole(body, manifest),
+            false => Self::from_whole(body, manifest),
         }
     }
 
@@ -120,50 +121,50 @@ impl StoredRequest {
 
 /// [`request_columns`] of a row.
 #[derive(sqlx::FromRow)]
-pub(crate) struct BodyRow {
+pub(crate) struct RequestBodyRow {
     body: Option<Vec<u8>>,
     body_head: Option<i64>,
     body_tail: Option<i64>,
     base_body: Option<Vec<u8>>,
 }
 
-impl BodyRow {
+impl RequestBodyRow {
     /// The body as it was sent.
     ///
     /// # Errors
     /// `Inconsistent` where it is missing, or its base is too short for it.
-    pub fn whole(self, id: Uuid) -> Result<Vec<u8>, StoreError> {
+    pub fn reassemble(self, id: Uuid) -> Result<Vec<u8>, StoreError> {
         let own = self.body.ok_or_else(|| inconsistent(TABLE, "body", id, "it is missing"))?;
         let around = (self.body_head.unwrap_or_default(), self.body_tail.unwrap_or_default());
-        put_together(own, around, self.base_body, "body", id)
+        join_delta(own, around, self.base_body, "body", id)
     }
 }
 
 /// [`manifest_columns`] of a row, of a call that may have no request.
 #[derive(sqlx::FromRow)]
-pub(crate) struct ManifestRow {
+pub(crate) struct RequestManifestRow {
     manifest: Option<Vec<u8>>,
     manifest_head: Option<i64>,
     manifest_tail: Option<i64>,
     base_manifest: Option<Vec<u8>>,
 }
 
-impl ManifestRow {
+impl RequestManifestRow {
     /// The manifest; null where there is none.
     ///
     /// # Errors
     /// `Inconsistent` where its base is too short for it, or it is no JSON.
-    pub fn whole(self, id: Uuid) -> Result<Value, StoreError> {
+    pub fn reassemble(self, id: Uuid) -> Result<Value, StoreError> {
         const COLUMN: &str = "manifest";
         let Some(own) = self.manifest else { return Ok(Value::Null) };
         let around = (self.manifest_head.unwrap_or_default(), self.manifest_tail.unwrap_or_default());
-        let whole = put_together(own, around, self.base_manifest, COLUMN, id)?;
+        let whole = join_delta(own, around, self.base_manifest, COLUMN, id)?;
         serde_json::from_slice(&whole).map_err(|why| inconsistent(TABLE, COLUMN, id, why))
     }
 }
 
 /// Its own bytes between so many of the first and the last of its base's.
-fn put_together(
+fn join_delta(
     own: Vec<u8>,
     (head, tail): (i64, i64),
     base: Option<Vec<u8>>,
@@ -172,7 +173,7 @@ fn put_together(
 ) -> Result<Vec<u8>, StoreError> {
     let Some(base) = base else { return Ok(own) };
     let whole = match (usize::try_from(head), usize::try_from(tail)) {
-        (Ok(head), Ok(tail)) => Alike { head, tail }.whole(&own, &base),
+        (Ok(head), Ok(tail)) => ByteDelta { head, tail }.apply(&own, &base),
         _ => None,
     };
     whole.ok_or_else(|| inconsistent(TABLE, column, id, "its base is too short"))
@@ -198,14 +199,20 @@ pub(crate) async fn insert(tx: &mut Tx, id: GenerationId, request: &StoredReques
 
 /// The request exactly as it was sent.
 pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
-    let row: Option<BodyRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?);
-    row.map(|row| row.whole(generation.uuid())).transpose()
+    let row: Option<RequestBodyRow> = with_pool!(db, |pool| sqlx::query_as(FIND)
+        .bind(owner.uuid())
+        .bind(generation.uuid())
+        .fetch_optional(pool)
+        .await?);
+    row.map(|row| row.reassemble(generation.uuid())).transpose()
 }
 
 /// After which request that of this call may be stored.
-pub async fn before(db: &Db, (turn, step, provider, model): Of<'_>) -> Result<Option<BaseId>, StoreError> {
-    let row: Option<(Uuid, Option<Uuid>)> = on!(db, |pool| {
+pub async fn find_base_id(
+    db: &Db,
+    (turn, step, provider, model): RequestKey<'_>,
+) -> Result<Option<RequestBaseId>, StoreError> {
+    let row: Option<(Uuid, Option<Uuid>)> = with_pool!(db, |pool| {
         let query = sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step)).bind(provider).bind(model);
         query.fetch_optional(pool).await?
     });
@@ -213,39 +220,42 @@ pub async fn before(db: &Db, (turn, step, provider, model): Of<'_>) -> Result<Op
 }
 
 /// A request that is stored whole; none where it is not.
-pub async fn base(db: &Db, id: GenerationId) -> Result<Option<Base>, StoreError> {
+pub async fn find_base(db: &Db, id: GenerationId) -> Result<Option<RequestBase>, StoreError> {
     let row: Option<(Vec<u8>, Vec<u8>)> =
-        on!(db, |pool| sqlx::query_as(WHOLE).bind(id.uuid()).fetch_optional(pool).await?);
-    Ok(row.map(|(body, manifest)| Base { id, body: body.into(), manifest: manifest.into() }))
+        with_pool!(db, |pool| sqlx::query_as(WHOLE).bind(id.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(|(body, manifest)| RequestBase { id, body: body.into(), manifest: manifest.into() }))
 }
 
 /// Stores what was sent by a call that was made elsewhere and comes in behind those before it.
-pub(crate) async fn insert_apart(
+pub(crate) async fn insert_imported(
     tx: &mut Tx,
     id: GenerationId,
-    of: Of<'_>,
+    of: RequestKey<'_>,
     (body, manifest): (&[u8], String),
 ) -> Result<(), StoreError> {
     let (body, manifest) = (Bytes::copy_from_slice(body), Bytes::from(manifest));
-    let base = match is_short(body.len() + manifest.len()) {
+    let base = match is_too_short_for_delta(body.len() + manifest.len()) {
         true => None,
-        false => base_in(tx, of).await?,
+        false => find_base_in_tx(tx, of).await?,
     };
     let request = match base {
-        Some(base) => StoredRequest::after(&base, body, manifest),
-        None => StoredRequest::whole(body, manifest),
+        Some(base) => StoredRequest::against_base(&base, body, manifest),
+        None => StoredRequest::from_whole(body, manifest),
     };
     insert(tx, id, &request).await
 }
 
 /// [`before`] and [`base`] in one.
-async fn base_in(tx: &mut Tx, (turn, step, provider, model): Of<'_>) -> Result<Option<Base>, StoreError> {
+async fn find_base_in_tx(
+    tx: &mut Tx,
+    (turn, step, provider, model): RequestKey<'_>,
+) -> Result<Option<RequestBase>, StoreError> {
     in_tx!(tx, |conn| {
         let query = sqlx::query_as(BEFORE).bind(turn.uuid()).bind(i64::from(step)).bind(provider).bind(model);
         let before: Option<(Uuid, Option<Uuid>)> = query.fetch_optional(&mut *conn).await?;
         let Some((id, _)) = before else { return Ok(None) };
         let row: Option<(Vec<u8>, Vec<u8>)> = sqlx::query_as(WHOLE).bind(id).fetch_optional(&mut *conn).await?;
-        Ok(row.map(|(body, manifest)| Base { id: id.into(), body: body.into(), manifest: manifest.into() }))
+        Ok(row.map(|(body, manifest)| RequestBase { id: id.into(), body: body.into(), manifest: manifest.into() }))
     })
 }
 
@@ -254,15 +264,23 @@ mod tests {
     use super::*;
     use turnleaf_domain::limits;
 
-    fn base(body: &str, manifest: &str) -> Base {
-        Base { id: turnleaf_platform::ids::mint(), body: body.to_owned().into(), manifest: manifest.to_owned().into() }
+    fn base(body: &str, manifest: &str) -> RequestBase {
+        RequestBase {
+            id: turnleaf_platform::ids::mint(),
+            body: body.to_owned().into(),
+            manifest: manifest.to_owned().into(),
+        }
     }
 
     #[test]
-    fn one_that_has_much_of_its_own_is_stored_whole() {
+    fn request_mostly_different_from_base_is_stored_whole() {
         let earlier = base(&"a".repeat(400_000), "[1]");
         let stored = |own: usize| {
-            StoredRequest::after(&earlier, format!("{}{}", "a".repeat(400_000), "b".repeat(own)).into(), "[1,2]".into())
+            StoredRequest::against_base(
+                &earlier,
+                format!("{}{}", "a".repeat(400_000), "b".repeat(own)).into(),
+                "[1,2]".into(),
+            )
         };
         assert!(!stored(1_000).is_whole());
         assert_eq!(stored(1_000).base, Some(earlier.id));
@@ -270,15 +288,15 @@ mod tests {
         assert!(stored(limits::REQUEST_STORED_BYTES).is_whole());
         let short = base("aa", "[]");
         assert!(
-            StoredRequest::after(&short, "aabbbbbb".into(), "[]".into()).is_whole(),
+            StoredRequest::against_base(&short, "aabbbbbb".into(), "[]".into()).is_whole(),
             "more than half of it is its own"
         );
     }
 
     #[test]
-    fn a_base_that_is_too_short_is_said_and_not_guessed() {
+    fn too_short_base_is_reported_as_inconsistent() {
         for (head, tail) in [(3, 3), (6, 0), (0, 6), (-1, 0), (0, -1)] {
-            let read = put_together(b"x".to_vec(), (head, tail), Some(b"12345".to_vec()), "body", Uuid::nil());
+            let read = join_delta(b"x".to_vec(), (head, tail), Some(b"12345".to_vec()), "body", Uuid::nil());
             let why = read.unwrap_err();
             assert!(matches!(why, StoreError::Inconsistent { column: "body", .. }), "{why}");
         }

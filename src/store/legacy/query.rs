@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use turnleaf_interchange::bounds::CELL_BYTES;
-use turnleaf_interchange::legacy::{Field, Kind, Table};
+use turnleaf_interchange::legacy::{LegacyField, LegacyRowKind, LegacyTable};
 
 /// The tables of a SQLite file, each with its columns. No views: their text is somebody's.
 pub(super) const SQLITE_TABLES: &str = "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
@@ -25,28 +25,30 @@ pub(super) const POSTGRES: IdText = |column| format!("CAST({column} AS TEXT)");
 
 /// The rows of all tables as the conversation, the number of the kind and the fields. A row leads to its conversation
 /// by itself, by its turn or by its message.
-pub(super) fn rows(tables: &[Table], id_text: IdText) -> String {
-    let arms: Vec<String> = tables.iter().map(|table| arm(table, tables, id_text)).collect();
+pub(super) fn rows_query(tables: &[LegacyTable], id_text: IdText) -> String {
+    let arms: Vec<String> = tables.iter().map(|table| table_query(table, tables, id_text)).collect();
     format!("{} ORDER BY 1, 2", arms.join(" UNION ALL "))
 }
 
-fn arm(table: &Table, tables: &[Table], id_text: IdText) -> String {
+fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText) -> String {
     let column = |field| table.column(field).map(|name| format!("r.{}", quoted(name)));
-    let id = |field| column(field).map(|column| id_of(&column, id_text));
+    let id = |field| column(field).map(|column| id_expr(&column, id_text));
     let mut joins = String::new();
     let mut ways: Vec<String> = Vec::new();
-    if table.kind == Kind::Conversation {
-        ways.extend(id(Field::Id));
+    if table.kind == LegacyRowKind::Conversation {
+        ways.extend(id(LegacyField::Id));
     } else {
-        ways.extend(id(Field::Conversation));
-        for (kind, field) in [(Kind::Turn, Field::Turn), (Kind::Message, Field::Message)] {
+        ways.extend(id(LegacyField::Conversation));
+        for (kind, field) in [(LegacyRowKind::Turn, LegacyField::Turn), (LegacyRowKind::Message, LegacyField::Message)]
+        {
             let other = tables.iter().find(|other| other.kind == kind);
             // A message leads to its conversation by itself, and by nothing else.
-            if let (Some(own), Some(other), Kind::Call | Kind::Thought) = (id(field), other, table.kind)
-                && let (Some(key), Some(to)) = (other.column(Field::Id), other.column(Field::Conversation))
+            if let (Some(own), Some(other), LegacyRowKind::Call | LegacyRowKind::Thought) =
+                (id(field), other, table.kind)
+                && let (Some(key), Some(to)) = (other.column(LegacyField::Id), other.column(LegacyField::Conversation))
             {
-                let name = if kind == Kind::Turn { "t" } else { "m" };
-                let (key, to) = (id_of(&quoted(key), id_text), id_of(&quoted(to), id_text));
+                let name = if kind == LegacyRowKind::Turn { "t" } else { "m" };
+                let (key, to) = (id_expr(&quoted(key), id_text), id_expr(&quoted(to), id_text));
                 // An id that is there twice must not make two rows of one.
                 let _ = write!(
                     joins,
@@ -59,10 +61,10 @@ fn arm(table: &Table, tables: &[Table], id_text: IdText) -> String {
     }
     ways.push("''".to_owned());
     let mut text = format!("SELECT COALESCE({}), CAST({} AS BIGINT)", ways.join(", "), table.kind.number());
-    for field in Field::ALL {
+    for field in LegacyField::ALL {
         let value = match column(field) {
             None => "CAST(NULL AS TEXT)".to_owned(),
-            Some(column) if field.is_id() => id_of(&column, id_text),
+            Some(column) if field.is_id() => id_expr(&column, id_text),
             Some(column) => bounded(&column),
         };
         let _ = write!(text, ", {value}");
@@ -72,7 +74,7 @@ fn arm(table: &Table, tables: &[Table], id_text: IdText) -> String {
 }
 
 /// An id that equals the same id in another table. Two programs may have written a GUID in different case.
-fn id_of(column: &str, id_text: IdText) -> String {
+fn id_expr(column: &str, id_text: IdText) -> String {
     let text = id_text(column);
     format!("CASE WHEN length({text}) = 36 THEN lower({text}) ELSE {text} END")
 }

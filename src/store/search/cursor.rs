@@ -4,52 +4,52 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::search::Kind;
-use turnleaf_domain::Invalid;
+use crate::search::SearchKind;
+use turnleaf_domain::InvalidField;
 
 /// What orders what is found, best last: points, then age, then id.
-pub type Rank = (i64, i64, Uuid);
+pub type SearchRank = (i64, i64, Uuid);
 
 /// Of something with so many points, from that moment.
-pub(super) fn rank(points: i64, at: DateTime<Utc>, id: Uuid) -> Rank {
+pub(super) fn rank(points: i64, at: DateTime<Utc>, id: Uuid) -> SearchRank {
     (points, at.timestamp_micros(), id)
 }
 
 /// Something that has the words, and the row that has them best.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ranked {
-    pub rank: Rank,
+pub(super) struct RankedMatch {
+    pub rank: SearchRank,
     pub row: i64,
 }
 
 /// A place between two hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor {
-    pub(super) kind: Kind,
+pub struct SearchCursor {
+    pub(super) kind: SearchKind,
     /// The rows whose hits are being shown, both included; without a lowest one, those that come next.
     pub(super) highest: i64,
     pub(super) lowest: Option<i64>,
     /// The last that was shown of them.
-    pub(super) after: Option<Rank>,
+    pub(super) after: Option<SearchRank>,
     /// Of what was asked.
-    pub(super) asked: u32,
+    pub(super) query_hash: u32,
 }
 
-impl Cursor {
+impl SearchCursor {
     /// For a client, to which it means nothing.
-    pub fn write(&self) -> String {
+    pub fn encode(&self) -> String {
         let kind = &self.kind.as_str()[..1];
         let lowest = self.lowest.map_or(String::new(), |row| format!("{row:x}"));
         let after =
             self.after.map_or(String::new(), |(points, micros, id)| format!("{points}_{micros}_{}", id.simple()));
-        format!("{kind}.{:x}.{lowest}.{after}.{:08x}", self.highest, self.asked)
+        format!("{kind}.{:x}.{lowest}.{after}.{:08x}", self.highest, self.query_hash)
     }
 
     /// Reads it back.
     ///
     /// # Errors
     /// It is none that was given; the field is `cursor`.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    pub fn parse(text: &str) -> Result<Self, InvalidField> {
         let read = || {
             let [kind, highest, lowest, after, asked] = text.split('.').collect::<Vec<_>>().try_into().ok()?;
             let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|row| *row >= 0);
@@ -61,22 +61,22 @@ impl Cursor {
                 }
             };
             Some(Self {
-                kind: Kind::ALL.into_iter().find(|known| &known.as_str()[..1] == kind)?,
+                kind: SearchKind::ALL.into_iter().find(|known| &known.as_str()[..1] == kind)?,
                 highest: number(highest)?,
                 lowest: if lowest.is_empty() { None } else { Some(number(lowest)?) },
                 after,
-                asked: u32::from_str_radix(asked, 16).ok()?,
+                query_hash: u32::from_str_radix(asked, 16).ok()?,
             })
         };
         // What it is written as, and nothing else.
         read()
-            .filter(|cursor| cursor.write() == text)
-            .ok_or_else(|| Invalid::new("cursor", "must be one that a search has given"))
+            .filter(|cursor| cursor.encode() == text)
+            .ok_or_else(|| InvalidField::new("cursor", "must be one that a search has given"))
     }
 }
 
 /// What tells one question from another.
-pub(super) fn sum_of(question: &str) -> u32 {
+pub(super) fn query_hash(question: &str) -> u32 {
     let hash = Sha256::digest(question.as_bytes());
     hash.first_chunk::<4>().copied().map_or(0, u32::from_be_bytes)
 }
@@ -86,17 +86,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_read_as_it_was_written_and_nothing_else_is_one() {
+    fn cursor_round_trips_and_other_text_is_rejected() {
         let id = Uuid::from_u128(7);
-        let whole = Cursor { kind: Kind::Turn, highest: 90, lowest: Some(3), after: Some((-5, 6, id)), asked: 1 };
-        let next = Cursor { kind: Kind::Chat, highest: i64::MAX, lowest: None, after: None, asked: u32::MAX };
+        let whole = SearchCursor {
+            kind: SearchKind::Turn,
+            highest: 90,
+            lowest: Some(3),
+            after: Some((-5, 6, id)),
+            query_hash: 1,
+        };
+        let next =
+            SearchCursor { kind: SearchKind::Chat, highest: i64::MAX, lowest: None, after: None, query_hash: u32::MAX };
         for cursor in [whole, next] {
-            assert_eq!(Cursor::parse(&cursor.write()), Ok(cursor));
+            assert_eq!(SearchCursor::parse(&cursor.encode()), Ok(cursor));
         }
         for wrong in
             ["", ".", "t....", "x.1...00000000", "t.-1...00000000", "t.1...0", "t.1..1_2.00000000", "T.1...00000000"]
         {
-            assert_eq!(Cursor::parse(wrong).unwrap_err().field, "cursor", "{wrong}");
+            assert_eq!(SearchCursor::parse(wrong).unwrap_err().field, "cursor", "{wrong}");
         }
     }
 }

@@ -2,34 +2,34 @@
 
 use serde::Serialize;
 
-use crate::search::fold::Folded;
-use crate::search::query::Query;
-use turnleaf_domain::excerpt::without_signs;
+use crate::search::fold::FoldedText;
+use crate::search::query::TextQuery;
+use turnleaf_domain::excerpt::strip_markdown;
 use turnleaf_domain::limits;
 
 /// A text with marks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct Marked {
+pub struct HighlightedText {
     /// In one line; an ellipsis stands where it was cut.
     pub text: String,
     /// Half-open ranges of the text, in Unicode scalar values, in order and apart from each other.
     pub marks: Vec<[usize; 2]>,
 }
 
-impl Marked {
+impl HighlightedText {
     /// The whole text.
-    pub fn whole(query: &Query, text: &str) -> Self {
-        Self::of(query, text, usize::MAX)
+    pub fn full(query: &TextQuery, text: &str) -> Self {
+        Self::mark_stretch(query, text, usize::MAX)
     }
 
     /// The stretch around the most of the words, bounded; the beginning of a text without them.
-    pub fn excerpt(query: &Query, text: &str) -> Self {
-        Self::of(query, text, limits::SEARCH_EXCERPT)
+    pub fn excerpt(query: &TextQuery, text: &str) -> Self {
+        Self::mark_stretch(query, text, limits::SEARCH_EXCERPT)
     }
 
     /// The same of a text of Markdown, as its reader sees it; as it was written where only that has the words.
-    pub fn of_markdown(query: &Query, text: &str) -> Self {
-        let plain = Self::excerpt(query, &without_signs(text));
+    pub fn excerpt_of_markdown(query: &TextQuery, text: &str) -> Self {
+        let plain = Self::excerpt(query, &strip_markdown(text));
         let written = plain.marks.is_empty().then(|| Self::excerpt(query, text));
         written.filter(|written| !written.marks.is_empty()).unwrap_or(plain)
     }
@@ -50,7 +50,7 @@ impl Marked {
         pieces
     }
 
-    fn of(query: &Query, text: &str, most: usize) -> Self {
+    fn mark_stretch(query: &TextQuery, text: &str, most: usize) -> Self {
         let places = marked_bytes(query, text);
         // In characters, of which the text may have very many: only those around the marks are counted.
         let (from, to) = stretch(text, &places, most);
@@ -77,10 +77,10 @@ impl Marked {
 }
 
 /// The bytes of the text that the words of the query are, in order.
-fn marked_bytes(query: &Query, text: &str) -> Vec<(usize, usize)> {
-    let folded = Folded::new(text);
+fn marked_bytes(query: &TextQuery, text: &str) -> Vec<(usize, usize)> {
+    let folded = FoldedText::new(text);
     let line: String = folded.chars.iter().collect();
-    let found = query.some_places(&line);
+    let found = query.any_occurrences(&line);
     // From bytes of the folded text to its characters, both in order.
     let mut starts = Vec::with_capacity(folded.chars.len());
     let mut at = 0;
@@ -127,14 +127,14 @@ fn stretch(text: &str, places: &[(usize, usize)], most: usize) -> (usize, usize)
 mod tests {
     use super::*;
 
-    fn excerpt(query: &str, text: &str) -> Marked {
-        Marked::excerpt(&Query::new(query).unwrap(), text)
+    fn excerpt(query: &str, text: &str) -> HighlightedText {
+        HighlightedText::excerpt(&TextQuery::new(query).unwrap(), text)
     }
 
     #[test]
-    fn marks_are_where_the_words_are_as_they_are_written() {
+    fn marks_cover_matched_words_in_original_spelling() {
         let said = excerpt("cafe 你好", "Un\nCafé 你好😀世界");
-        assert_eq!(said, Marked { text: "Un Café 你好😀世界".into(), marks: vec![[3, 7], [8, 10]] });
+        assert_eq!(said, HighlightedText { text: "Un Café 你好😀世界".into(), marks: vec![[3, 7], [8, 10]] });
         let pieces = said.pieces();
         let marked: Vec<&str> = pieces.iter().filter(|(_, is)| *is).map(|(text, _)| text.as_str()).collect();
         assert_eq!(marked, ["Café", "你好"]);
@@ -142,18 +142,18 @@ mod tests {
     }
 
     #[test]
-    fn signs_of_markdown_are_not_shown_unless_the_words_are_among_them() {
-        let of = |query: &str, text: &str| Marked::of_markdown(&Query::new(query).unwrap(), text);
+    fn markdown_signs_are_hidden_unless_they_match() {
+        let of = |query: &str, text: &str| HighlightedText::excerpt_of_markdown(&TextQuery::new(query).unwrap(), text);
         let text = "# A **green** tree\n\nSee [leaves](https://example.org/autumn).";
         let said = of("green leaves", text);
-        assert_eq!(said, Marked { text: "A green tree See leaves.".into(), marks: vec![[2, 7], [17, 23]] });
+        assert_eq!(said, HighlightedText { text: "A green tree See leaves.".into(), marks: vec![[2, 7], [17, 23]] });
         let said = of("autumn", text);
         assert!(said.text.contains("https://example.org/autumn") && said.marks.len() == 1, "{said:?}");
         assert_eq!(of("nothing", text).text, "A green tree See leaves.");
     }
 
     #[test]
-    fn a_long_text_is_cut_around_the_most_words() {
+    fn long_text_is_cut_around_most_matches() {
         let text = format!("tree {} a green tree {}", "x ".repeat(1000), "y ".repeat(1000));
         let said = excerpt("green tree", &text);
         assert!(said.text.starts_with('…') && said.text.ends_with('…'), "{said:?}");
@@ -165,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_the_words_is_its_beginning() {
-        assert_eq!(excerpt("tree", "leaf"), Marked { text: "leaf".into(), marks: Vec::new() });
+    fn text_without_matches_is_cut_at_its_start() {
+        assert_eq!(excerpt("tree", "leaf"), HighlightedText { text: "leaf".into(), marks: Vec::new() });
         assert_eq!(excerpt("tree", &"a".repeat(500)).text.chars().count(), limits::SEARCH_EXCERPT + 1);
-        assert_eq!(Marked::whole(&Query::new("a").unwrap(), "").pieces(), []);
+        assert_eq!(HighlightedText::full(&TextQuery::new("a").unwrap(), "").pieces(), []);
     }
 }

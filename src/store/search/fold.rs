@@ -6,16 +6,16 @@ use unicode_normalization::char::is_combining_mark;
 
 /// A text as it is searched, with the places of its characters in the text itself.
 #[derive(Debug, Default)]
-pub struct Folded {
+pub struct FoldedText {
     pub chars: Vec<char>,
     /// Of each character, the bytes of the text that it stands for.
     pub places: Vec<(usize, usize)>,
 }
 
-impl Folded {
+impl FoldedText {
     pub fn new(text: &str) -> Self {
         let mut folded = Self { chars: Vec::with_capacity(text.len()), places: Vec::with_capacity(text.len()) };
-        each(text, |letter, start, end| {
+        for_each_folded(text, |letter, start, end| {
             folded.chars.push(letter);
             folded.places.push((start, end));
         });
@@ -26,17 +26,17 @@ impl Folded {
 /// The characters alone.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    each(text, |letter, _, _| folded.push(letter));
+    for_each_folded(text, |letter, _, _| folded.push(letter));
     folded
 }
 
 /// Gives every character with the bytes of the text that it stands for. A letter and the marks on it are taken together.
-fn each(text: &str, mut give: impl FnMut(char, usize, usize)) {
+fn for_each_folded(text: &str, mut give: impl FnMut(char, usize, usize)) {
     let mut letters = text.char_indices().peekable();
     while let Some((start, letter)) = letters.next() {
         let mut end = start + letter.len_utf8();
         let mut is_alone = true;
-        while let Some((at, next)) = letters.next_if(|(_, next)| joins(*next)) {
+        while let Some((at, next)) = letters.next_if(|(_, next)| joins_previous(*next)) {
             end = at + next.len_utf8();
             is_alone = false;
         }
@@ -45,13 +45,13 @@ fn each(text: &str, mut give: impl FnMut(char, usize, usize)) {
         } else if is_alone && is_plain(letter) {
             give(letter, start, end);
         } else {
-            together(&text[start..end], |letter| give(letter, start, end));
+            fold_segment(&text[start..end], |letter| give(letter, start, end));
         }
     }
 }
 
 /// Whether it belongs to the letter before it. The sound marks of half-width kana become marks only by NFKC.
-fn joins(letter: char) -> bool {
+fn joins_previous(letter: char) -> bool {
     !letter.is_ascii()
         && !is_plain(letter)
         && (is_combining_mark(letter) || matches!(letter, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}'))
@@ -62,7 +62,7 @@ fn is_plain(letter: char) -> bool {
     matches!(letter, '\u{4e00}'..='\u{9fff}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-fn together(segment: &str, mut give: impl FnMut(char)) {
+fn fold_segment(segment: &str, mut give: impl FnMut(char)) {
     let mut base = ' ';
     let without_accents = segment.nfkd().filter(|letter| {
         if matches!(letter, '\u{300}'..='\u{36f}') {
@@ -104,7 +104,7 @@ fn is_unseen(letter: char) -> bool {
 
 /// What a character is to a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum CharClass {
     Space,
     /// Of a script with spaces between its words.
     Word,
@@ -114,22 +114,22 @@ pub enum Class {
 }
 
 /// Of a folded character.
-pub fn class(letter: char) -> Class {
+pub fn char_class(letter: char) -> CharClass {
     if letter.is_ascii() {
         return match letter {
-            'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Word,
-            _ if letter.is_ascii_whitespace() || letter == '\u{b}' => Class::Space,
-            _ => Class::Sign,
+            'a'..='z' | 'A'..='Z' | '0'..='9' => CharClass::Word,
+            _ if letter.is_ascii_whitespace() || letter == '\u{b}' => CharClass::Space,
+            _ => CharClass::Sign,
         };
     }
     if is_plain(letter) {
-        return Class::Letter;
+        return CharClass::Letter;
     }
     if letter.is_whitespace() {
-        return Class::Space;
+        return CharClass::Space;
     }
     if !letter.is_alphanumeric() && !is_combining_mark(letter) {
-        return Class::Sign;
+        return CharClass::Sign;
     }
     let is_unspaced = matches!(
         letter,
@@ -137,7 +137,7 @@ pub fn class(letter: char) -> Class {
             | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{312f}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
             | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
     );
-    if is_unspaced { Class::Letter } else { Class::Word }
+    if is_unspaced { CharClass::Letter } else { CharClass::Word }
 }
 
 #[cfg(test)]
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_looks_alike_is_alike() {
+    fn lookalike_characters_fold_to_same_text() {
         for (one, other) in [
             ("Café", "cafe"),
             ("cafe\u{301}", "CAFÉ"),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn folding_twice_changes_nothing() {
+    fn folding_is_idempotent() {
         for letter in '\0'..='\u{ffff}' {
             let once = fold(&letter.to_string());
             assert_eq!(fold(&once), once, "{letter:?}");
@@ -180,9 +180,9 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_the_text() {
+    fn folded_characters_map_to_places_in_text() {
         let text = "aÉe\u{301}ﬁ你😀";
-        let folded = Folded::new(text);
+        let folded = FoldedText::new(text);
         assert_eq!(folded.chars.iter().collect::<String>(), "aeefi你😀");
         let parts: Vec<&str> = folded.places.iter().map(|(start, end)| &text[*start..*end]).collect();
         assert_eq!(parts, ["a", "É", "e\u{301}", "ﬁ", "ﬁ", "你", "😀"]);
@@ -191,13 +191,13 @@ mod tests {
     #[test]
     fn characters_are_of_four_classes() {
         for (letters, is) in [
-            ("az09éßжא๑", Class::Word),
-            ("你々ンあ한ก", Class::Letter),
-            ("+-_%#.。、😀$\"\u{2400}", Class::Sign),
-            (" \n\t\u{3000}\u{a0}", Class::Space),
+            ("az09éßжא๑", CharClass::Word),
+            ("你々ンあ한ก", CharClass::Letter),
+            ("+-_%#.。、😀$\"\u{2400}", CharClass::Sign),
+            (" \n\t\u{3000}\u{a0}", CharClass::Space),
         ] {
             for letter in letters.chars().filter(|letter| *letter != '๑') {
-                assert_eq!(class(letter), is, "{letter:?}");
+                assert_eq!(char_class(letter), is, "{letter:?}");
             }
         }
     }

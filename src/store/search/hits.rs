@@ -6,13 +6,13 @@ use uuid::Uuid;
 
 use crate::db::Tx;
 use crate::error::StoreError;
-use crate::readable::{Readable, kept, readable};
+use crate::readable::{Readable, keep_decoded, keep_readable};
 use crate::rows::inconsistent;
-use crate::search::cursor::Ranked;
-use crate::search::parts::{ROWS_ARE, push_row};
-use crate::search::{Kind, Marked, Query};
+use crate::search::cursor::RankedMatch;
+use crate::search::parts::{WITH_ROWS, push_row};
+use crate::search::{HighlightedText, SearchKind, TextQuery};
 use turnleaf_domain::id::DocumentId;
-use turnleaf_domain::{BranchId, ChatId, Lock, Role, TurnId, UserId};
+use turnleaf_domain::{BranchId, ChatId, ModelLock, Role, TurnId, UserId};
 
 /// Each as in `look`, with what is shown.
 const OF_TURNS: &str = ") SELECT m.word, t.id, t.chat_id, c.title, c.archived_at, t.role, t.created_at, t.branch_id, b.name, b.provider, \
@@ -29,11 +29,11 @@ const OF_DOCUMENTS: &str = ") SELECT m.word, d.id, d.title, d.updated_at, \
 
 /// Something that has the words.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Hit {
+pub enum MatchedItem {
     Chat {
         chat_id: ChatId,
         /// The whole title.
-        title: Marked,
+        title: HighlightedText,
         updated_at: DateTime<Utc>,
         /// Whether the list of chats leaves it out.
         archived: bool,
@@ -41,9 +41,9 @@ pub enum Hit {
     Document {
         document_id: DocumentId,
         /// The whole title.
-        title: Marked,
+        title: HighlightedText,
         updated_at: DateTime<Utc>,
-        excerpt: Marked,
+        excerpt: HighlightedText,
     },
     Turn(Box<TurnHit>),
 }
@@ -61,10 +61,10 @@ pub struct TurnHit {
     pub branch_id: BranchId,
     pub branch: String,
     /// The branch's.
-    pub lock: Lock,
+    pub lock: ModelLock,
     pub role: Role,
     pub created_at: DateTime<Utc>,
-    pub excerpt: Marked,
+    pub excerpt: HighlightedText,
 }
 
 #[derive(sqlx::FromRow)]
@@ -84,23 +84,23 @@ struct TurnRow {
 }
 
 /// The hits of these rows, in their order.
-pub(super) async fn read(
+pub(super) async fn load_items(
     tx: &mut Tx,
     owner: UserId,
-    query: &Query,
-    kind: Kind,
-    ranked: &[Ranked],
-) -> Result<Vec<Hit>, StoreError> {
+    query: &TextQuery,
+    kind: SearchKind,
+    ranked: &[RankedMatch],
+) -> Result<Vec<MatchedItem>, StoreError> {
     if ranked.is_empty() {
         return Ok(Vec::new());
     }
     type ChatRow = (i64, Uuid, String, DateTime<Utc>, Option<DateTime<Utc>>);
     type DocumentRow = (i64, Uuid, String, DateTime<Utc>, String);
-    let mut hits: Vec<(i64, Hit)> = in_tx!(tx, |conn| {
-        let mut sql = QueryBuilder::new(ROWS_ARE);
+    let mut hits: Vec<(i64, MatchedItem)> = in_tx!(tx, |conn| {
+        let mut sql = QueryBuilder::new(WITH_ROWS);
         sql.push_values(ranked, |mut row, one| push_row(&mut row, one.row));
         match kind {
-            Kind::Turn => {
+            SearchKind::Turn => {
                 let rows: Vec<Readable<TurnRow>> = sql
                     .push(OF_TURNS)
                     .push_bind(owner.uuid())
@@ -108,9 +108,12 @@ pub(super) async fn read(
                     .persistent(false)
                     .fetch_all(conn)
                     .await?;
-                kept(readable(rows, kind.table()).into_iter().map(|row| turn(row, query)), kind.table())
+                keep_decoded(
+                    keep_readable(rows, kind.table()).into_iter().map(|row| turn_item(row, query)),
+                    kind.table(),
+                )
             }
-            Kind::Chat => {
+            SearchKind::Chat => {
                 let rows: Vec<Readable<ChatRow>> = sql
                     .push(OF_CHATS)
                     .push_bind(owner.uuid())
@@ -119,12 +122,12 @@ pub(super) async fn read(
                     .fetch_all(conn)
                     .await?;
                 let hit = |(word, id, title, updated_at, archived_at): ChatRow| {
-                    let (title, archived) = (Marked::whole(query, &title), archived_at.is_some());
-                    (word, Hit::Chat { chat_id: id.into(), title, updated_at, archived })
+                    let (title, archived) = (HighlightedText::full(query, &title), archived_at.is_some());
+                    (word, MatchedItem::Chat { chat_id: id.into(), title, updated_at, archived })
                 };
-                readable(rows, kind.table()).into_iter().map(hit).collect()
+                keep_readable(rows, kind.table()).into_iter().map(hit).collect()
             }
-            Kind::Document => {
+            SearchKind::Document => {
                 let rows: Vec<Readable<DocumentRow>> = sql
                     .push(OF_DOCUMENTS)
                     .push_bind(owner.uuid())
@@ -133,10 +136,11 @@ pub(super) async fn read(
                     .fetch_all(conn)
                     .await?;
                 let hit = |(word, id, title, updated_at, text): DocumentRow| {
-                    let (title, excerpt) = (Marked::whole(query, &title), Marked::excerpt(query, &text));
-                    (word, Hit::Document { document_id: id.into(), title, updated_at, excerpt })
+                    let (title, excerpt) =
+                        (HighlightedText::full(query, &title), HighlightedText::excerpt(query, &text));
+                    (word, MatchedItem::Document { document_id: id.into(), title, updated_at, excerpt })
                 };
-                readable(rows, kind.table()).into_iter().map(hit).collect()
+                keep_readable(rows, kind.table()).into_iter().map(hit).collect()
             }
         }
     });
@@ -145,7 +149,7 @@ pub(super) async fn read(
     Ok(hits.into_iter().map(|(_, hit)| hit).collect())
 }
 
-fn turn(row: TurnRow, query: &Query) -> Result<(i64, Hit), StoreError> {
+fn turn_item(row: TurnRow, query: &TextQuery) -> Result<(i64, MatchedItem), StoreError> {
     let role = Role::parse(&row.role).ok_or_else(|| inconsistent("turns", "role", row.id, &row.role))?;
     let hit = TurnHit {
         turn_id: row.id.into(),
@@ -154,10 +158,10 @@ fn turn(row: TurnRow, query: &Query) -> Result<(i64, Hit), StoreError> {
         archived: row.archived_at.is_some(),
         branch_id: row.branch_id.into(),
         branch: row.name,
-        lock: Lock::new(row.provider, row.model),
+        lock: ModelLock::new(row.provider, row.model),
         role,
         created_at: row.created_at,
-        excerpt: Marked::of_markdown(query, &row.text),
+        excerpt: HighlightedText::excerpt_of_markdown(query, &row.text),
     };
-    Ok((row.word, Hit::Turn(Box::new(hit))))
+    Ok((row.word, MatchedItem::Turn(Box::new(hit))))
 }

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::search::keys::{self, Place};
-use crate::search::{Kind, parts, words};
+use crate::search::keys::{self, TextLocation};
+use crate::search::{SearchKind, parts, word_index};
 use turnleaf_domain::id::DocumentId;
 use turnleaf_domain::{ChatId, TurnId, UserId};
 
@@ -31,7 +31,7 @@ sql! {
 
 /// Of when the text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Age {
+pub(super) enum IndexAge {
     /// It is being written.
     New,
     /// It was there before the index.
@@ -40,8 +40,8 @@ pub(super) enum Age {
 
 /// Something to index.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub kind: Kind,
+pub(crate) struct IndexEntry {
+    pub kind: SearchKind,
     pub item: Uuid,
     pub owner: UserId,
     pub title: String,
@@ -51,31 +51,31 @@ pub(crate) struct Entry {
 }
 
 /// Indexes what a turn says.
-pub async fn turn(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
-    new(tx, Kind::Turn, turn.uuid()).await
+pub async fn index_turn(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
+    index_new(tx, SearchKind::Turn, turn.uuid()).await
 }
 
 /// Indexes the title of a chat.
-pub async fn chat_title(tx: &mut Tx, chat: ChatId) -> Result<(), StoreError> {
-    new(tx, Kind::Chat, chat.uuid()).await
+pub async fn index_chat_title(tx: &mut Tx, chat: ChatId) -> Result<(), StoreError> {
+    index_new(tx, SearchKind::Chat, chat.uuid()).await
 }
 
 /// Indexes the title and the newest text of a document.
-pub async fn document(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
-    new(tx, Kind::Document, document.uuid()).await
+pub async fn index_document(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
+    index_new(tx, SearchKind::Document, document.uuid()).await
 }
 
 /// Indexes what is new or changed. The index is derived: where it is damaged, or what stands beside the thing is, the thing is
 /// stored all the same.
-async fn new(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<(), StoreError> {
-    tx.mark().await?;
-    let indexed = item(tx, kind, id, Age::New).await;
+async fn index_new(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<(), StoreError> {
+    tx.savepoint().await?;
+    let indexed = index_item(tx, kind, id, IndexAge::New).await;
     let flushed = match indexed {
         Ok(()) => flush(tx).await,
         failed => failed,
     };
     let is_tolerated = |error: &StoreError| error.is_damaged() || !error.is_database_wide();
-    if let Err(error) = tx.keep_or_undo(flushed, is_tolerated).await? {
+    if let Err(error) = tx.finish_savepoint(flushed, is_tolerated).await? {
         tracing::error!(kind = kind.as_str(), %id, %error, "it could not be indexed for the search");
     }
     Ok(())
@@ -84,15 +84,15 @@ async fn new(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<(), StoreError> {
 /// Lets SQLite write the words that it keeps back: a damaged index would else say so only when everything is committed.
 async fn flush(tx: &mut Tx) -> Result<(), StoreError> {
     if let Tx::Sqlite(_) = tx {
-        tx.mark().await?;
-        tx.forget_mark().await?;
+        tx.savepoint().await?;
+        tx.release_savepoint().await?;
     }
     Ok(())
 }
 
-pub(super) async fn item(tx: &mut Tx, kind: Kind, id: Uuid, age: Age) -> Result<(), StoreError> {
+pub(super) async fn index_item(tx: &mut Tx, kind: SearchKind, id: Uuid, age: IndexAge) -> Result<(), StoreError> {
     match entry(tx, kind, id).await? {
-        Some(entry) => set(tx, &entry, age).await,
+        Some(entry) => replace_entry(tx, &entry, age).await,
         None => Ok(()),
     }
 }
@@ -102,20 +102,25 @@ macro_rules! entry_on {
     ($on:expr, $kind:expr, $id:expr) => {{
         let (kind, id) = ($kind, $id);
         let entry =
-            |owner: Uuid, title, text, places| Entry { kind, item: id, owner: owner.into(), title, text, places };
+            |owner: Uuid, title, text, places| IndexEntry { kind, item: id, owner: owner.into(), title, text, places };
         match kind {
-            Kind::Turn => {
+            SearchKind::Turn => {
                 let row: Option<TurnRow> = sqlx::query_as(TURN).bind(id).fetch_optional($on).await?;
                 row.map(|(owner, chat, branch, model, role, text)| {
-                    let places = [Place::Chat(chat), Place::Branch(branch), Place::Model(&model), Place::Role(&role)];
-                    entry(owner, String::new(), text, places.map(Place::key).into())
+                    let places = [
+                        TextLocation::Chat(chat),
+                        TextLocation::Branch(branch),
+                        TextLocation::Model(&model),
+                        TextLocation::Role(&role),
+                    ];
+                    entry(owner, String::new(), text, places.map(TextLocation::key).into())
                 })
             }
-            Kind::Chat => {
+            SearchKind::Chat => {
                 let row: Option<(Uuid, String)> = sqlx::query_as(CHAT).bind(id).fetch_optional($on).await?;
                 row.map(|(owner, title)| entry(owner, String::new(), title, Vec::new()))
             }
-            Kind::Document => {
+            SearchKind::Document => {
                 let row: Option<(Uuid, String, Option<String>)> =
                     sqlx::query_as(DOCUMENT).bind(id).fetch_optional($on).await?;
                 row.map(|(owner, title, text)| entry(owner, title, text.unwrap_or_default(), Vec::new()))
@@ -127,19 +132,19 @@ macro_rules! entry_on {
 type TurnRow = (Uuid, Uuid, Uuid, String, String, String);
 
 /// What there is to index of something, for who compares; `None` when it is not there.
-pub(crate) async fn stored(db: &Db, kind: Kind, id: Uuid) -> Result<Option<Entry>, StoreError> {
-    Ok(on!(db, |pool| entry_on!(pool, kind, id)))
+pub(crate) async fn find_entry(db: &Db, kind: SearchKind, id: Uuid) -> Result<Option<IndexEntry>, StoreError> {
+    Ok(with_pool!(db, |pool| entry_on!(pool, kind, id)))
 }
 
-async fn entry(tx: &mut Tx, kind: Kind, id: Uuid) -> Result<Option<Entry>, StoreError> {
+async fn entry(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<Option<IndexEntry>, StoreError> {
     Ok(in_tx!(tx, |conn| entry_on!(conn, kind, id)))
 }
 
-impl Entry {
+impl IndexEntry {
     /// What tells this text, indexed by these rules, from any other.
     pub fn digest(&self) -> i64 {
         let mut hash = Sha256::new();
-        hash.update(keys::RULES.to_be_bytes());
+        hash.update(keys::RULES_VERSION.to_be_bytes());
         for text in self.places.iter().chain([&self.title, &self.text]) {
             hash.update(text.as_bytes());
             hash.update([0]);
@@ -150,11 +155,11 @@ impl Entry {
 
     /// The keys of each part, with what they begin with; none for a text that nothing can find.
     pub fn keys(&self) -> Vec<Vec<String>> {
-        let beginning = keys::beginning(self.owner, self.kind);
-        let stretches = parts::of(&self.text);
+        let beginning = keys::key_prefix(self.owner, self.kind);
+        let stretches = parts::split(&self.text);
         let of_part = |(at, text): (usize, &&str)| {
-            let folded: Vec<char> = parts::folded(&self.title, text, at, stretches.len()).chars().collect();
-            let keys = keys::of_text(&folded);
+            let folded: Vec<char> = parts::folded_part(&self.title, text, at, stretches.len()).chars().collect();
+            let keys = keys::text_keys(&folded);
             keys.iter().chain(&self.places).map(|key| format!("{beginning}{key}")).collect::<Vec<_>>()
         };
         let all: Vec<Vec<String>> = stretches.iter().enumerate().map(of_part).collect();
@@ -162,7 +167,7 @@ impl Entry {
     }
 }
 
-async fn set(tx: &mut Tx, entry: &Entry, age: Age) -> Result<(), StoreError> {
+async fn replace_entry(tx: &mut Tx, entry: &IndexEntry, age: IndexAge) -> Result<(), StoreError> {
     let digest = entry.digest();
     let known: Option<(i64, i64)> =
         in_tx!(&mut *tx, |conn| sqlx::query_as(KNOWN).bind(entry.item).fetch_optional(conn).await?);
@@ -178,9 +183,9 @@ async fn set(tx: &mut Tx, entry: &Entry, age: Age) -> Result<(), StoreError> {
     if keys.is_empty() {
         return Ok(());
     }
-    let count = i64::try_from(keys.len()).unwrap_or(parts::ROWS);
+    let count = i64::try_from(keys.len()).unwrap_or(parts::ROWS_PER_ENTRY);
     let id: i64 = in_tx!(&mut *tx, |conn| {
-        sqlx::query_scalar(if age == Age::New { INSERT } else { INSERT_OLD })
+        sqlx::query_scalar(if age == IndexAge::New { INSERT } else { INSERT_OLD })
             .bind(entry.kind.as_str())
             .bind(entry.item)
             .bind(entry.owner.uuid())
@@ -189,8 +194,8 @@ async fn set(tx: &mut Tx, entry: &Entry, age: Age) -> Result<(), StoreError> {
             .fetch_one(conn)
             .await?
     });
-    for (row, keys) in (id * parts::ROWS..).zip(&keys) {
-        words::insert(tx, row, &keys.join(" ")).await?;
+    for (row, keys) in (id * parts::ROWS_PER_ENTRY..).zip(&keys) {
+        word_index::insert_row(tx, row, &keys.join(" ")).await?;
     }
     Ok(())
 }

@@ -11,40 +11,40 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use crate::search::Kind;
-use crate::search::fold::{Class, class};
+use crate::search::SearchKind;
+use crate::search::fold::{CharClass, char_class};
 use turnleaf_domain::{UserId, limits};
 use turnleaf_platform::hex::hex;
 
 /// Of how these keys are made. When that changes, this does, and everything is indexed again.
-pub const RULES: i64 = 1;
+pub const RULES_VERSION: i64 = 1;
 
 /// Letters of the beginnings of words that are keys. Of the others a database goes through the words that have them.
 const BEGINNINGS: [usize; 3] = [3, 4, 6];
 
 /// What every key of an owner's texts of one kind begins with.
-pub fn beginning(owner: UserId, kind: Kind) -> String {
+pub fn key_prefix(owner: UserId, kind: SearchKind) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let hash = Sha256::digest(owner.uuid().as_bytes());
     let mut key: String = hash.iter().take(4).map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect();
     key.push(match kind {
-        Kind::Chat => 'c',
-        Kind::Document => 'd',
-        Kind::Turn => 't',
+        SearchKind::Chat => 'c',
+        SearchKind::Document => 'd',
+        SearchKind::Turn => 't',
     });
     key
 }
 
 /// Where a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum TextLocation<'a> {
     Chat(uuid::Uuid),
     Branch(uuid::Uuid),
     Role(&'a str),
     Model(&'a str),
 }
 
-impl Place<'_> {
+impl TextLocation<'_> {
     pub fn key(self) -> String {
         match self {
             Self::Chat(id) => format!("fc{}", id.simple()),
@@ -59,36 +59,36 @@ impl Place<'_> {
 
 /// A key that a text must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RequiredKey {
     pub key: String,
     /// Or a longer one that begins with it.
     pub is_prefix: bool,
 }
 
 /// Every key of a folded text.
-pub fn of_text(chars: &[char]) -> BTreeSet<String> {
+pub fn text_keys(chars: &[char]) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
-    each(chars, |part| match part {
-        Part::Word { run, .. } => {
-            keys.insert(word(run));
-            keys.extend(BEGINNINGS.iter().filter(|most| run.len() >= **most).map(|most| begins(run, *most)));
+    for_each_part(chars, |part| match part {
+        KeyPart::Word { run, .. } => {
+            keys.insert(word_key(run));
+            keys.extend(BEGINNINGS.iter().filter(|most| run.len() >= **most).map(|most| prefix_key(run, *most)));
         }
-        Part::Letters(run) => {
+        KeyPart::Letters(run) => {
             keys.extend(run.iter().map(|letter| format!("w{letter}")));
-            keys.extend(run.windows(2).map(two));
+            keys.extend(run.windows(2).map(letter_pair_key));
         }
-        Part::Sign { sign, before, after } => {
-            keys.insert(one_sign(sign));
-            if let Some((next, _)) = after.filter(|(next, _)| class(*next) == Class::Sign) {
-                keys.insert(two_signs(sign, next));
+        KeyPart::Sign { sign, before, after } => {
+            keys.insert(sign_key(sign));
+            if let Some((next, _)) = after.filter(|(next, _)| char_class(*next) == CharClass::Sign) {
+                keys.insert(sign_pair_key(sign, next));
             }
             if let (Some(run), true) = (before.run, is_strong(sign) || after.is_some_and(|(next, _)| !is_space(next))) {
-                keys.insert(beside('p', sign, run));
+                keys.insert(sign_word_key('p', sign, run));
             }
             if let (Some((_, Some(run))), true) =
                 (after, is_strong(sign) || before.last.is_some_and(|last| !is_space(last)))
             {
-                keys.insert(beside('q', sign, run));
+                keys.insert(sign_word_key('q', sign, run));
             }
         }
     });
@@ -97,46 +97,46 @@ pub fn of_text(chars: &[char]) -> BTreeSet<String> {
 
 /// Keys that every text with this folded term has: enough to tell, not all. Its first word begins where it does; its
 /// last one ends where it does, unless it may go on.
-pub fn of_term(chars: &[char], may_go_on: bool) -> Vec<Wanted> {
-    let mut wanted: Vec<Wanted> = Vec::new();
+pub fn term_keys(chars: &[char], may_go_on: bool) -> Vec<RequiredKey> {
+    let mut wanted: Vec<RequiredKey> = Vec::new();
     let mut want = |key: String, is_prefix: bool| {
-        let one = Wanted { key, is_prefix };
+        let one = RequiredKey { key, is_prefix };
         if wanted.len() < limits::SEARCH_KEYS && !wanted.contains(&one) {
             wanted.push(one);
         }
     };
     let goes_on = |run: &[char], end: usize| may_go_on && end == chars.len() && run.len() < limits::SEARCH_WORD_CHARS;
-    each(chars, |part| match part {
+    for_each_part(chars, |part| match part {
         // A sign beside it says more.
-        Part::Word { run, end, is_beside_sign: false } => want_word(&mut want, run, goes_on(run, end)),
-        Part::Word { .. } => {}
-        Part::Letters([letter]) => want(format!("w{letter}"), false),
-        Part::Letters(run) => run.windows(2).for_each(|pair| want(two(pair), false)),
-        Part::Sign { sign, before, after } => {
+        KeyPart::Word { run, end, is_beside_sign: false } => want_word(&mut want, run, goes_on(run, end)),
+        KeyPart::Word { .. } => {}
+        KeyPart::Letters([letter]) => want(format!("w{letter}"), false),
+        KeyPart::Letters(run) => run.windows(2).for_each(|pair| want(letter_pair_key(pair), false)),
+        KeyPart::Sign { sign, before, after } => {
             let mut is_told = false;
             if let Some(run) = before.run {
                 if is_strong(sign) || after.is_some() {
-                    want(beside('p', sign, run), false);
+                    want(sign_word_key('p', sign, run), false);
                     is_told = true;
                 } else {
-                    want(word(run), false);
+                    want(word_key(run), false);
                 }
             }
             if let Some((_, Some(run))) = after {
                 let end = before.end + 1 + run.len();
                 if is_strong(sign) || before.last.is_some() {
-                    want(beside('q', sign, run), goes_on(run, end));
+                    want(sign_word_key('q', sign, run), goes_on(run, end));
                     is_told = true;
                 } else {
                     want_word(&mut want, run, goes_on(run, end));
                 }
             }
-            if let Some((next, None)) = after.filter(|(next, _)| class(*next) == Class::Sign) {
-                want(two_signs(sign, next), false);
+            if let Some((next, None)) = after.filter(|(next, _)| char_class(*next) == CharClass::Sign) {
+                want(sign_pair_key(sign, next), false);
                 is_told = true;
             }
             if !is_told {
-                want(one_sign(sign), false);
+                want(sign_key(sign), false);
             }
         }
     });
@@ -147,15 +147,15 @@ pub fn of_term(chars: &[char], may_go_on: bool) -> Vec<Wanted> {
 /// shorter one than was asked for: very many texts may have that, and all of them would be looked at.
 fn want_word(want: &mut impl FnMut(String, bool), run: &[char], goes_on: bool) {
     if goes_on && BEGINNINGS.contains(&run.len()) {
-        want(begins(run, run.len()), false);
+        want(prefix_key(run, run.len()), false);
     } else {
-        want(word(run), goes_on);
+        want(word_key(run), goes_on);
     }
 }
 
 /// What is before a sign.
 #[derive(Clone, Copy, Default)]
-struct Before<'a> {
+struct BeforeSign<'a> {
     /// The character.
     last: Option<char>,
     /// The word, where it is one.
@@ -164,7 +164,7 @@ struct Before<'a> {
     end: usize,
 }
 
-enum Part<'a> {
+enum KeyPart<'a> {
     Word {
         run: &'a [char],
         end: usize,
@@ -174,40 +174,41 @@ enum Part<'a> {
     /// With the character behind it, and the word that this begins.
     Sign {
         sign: char,
-        before: Before<'a>,
+        before: BeforeSign<'a>,
         after: Option<(char, Option<&'a [char]>)>,
     },
 }
 
-fn each<'a>(chars: &'a [char], mut give: impl FnMut(Part<'a>)) {
-    let run_from = |at: usize, is: Class| {
-        let end = chars[at..].iter().position(|letter| class(*letter) != is).map_or(chars.len(), |n| at + n);
+fn for_each_part<'a>(chars: &'a [char], mut give: impl FnMut(KeyPart<'a>)) {
+    let run_from = |at: usize, is: CharClass| {
+        let end = chars[at..].iter().position(|letter| char_class(*letter) != is).map_or(chars.len(), |n| at + n);
         &chars[at..end]
     };
-    let is_sign = |at: usize| chars.get(at).is_some_and(|letter| class(*letter) == Class::Sign);
+    let is_sign = |at: usize| chars.get(at).is_some_and(|letter| char_class(*letter) == CharClass::Sign);
     let mut at = 0;
     let mut last_word: Option<&[char]> = None;
     while let Some(letter) = chars.get(at) {
-        match class(*letter) {
-            Class::Space => at += 1,
-            Class::Word => {
-                let run = run_from(at, Class::Word);
+        match char_class(*letter) {
+            CharClass::Space => at += 1,
+            CharClass::Word => {
+                let run = run_from(at, CharClass::Word);
                 let end = at + run.len();
-                give(Part::Word { run, end, is_beside_sign: (at > 0 && is_sign(at - 1)) || is_sign(end) });
+                give(KeyPart::Word { run, end, is_beside_sign: (at > 0 && is_sign(at - 1)) || is_sign(end) });
                 at = end;
                 last_word = Some(run);
                 continue;
             }
-            Class::Letter => {
-                let run = run_from(at, Class::Letter);
-                give(Part::Letters(run));
+            CharClass::Letter => {
+                let run = run_from(at, CharClass::Letter);
+                give(KeyPart::Letters(run));
                 at += run.len();
             }
-            Class::Sign => {
-                let before = Before { last: at.checked_sub(1).map(|at| chars[at]), run: last_word, end: at };
-                let word = |next: char| (class(next) == Class::Word).then(|| run_from(at + 1, Class::Word));
+            CharClass::Sign => {
+                let before = BeforeSign { last: at.checked_sub(1).map(|at| chars[at]), run: last_word, end: at };
+                let word =
+                    |next: char| (char_class(next) == CharClass::Word).then(|| run_from(at + 1, CharClass::Word));
                 let after = chars.get(at + 1).map(|next| (*next, word(*next)));
-                give(Part::Sign { sign: *letter, before, after });
+                give(KeyPart::Sign { sign: *letter, before, after });
                 at += 1;
             }
         }
@@ -216,7 +217,7 @@ fn each<'a>(chars: &'a [char], mut give: impl FnMut(Part<'a>)) {
 }
 
 fn is_space(letter: char) -> bool {
-    class(letter) == Class::Space
+    char_class(letter) == CharClass::Space
 }
 
 /// Whether it says something of the word beside it even at the end of it. Others end and begin every sentence.
@@ -225,33 +226,33 @@ fn is_strong(sign: char) -> bool {
         && !matches!(sign, '\u{2010}'..='\u{2027}' | '\u{3001}'..='\u{301f}')
 }
 
-fn word(run: &[char]) -> String {
+fn word_key(run: &[char]) -> String {
     let mut key = "w".to_owned();
     key.extend(&run[..run.len().min(limits::SEARCH_WORD_CHARS)]);
     key
 }
 
-fn begins(run: &[char], most: usize) -> String {
+fn prefix_key(run: &[char], most: usize) -> String {
     let mut key = "a".to_owned();
     key.extend(&run[..most.min(run.len())]);
     key
 }
 
-fn two(pair: &[char]) -> String {
+fn letter_pair_key(pair: &[char]) -> String {
     let mut key = "w".to_owned();
     key.extend(pair);
     key
 }
 
-fn one_sign(sign: char) -> String {
+fn sign_key(sign: char) -> String {
     format!("s{:x}", u32::from(sign))
 }
 
-fn two_signs(one: char, other: char) -> String {
+fn sign_pair_key(one: char, other: char) -> String {
     format!("t{:x}x{:x}", u32::from(one), u32::from(other))
 }
 
-fn beside(side: char, sign: char, run: &[char]) -> String {
+fn sign_word_key(side: char, sign: char, run: &[char]) -> String {
     let mut key = format!("{side}{:x}x", u32::from(sign));
     key.extend(&run[..run.len().min(limits::SEARCH_WORD_CHARS)]);
     key
@@ -267,18 +268,18 @@ mod tests {
     }
 
     fn wanted(term: &str, may_go_on: bool) -> Vec<String> {
-        let keys = of_term(&chars(term), may_go_on);
+        let keys = term_keys(&chars(term), may_go_on);
         keys.into_iter().map(|one| if one.is_prefix { format!("{}*", one.key) } else { one.key }).collect()
     }
 
     #[test]
-    fn a_text_has_each_key_once() {
-        let keys: Vec<String> = of_text(&chars("Tree, tree 你好你")).into_iter().collect();
+    fn text_has_each_key_once() {
+        let keys: Vec<String> = text_keys(&chars("Tree, tree 你好你")).into_iter().collect();
         assert_eq!(keys, ["atre", "atree", "s2c", "wtree", "w你", "w你好", "w好", "w好你"]);
     }
 
     #[test]
-    fn signs_that_mean_something_are_kept_with_their_words() {
+    fn meaningful_signs_are_indexed_with_their_words() {
         assert_eq!(wanted("C++", true), ["p2bxc", "t2bx2b", "s2b"]);
         assert_eq!(wanted("a-b", false), ["p2dxa", "q2dxb"]);
         assert_eq!(wanted("100%", true), ["p25x100"]);
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn every_piece_of_a_text_wants_only_keys_that_the_text_has() {
+    fn every_substring_requires_only_keys_of_its_text() {
         let texts = [
             "if (a->b == c::d) { return f(x)[0]; } // 100% of foo_bar, \"quoted\" 'words'",
             "C++ and C#; a-b. 你好，世界！(GPT模型) naïve Ünï",
@@ -303,18 +304,19 @@ mod tests {
         ];
         for text in texts {
             let all = chars(text);
-            let keys = of_text(&all);
+            let keys = text_keys(&all);
             for term in text.split_whitespace() {
                 let term = chars(term);
                 // From every beginning of a word to every end of one, and beyond the last where it may go on.
                 for start in 0..term.len() {
                     for end in start + 1..=term.len() {
-                        let is_word = |at: usize| term.get(at).is_some_and(|letter| class(*letter) == Class::Word);
+                        let is_word =
+                            |at: usize| term.get(at).is_some_and(|letter| char_class(*letter) == CharClass::Word);
                         if start > 0 && is_word(start) && is_word(start - 1) {
                             continue;
                         }
                         let cuts = is_word(end - 1) && is_word(end);
-                        for wanted in of_term(&term[start..end], cuts) {
+                        for wanted in term_keys(&term[start..end], cuts) {
                             let is_there = keys
                                 .iter()
                                 .any(|key| *key == wanted.key || (wanted.is_prefix && key.starts_with(&wanted.key)));

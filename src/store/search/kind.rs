@@ -2,7 +2,7 @@
 
 /// What can be found, in the order in which it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum SearchKind {
     /// A chat, by its title.
     Chat,
     /// A document, by its title and its newest text.
@@ -11,7 +11,7 @@ pub enum Kind {
     Turn,
 }
 
-impl Kind {
+impl SearchKind {
     pub const ALL: [Self; 3] = [Self::Chat, Self::Document, Self::Turn];
 
     /// As the tables have it.

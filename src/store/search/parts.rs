@@ -1,38 +1,38 @@
 //! Long texts are searched in parts: neither the index nor the memory holds them whole. A part is so many characters of
 //! the text and has the end of the one before, so that no word of a query is cut. All words of a query are in one part.
 
-use crate::search::fold::{Class, class, fold};
+use crate::search::fold::{CharClass, char_class, fold};
 use turnleaf_domain::limits;
 
 /// Rows of the index that belong to one entry.
-pub const ROWS: i64 = limits::SEARCH_PARTS as i64;
+pub const ROWS_PER_ENTRY: i64 = limits::SEARCH_PARTS as i64;
 
 /// The beginning of a statement about some rows of the index, which [`push_row`] adds to it.
-pub(super) const ROWS_ARE: &str = "WITH m (word, entry, start) AS (";
+pub(super) const WITH_ROWS: &str = "WITH m (word, entry, start) AS (";
 
 const STEP: usize = limits::SEARCH_PART_CHARS - limits::SEARCH_OVERLAP_CHARS;
 
 /// How many parts a text of so many characters has.
-pub fn count(chars: usize) -> usize {
+pub fn part_count(chars: usize) -> usize {
     chars.saturating_sub(limits::SEARCH_OVERLAP_CHARS).div_ceil(STEP).clamp(1, limits::SEARCH_PARTS)
 }
 
 /// The character that a part begins with, from 0.
-pub fn start(part: usize) -> usize {
+pub fn part_start(part: usize) -> usize {
     part * STEP
 }
 
 /// The parts of a text.
-pub fn of(text: &str) -> Vec<&str> {
+pub fn split(text: &str) -> Vec<&str> {
     let chars = text.chars().count();
-    if count(chars) == 1 && chars <= limits::SEARCH_PART_CHARS {
+    if part_count(chars) == 1 && chars <= limits::SEARCH_PART_CHARS {
         return vec![text];
     }
     let byte =
         |from: usize, letters: usize| text[from..].char_indices().nth(letters).map_or(text.len(), |(n, _)| from + n);
     let mut from = 0;
     let mut parts = Vec::new();
-    for _ in 0..count(chars) {
+    for _ in 0..part_count(chars) {
         parts.push(&text[from..byte(from, limits::SEARCH_PART_CHARS)]);
         from = byte(from, STEP);
     }
@@ -41,9 +41,9 @@ pub fn of(text: &str) -> Vec<&str> {
 
 /// A part as it is searched, behind the title of what it is part of. A word that is cut is left to the part that has it
 /// whole.
-pub fn folded(title: &str, text: &str, part: usize, parts: usize) -> String {
+pub fn folded_part(title: &str, text: &str, part: usize, parts: usize) -> String {
     let folded = fold(text);
-    let is_word = |letter: char| class(letter) == Class::Word;
+    let is_word = |letter: char| char_class(letter) == CharClass::Word;
     let mut shown = folded.as_str();
     if part > 0 {
         shown = shown.trim_start_matches(is_word);
@@ -59,8 +59,8 @@ pub(super) fn push_row<DB: sqlx::Database>(row: &mut sqlx::query_builder::Separa
 where
     i64: for<'q> sqlx::Encode<'q, DB> + sqlx::Type<DB>,
 {
-    let start = start(usize::try_from(word % ROWS).unwrap_or(0)) + 1;
-    row.push_bind(word).push_bind(word / ROWS).push_bind(i64::try_from(start).unwrap_or(i64::MAX));
+    let start = part_start(usize::try_from(word % ROWS_PER_ENTRY).unwrap_or(0)) + 1;
+    row.push_bind(word).push_bind(word / ROWS_PER_ENTRY).push_bind(i64::try_from(start).unwrap_or(i64::MAX));
 }
 
 #[cfg(test)]
@@ -72,20 +72,20 @@ mod tests {
         let most = limits::SEARCH_PART_CHARS;
         for (chars, parts) in [(0, 1), (1, 1), (most, 1), (most + 1, 2), (most + STEP, 2), (most + STEP + 1, 3)] {
             let text: String = (0..chars).map(|n| if n % 7 == 0 { '你' } else { 'a' }).collect();
-            let all = of(&text);
-            assert_eq!((all.len(), count(chars)), (parts, parts), "{chars}");
+            let all = split(&text);
+            assert_eq!((all.len(), part_count(chars)), (parts, parts), "{chars}");
             let letters: Vec<char> = text.chars().collect();
             for (at, part) in all.iter().enumerate() {
                 let said: Vec<char> = part.chars().collect();
-                assert_eq!(said, letters[start(at)..(start(at) + most).min(chars)]);
+                assert_eq!(said, letters[part_start(at)..(part_start(at) + most).min(chars)]);
             }
         }
     }
 
     #[test]
-    fn a_word_that_is_cut_is_in_the_part_that_has_it_whole() {
-        assert_eq!(folded("", "rty tree par", 1, 3), " tree ");
-        assert_eq!(folded("", "rty tree par", 0, 1), "rty tree par");
-        assert_eq!(folded("My Title", "Text", 0, 1), "my title\ntext");
+    fn cut_word_is_indexed_in_part_that_holds_it_whole() {
+        assert_eq!(folded_part("", "rty tree par", 1, 3), " tree ");
+        assert_eq!(folded_part("", "rty tree par", 0, 1), "rty tree par");
+        assert_eq!(folded_part("My Title", "Text", 0, 1), "my title\ntext");
     }
 }

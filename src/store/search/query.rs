@@ -6,16 +6,16 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::search::fold::{Class, class, fold};
-use crate::search::keys::{self, Wanted};
-use turnleaf_domain::{Invalid, Role, limits};
+use crate::search::fold::{CharClass, char_class, fold};
+use crate::search::keys::{self, RequiredKey};
+use turnleaf_domain::{InvalidField, Role, limits};
 
 /// Occurrences of one word that are looked at in one text.
 const OCCURRENCES: usize = 64;
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query {
+pub struct TextQuery {
     terms: Vec<Term>,
     /// As it was typed, without the spaces around it.
     text: String,
@@ -40,22 +40,23 @@ pub struct Occurrence {
     pub term: usize,
 }
 
-impl Query {
+impl TextQuery {
     /// What these words mean: themselves. Nothing in them is a wildcard or an operator.
     ///
     /// # Errors
     /// They are none, more than [`limits::SEARCH_TERMS`], or longer than [`limits::SEARCH_CHARS`]; the field is `q`.
-    pub fn new(query: &str) -> Result<Self, Invalid> {
+    pub fn new(query: &str) -> Result<Self, InvalidField> {
         if query.chars().count() > limits::SEARCH_CHARS {
-            return Err(Invalid::too_long("q", limits::SEARCH_CHARS));
+            return Err(InvalidField::too_long("q", limits::SEARCH_CHARS));
         }
         let folded = fold(query);
-        let words: Vec<&str> = folded.split(|letter| class(letter) == Class::Space).filter(|w| !w.is_empty()).collect();
+        let words: Vec<&str> =
+            folded.split(|letter| char_class(letter) == CharClass::Space).filter(|w| !w.is_empty()).collect();
         if words.is_empty() {
-            return Err(Invalid::new("q", Invalid::IS_EMPTY));
+            return Err(InvalidField::new("q", InvalidField::IS_EMPTY));
         }
         if words.len() > limits::SEARCH_TERMS {
-            return Err(Invalid::new("q", format!("must be at most {} words", limits::SEARCH_TERMS)));
+            return Err(InvalidField::new("q", format!("must be at most {} words", limits::SEARCH_TERMS)));
         }
         let terms = words.iter().enumerate().map(|(at, word)| Term::new(word, at + 1 == words.len())).collect();
         Ok(Self { terms, text: query.trim().to_owned() })
@@ -67,9 +68,9 @@ impl Query {
     }
 
     /// Keys that every text has that this finds.
-    pub(super) fn keys(&self) -> Vec<Wanted> {
-        let mut wanted: Vec<Wanted> = Vec::new();
-        for one in self.terms.iter().flat_map(|term| keys::of_term(&term.chars, term.may_go_on)) {
+    pub(super) fn keys(&self) -> Vec<RequiredKey> {
+        let mut wanted: Vec<RequiredKey> = Vec::new();
+        for one in self.terms.iter().flat_map(|term| keys::term_keys(&term.chars, term.may_go_on)) {
             if !wanted.contains(&one) {
                 wanted.push(one);
             }
@@ -78,14 +79,14 @@ impl Query {
     }
 
     /// Where the words are in a folded text, in order; `None` when one of them is not.
-    pub fn places(&self, folded: &str) -> Option<Vec<Occurrence>> {
-        self.is_in(folded).then(|| self.some_places(folded))
+    pub fn all_occurrences(&self, folded: &str) -> Option<Vec<Occurrence>> {
+        self.matches(folded).then(|| self.any_occurrences(folded))
     }
 
     /// Where any of the words are in a folded text, in order.
-    pub fn some_places(&self, folded: &str) -> Vec<Occurrence> {
+    pub fn any_occurrences(&self, folded: &str) -> Vec<Occurrence> {
         let places = |(at, term): (usize, &Term)| -> Vec<Occurrence> {
-            let some = term.places(folded).take(OCCURRENCES);
+            let some = term.occurrences(folded).take(OCCURRENCES);
             some.map(|(start, end)| Occurrence { start, end, term: at }).collect()
         };
         let mut found: Vec<Occurrence> = self.terms.iter().enumerate().flat_map(places).collect();
@@ -94,15 +95,15 @@ impl Query {
     }
 
     /// Whether this folded text has the words.
-    pub fn is_in(&self, folded: &str) -> bool {
-        self.terms.iter().all(|term| term.places(folded).next().is_some())
+    pub fn matches(&self, folded: &str) -> bool {
+        self.terms.iter().all(|term| term.occurrences(folded).next().is_some())
     }
 
     /// How well a folded text has the words, `None` when it has not: more is better. Words beside each other count
     /// most, then words near each other, how often they are there, and how new it is. Never about the moment of asking,
     /// so that pages of one search agree.
-    pub fn points(&self, folded: &str, of: Option<Role>, at: DateTime<Utc>) -> Option<i64> {
-        let found = self.places(folded)?;
+    pub fn score(&self, folded: &str, of: Option<Role>, at: DateTime<Utc>) -> Option<i64> {
+        let found = self.all_occurrences(folded)?;
         let (start, end) = nearest(&found, self.terms.len());
         let letters: usize = self.terms.iter().map(|term| term.text.len()).sum();
         let between = (end - start).saturating_sub(letters);
@@ -152,8 +153,8 @@ fn nearest(found: &[Occurrence], terms: usize) -> (usize, usize) {
 impl Term {
     fn new(word: &str, is_last: bool) -> Self {
         let chars: Vec<char> = word.chars().collect();
-        let is_word = |letter: Option<&char>| letter.is_some_and(|letter| class(*letter) == Class::Word);
-        let run = chars.iter().rev().take_while(|letter| class(**letter) == Class::Word).count();
+        let is_word = |letter: Option<&char>| letter.is_some_and(|letter| char_class(*letter) == CharClass::Word);
+        let run = chars.iter().rev().take_while(|letter| char_class(**letter) == CharClass::Word).count();
         Self {
             text: word.to_owned(),
             may_go_on: is_last && run >= limits::SEARCH_PREFIX_CHARS,
@@ -163,7 +164,7 @@ impl Term {
         }
     }
 
-    fn places<'a>(&'a self, folded: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
+    fn occurrences<'a>(&'a self, folded: &'a str) -> impl Iterator<Item = (usize, usize)> + 'a {
         let step = self.chars.first().map_or(1, |letter| letter.len_utf8());
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -180,14 +181,14 @@ impl Term {
     }
 
     fn fits(&self, folded: &str, start: usize, end: usize) -> bool {
-        let is_word = |letter: Option<char>| letter.is_some_and(|letter| class(letter) == Class::Word);
+        let is_word = |letter: Option<char>| letter.is_some_and(|letter| char_class(letter) == CharClass::Word);
         let begins = !self.begins_with_word || !is_word(folded[..start].chars().next_back());
         begins && (!self.ends_with_word || self.may_go_on || !is_word(folded[end..].chars().next()))
     }
 
     fn is_whole_in(&self, folded: &str) -> bool {
         let whole = Self { may_go_on: false, ..self.clone() };
-        whole.places(folded).next().is_some()
+        whole.occurrences(folded).next().is_some()
     }
 }
 
@@ -196,11 +197,11 @@ mod tests {
     use super::*;
 
     fn finds(query: &str, text: &str) -> bool {
-        Query::new(query).unwrap().is_in(&fold(text))
+        TextQuery::new(query).unwrap().matches(&fold(text))
     }
 
     #[test]
-    fn every_sign_means_itself() {
+    fn query_signs_are_literal() {
         for sign in [
             "%",
             "_",
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_from_their_beginning_and_the_last_one_may_go_on() {
+    fn words_match_from_start_and_last_word_is_prefix() {
         assert!(finds("tree", "Trees"));
         assert!(finds("old tree", "the trees are old"));
         assert!(!finds("tree", "a subtree"));
@@ -241,28 +242,28 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_named() {
-        assert!(Query::new(&"a".repeat(256)).is_ok());
-        assert!(Query::new(&"a ".repeat(16)).is_ok());
+    fn exceeded_query_bounds_are_named() {
+        assert!(TextQuery::new(&"a".repeat(256)).is_ok());
+        assert!(TextQuery::new(&"a ".repeat(16)).is_ok());
         for wrong in [&"a".repeat(257), &"a ".repeat(17), "", " \n\u{200b}"] {
-            assert_eq!(Query::new(wrong).unwrap_err().field, "q");
+            assert_eq!(TextQuery::new(wrong).unwrap_err().field, "q");
         }
     }
 
     #[test]
-    fn what_is_nearer_comes_first() {
+    fn nearer_words_score_higher() {
         let at = DateTime::UNIX_EPOCH;
-        let query = Query::new("green tree").unwrap();
-        let points = |text: &str| query.points(&fold(text), None, at).unwrap();
+        let query = TextQuery::new("green tree").unwrap();
+        let points = |text: &str| query.score(&fold(text), None, at).unwrap();
         let far = format!("green {} tree", "so ".repeat(100));
         let order = ["a green tree", "a tree, green", "green and also a bit of a tree", &far];
         for pair in order.windows(2) {
             assert!(points(pair[0]) > points(pair[1]), "{pair:?}");
         }
         assert!(points("green tree") > points("green trees"));
-        assert!(query.points(&fold("green trees"), Some(Role::User), at) > Some(points("green trees")));
-        assert!(query.points("green", None, at).is_none());
+        assert!(query.score(&fold("green trees"), Some(Role::User), at) > Some(points("green trees")));
+        assert!(query.score("green", None, at).is_none());
         let later = at + chrono::TimeDelta::days(60);
-        assert!(query.points(&fold("green trees"), None, later) >= Some(points("green trees") + 10));
+        assert!(query.score(&fold("green trees"), None, later) >= Some(points("green trees") + 10));
     }
 }

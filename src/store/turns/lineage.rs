@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::readable::kept;
-use crate::rows::{UsageRow, from_json, inconsistent, place};
+use crate::readable::keep_decoded;
+use crate::rows::{UsageRow, from_json, inconsistent, to_unsigned};
 use turnleaf_domain::{BranchId, ChatId, Content, Cost, Role, TurnId, TurnStatus, Usage, UserId, limits};
 
 sql! {
@@ -54,7 +54,7 @@ struct AncestorRow {
 
 impl AncestorRow {
     fn into_ancestor(self) -> Result<Ancestor, StoreError> {
-        let cost = |micros| Cost { micros: place(micros), is_estimated: self.is_cost_estimated.unwrap_or(true) };
+        let cost = |micros| Cost { micros: to_unsigned(micros), is_estimated: self.is_cost_estimated.unwrap_or(true) };
         Ok(Ancestor {
             id: self.id.into(),
             chat_id: self.chat_id.into(),
@@ -73,7 +73,7 @@ impl AncestorRow {
 
 /// The path that ends at `leaf`, in the order root to leaf; empty when the owner has no such turn.
 pub async fn lineage(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Ancestor>, StoreError> {
-    let rows: Vec<AncestorRow> = on!(db, |pool| {
+    let rows: Vec<AncestorRow> = with_pool!(db, |pool| {
         sqlx::query_as(LINEAGE)
             .bind(owner.uuid())
             .bind(leaf.uuid())
@@ -87,13 +87,13 @@ pub async fn lineage(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Ancesto
 /// The names of the tools that the last `turns` turns of the path to `leaf` called, in their order.
 pub async fn tools_called(db: &Db, owner: UserId, leaf: TurnId, turns: usize) -> Result<Vec<String>, StoreError> {
     let steps = i64::try_from(turns).unwrap_or(i64::MAX);
-    let rows: Vec<(Uuid, String)> = on!(db, |pool| {
+    let rows: Vec<(Uuid, String)> = with_pool!(db, |pool| {
         sqlx::query_as(CALLS).bind(owner.uuid()).bind(leaf.uuid()).bind(steps).fetch_all(pool).await?
     });
     let mut names = Vec::with_capacity(rows.len());
     for (id, content) in rows {
         let content = from_json(&content, "turn_blocks", "content", id);
-        if let Some(Content::ToolUse { tool_name, .. }) = kept([content], "turn_blocks").pop() {
+        if let Some(Content::ToolUse { tool_name, .. }) = keep_decoded([content], "turn_blocks").pop() {
             names.push(tool_name);
         }
     }

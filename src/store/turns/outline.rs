@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::pattern::holding;
+use crate::like_pattern::contains_pattern;
 use crate::rows::inconsistent;
 use turnleaf_domain::excerpt::first_words;
-use turnleaf_domain::tree::Node;
-use turnleaf_domain::tree::outline::{Sketch, WORDS_CHARS};
+use turnleaf_domain::tree::TurnNode;
+use turnleaf_domain::tree::outline::{TurnSketch, WORDS_CHARS};
 use turnleaf_domain::{ChatId, Role, TurnId, TurnStatus, UserId, limits};
 
 sql! {
@@ -45,12 +45,18 @@ struct SketchRow {
 }
 
 impl SketchRow {
-    fn into_sketch(self) -> Result<Sketch, StoreError> {
+    fn into_sketch(self) -> Result<TurnSketch, StoreError> {
         let role = Role::parse(&self.role).ok_or_else(|| inconsistent("turns", "role", self.id, &self.role))?;
         let status =
             TurnStatus::parse(&self.status).ok_or_else(|| inconsistent("turns", "status", self.id, &self.status))?;
-        Ok(Sketch {
-            node: Node { id: self.id.into(), prev: self.prev_turn_id.map(TurnId::from), ord: self.ord, role, status },
+        Ok(TurnSketch {
+            node: TurnNode {
+                id: self.id.into(),
+                prev: self.prev_turn_id.map(TurnId::from),
+                ord: self.ord,
+                role,
+                status,
+            },
             branch: self.branch_id.into(),
             words: first_words(&self.words, WORDS_CHARS),
             created_at: self.created_at,
@@ -59,8 +65,8 @@ impl SketchRow {
 }
 
 /// Every turn of the chat in a few words, by creation.
-pub async fn sketches(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Sketch>, StoreError> {
-    let rows: Vec<SketchRow> = on!(db, |pool| {
+pub async fn sketches(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<TurnSketch>, StoreError> {
+    let rows: Vec<SketchRow> = with_pool!(db, |pool| {
         sqlx::query_as(SKETCHES)
             .bind(owner.uuid())
             .bind(chat.uuid())
@@ -73,14 +79,19 @@ pub async fn sketches(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Sketch
 
 /// The turns whose text holds every one of these words, wherever in it. Letters count the same in both cases, on SQLite
 /// only those of ASCII.
-pub async fn saying(db: &Db, owner: UserId, chat: ChatId, words: &[String]) -> Result<HashSet<TurnId>, StoreError> {
-    let rows: Vec<Uuid> = on!(db, |pool| {
+pub async fn turns_containing(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    words: &[String],
+) -> Result<HashSet<TurnId>, StoreError> {
+    let rows: Vec<Uuid> = with_pool!(db, |pool| {
         let mut query = QueryBuilder::new(SAYING);
         query.push("AND c.owner_id = ").push_bind(owner.uuid()).push(" AND t.chat_id = ").push_bind(chat.uuid());
         for word in words {
             query
                 .push(" AND LOWER(t.content_text) LIKE LOWER(")
-                .push_bind(holding(word, |_| false))
+                .push_bind(contains_pattern(word, |_| false))
                 .push(") ESCAPE '!'");
         }
         query.build_query_scalar().persistent(false).fetch_all(pool).await?
@@ -90,5 +101,7 @@ pub async fn saying(db: &Db, owner: UserId, chat: ChatId, words: &[String]) -> R
 
 /// How many turns of the chat nothing continues; 0 for a chat without turns, or of another owner.
 pub async fn count_leaves(db: &Db, owner: UserId, chat: ChatId) -> Result<i64, StoreError> {
-    Ok(on!(db, |pool| { sqlx::query_scalar(COUNT_LEAVES).bind(owner.uuid()).bind(chat.uuid()).fetch_one(pool).await? }))
+    Ok(with_pool!(db, |pool| {
+        sqlx::query_scalar(COUNT_LEAVES).bind(owner.uuid()).bind(chat.uuid()).fetch_one(pool).await?
+    }))
 }

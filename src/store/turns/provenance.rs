@@ -37,7 +37,7 @@ pub struct PathBlock {
 
 /// The turns of a path, from its leaf.
 pub async fn path_turns(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<TurnId>, StoreError> {
-    let turns: Vec<Uuid> = on!(db, |pool| {
+    let turns: Vec<Uuid> = with_pool!(db, |pool| {
         let query = sqlx::query_scalar(TURNS).bind(owner.uuid()).bind(leaf.uuid());
         query.bind(limits::TURNS_PER_CHAT).fetch_all(pool).await?
     });
@@ -47,7 +47,7 @@ pub async fn path_turns(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Turn
 /// The blocks of the path to `leaf` that the model did not write as text or reasoning, in the order of the path. Empty when
 /// the owner has no such turn.
 pub async fn provenance(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<PathBlock>, StoreError> {
-    let rows: Vec<ProvenanceRow> = on!(db, |pool| {
+    let rows: Vec<ProvenanceRow> = with_pool!(db, |pool| {
         let query = sqlx::query_as(PROVENANCE).bind(owner.uuid()).bind(leaf.uuid());
         query.bind(limits::TURNS_PER_CHAT).fetch_all(pool).await?
     });
@@ -57,6 +57,6 @@ pub async fn provenance(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Path
         Ok(PathBlock { turn: row.block.turn_id.into(), role, block: row.block.into_block(&mut damages) })
     };
     let blocks = rows.into_iter().map(block).collect();
-    readable::log(&damages);
+    readable::log_damages(&damages);
     blocks
 }

@@ -10,14 +10,14 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{self, Damage, Lossy, Readable, RowReader, unless_damaged};
-use crate::rows::{UsageRow, place};
+use crate::readable::{self, Damage, Lossy, Readable, RowReader, ok_or_log};
+use crate::rows::{UsageRow, to_unsigned};
 use crate::turn_blocks;
 use crate::turn_events;
-use crate::turns::replay::Replay;
-use crate::turns::span::{self, Span, Spot};
+use crate::turns::replay::JournalReplay;
+use crate::turns::span::{self, PathSpan, TurnPosition};
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::tree::Node;
+use turnleaf_domain::tree::TurnNode;
 use turnleaf_domain::{
     Author, Block, BlockState, ChatId, Cost, Failure, FailureKind, Role, Turn, TurnId, TurnStatus, UserId,
 };
@@ -75,7 +75,7 @@ struct TurnRow {
 impl TurnRow {
     /// The turn before it, as far as that can be read.
     fn prev(&self) -> Option<Uuid> {
-        self.prev_turn_id.known().copied().flatten()
+        self.prev_turn_id.get().copied().flatten()
     }
 
     /// The turn as far as its row can be read. What is wrong goes into `damages`.
@@ -103,12 +103,13 @@ impl TurnRow {
             provider_used: row.value("provider_used", self.provider_used).flatten(),
             model_used: row.value("model_used", self.model_used).flatten(),
             usage: self.usage.into(),
-            cost: self
-                .cost_micros
-                .map(|micros| Cost { micros: place(micros), is_estimated: self.is_cost_estimated.unwrap_or(true) }),
-            context_tokens: self.context_tokens.map(place),
+            cost: self.cost_micros.map(|micros| Cost {
+                micros: to_unsigned(micros),
+                is_estimated: self.is_cost_estimated.unwrap_or(true),
+            }),
+            context_tokens: self.context_tokens.map(to_unsigned),
             error,
-            last_event_seq: place(self.last_event_seq),
+            last_event_seq: to_unsigned(self.last_event_seq),
             created_at,
             started_at: row.value("started_at", self.started_at).flatten(),
             completed_at: completed_at.or(status.is_terminal().then_some(created_at)),
@@ -120,7 +121,7 @@ impl TurnRow {
 
 /// Says in a turn that a part of it is missing, behind what there is.
 fn note_damage(turn: &mut Turn, damages: &[Damage]) {
-    if turn.blocks.iter().any(|block| readable::is_note_of(block, turn.id)) {
+    if turn.blocks.iter().any(|block| readable::is_damage_note(block, turn.id)) {
         return;
     }
     let seq = turn.next_block_seq();
@@ -152,7 +153,7 @@ pub async fn find_with_damages(
     unnoticed: &mut Vec<Damage>,
 ) -> Result<Option<Turn>, StoreError> {
     let row: Option<TurnRow> =
-        on!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
     let Some(row) = row else { return Ok(None) };
     with_blocks(db, row, unnoticed).await.map(Some)
 }
@@ -160,15 +161,15 @@ pub async fn find_with_damages(
 /// A turn as it is now, with its blocks.
 async fn with_blocks(db: &Db, row: TurnRow, unnoticed: &mut Vec<Damage>) -> Result<Turn, StoreError> {
     let mut damages = Vec::new();
-    let blocks = turn_blocks::of_turn(db, row.id.into(), &mut damages).await?;
-    readable::log(&damages);
+    let blocks = turn_blocks::list_of_turn(db, row.id.into(), &mut damages).await?;
+    readable::log_damages(&damages);
     let is_noticed = |damage: &Damage| {
         let stands_for = |block: &Block| block.id.to_string() == damage.id && readable::is_placeholder(&block.content);
         damage.column == readable::WHOLE_ROW || damage.column == "content" && blocks.iter().any(stands_for)
     };
     unnoticed.extend(damages.iter().filter(|damage| !is_noticed(damage)).cloned());
     damages.retain(|damage| damage.column == readable::WHOLE_ROW);
-    as_it_is(db, row, blocks, damages).await
+    current_turn(db, row, blocks, damages).await
 }
 
 /// The newest `limit` turns of the path that ends at `leaf`, in the order root to leaf, and whether there are older
@@ -177,9 +178,9 @@ async fn with_blocks(db: &Db, row: TurnRow, unnoticed: &mut Vec<Damage>) -> Resu
 /// # Errors
 /// `BrokenPath` as [`between`].
 pub async fn path(db: &Db, owner: UserId, leaf: TurnId, limit: u32) -> Result<(Vec<Turn>, bool), StoreError> {
-    let Some(end) = span::spot(db, owner, leaf).await? else { return Ok((Vec::new(), false)) };
+    let Some(end) = span::find_position(db, owner, leaf).await? else { return Ok((Vec::new(), false)) };
     let first = (end.depth + 1 - i64::from(limit)).max(0);
-    let turns = between(db, owner, &end, first, end.depth).await?;
+    let turns = turns_between(db, owner, &end, first, end.depth).await?;
     Ok((turns, first > 0))
 }
 
@@ -188,11 +189,17 @@ pub async fn path(db: &Db, owner: UserId, leaf: TurnId, limit: u32) -> Result<(V
 ///
 /// # Errors
 /// `BrokenPath` when the turns there do not hang on each other: a cycle or a gap, which nothing here writes.
-pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) -> Result<Vec<Turn>, StoreError> {
+pub async fn turns_between(
+    db: &Db,
+    owner: UserId,
+    end: &TurnPosition,
+    first: i64,
+    last: i64,
+) -> Result<Vec<Turn>, StoreError> {
     let mut seen = db.snapshot().await?;
     let (rows, spans) = rows_between(&mut seen, owner, end, first, last).await?;
     let mut by_turn: HashMap<TurnId, Vec<Block>> = HashMap::with_capacity(rows.len());
-    for (turn, block) in turn_blocks::on_path(&mut seen, owner, &spans).await? {
+    for (turn, block) in turn_blocks::list_on_path(&mut seen, owner, &spans).await? {
         by_turn.entry(turn).or_default().push(block);
     }
     // Before anything else is read, which needs a connection of its own.
@@ -200,43 +207,55 @@ pub async fn between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) 
     let mut turns = Vec::with_capacity(rows.len());
     for row in rows {
         let blocks = by_turn.remove(&row.id.into()).unwrap_or_default();
-        turns.push(as_it_is(db, row, blocks, Vec::new()).await?);
+        turns.push(current_turn(db, row, blocks, Vec::new()).await?);
     }
     Ok(turns)
 }
 
 /// The turns of a chat that stand behind this place, at most so many, whatever branch they are on.
-pub async fn of_chat(db: &Db, owner: UserId, chat: ChatId, behind: i64, limit: u32) -> Result<Vec<Turn>, StoreError> {
-    of_chat_with_damages(db, owner, chat, (behind, limit), &mut Vec::new()).await
+pub async fn list_of_chat(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    behind: i64,
+    limit: u32,
+) -> Result<Vec<Turn>, StoreError> {
+    list_of_chat_with_damages(db, owner, chat, (behind, limit), &mut Vec::new()).await
 }
 
 /// As [`of_chat`], with the values of their blocks that cannot be read and that no notice stands for.
-pub async fn of_chat_with_damages(
+pub async fn list_of_chat_with_damages(
     db: &Db,
     owner: UserId,
     chat: ChatId,
     (behind, limit): (i64, u32),
     unnoticed: &mut Vec<Damage>,
 ) -> Result<Vec<Turn>, StoreError> {
-    let rows: Vec<Readable<TurnRow>> = on!(db, |pool| {
+    let rows: Vec<Readable<TurnRow>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(OF_CHAT).bind(owner.uuid()).bind(chat.uuid());
         query.bind(behind).bind(i64::from(limit)).fetch_all(pool).await?
     });
     let mut turns = Vec::with_capacity(rows.len());
-    for row in readable::readable(rows, TABLE) {
+    for row in readable::keep_readable(rows, TABLE) {
         turns.push(with_blocks(db, row, unnoticed).await?);
     }
     Ok(turns)
 }
 
 /// As [`between`], but only the places of the turns.
-pub async fn nodes_between(db: &Db, owner: UserId, end: &Spot, first: i64, last: i64) -> Result<Vec<Node>, StoreError> {
+pub async fn nodes_between(
+    db: &Db,
+    owner: UserId,
+    end: &TurnPosition,
+    first: i64,
+    last: i64,
+) -> Result<Vec<TurnNode>, StoreError> {
     let mut seen = db.snapshot().await?;
     let (rows, _) = rows_between(&mut seen, owner, end, first, last).await?;
     seen.commit().await?;
     let node = |row: TurnRow| {
         let turn = row.into_turn(Vec::new(), &mut Vec::new());
-        Node { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord, role: turn.role, status: turn.status }
+        TurnNode { id: turn.id, prev: turn.prev_turn_id, ord: turn.ord, role: turn.role, status: turn.status }
     };
     Ok(rows.into_iter().map(node).collect())
 }
@@ -244,26 +263,26 @@ pub async fn nodes_between(db: &Db, owner: UserId, end: &Spot, first: i64, last:
 async fn rows_between(
     tx: &mut Tx,
     owner: UserId,
-    end: &Spot,
+    end: &TurnPosition,
     first: i64,
     last: i64,
-) -> Result<(Vec<TurnRow>, Vec<Span>), StoreError> {
+) -> Result<(Vec<TurnRow>, Vec<PathSpan>), StoreError> {
     if first > last {
         return Ok(Default::default());
     }
-    let spans = span::spans(tx, owner, end.id, first, last).await?;
+    let spans = span::path_spans(tx, owner, end.id, first, last).await?;
     if spans.is_empty() {
         return Ok(Default::default());
     }
     let mut rows: Vec<TurnRow> = Vec::new();
-    for portion in span::portions(&spans) {
+    for portion in span::span_portions(&spans) {
         let found: Vec<Readable<TurnRow>> = in_tx!(&mut *tx, |conn| {
             let mut query = QueryBuilder::new(ON_PATH);
-            span::push_where(&mut query, owner, portion);
+            span::push_span_condition(&mut query, owner, portion);
             query.push(" ORDER BY t.depth");
             query.build_query_as().persistent(portion.len() == 1).fetch_all(conn).await?
         });
-        rows.extend(readable::readable(found, TABLE));
+        rows.extend(readable::keep_readable(found, TABLE));
     }
     let expected = (last == end.depth).then(|| end.id.uuid());
     let chain = chain(rows, expected, first, last).ok_or(StoreError::BrokenPath(end.id))?;
@@ -292,46 +311,47 @@ fn chain(rows: Vec<TurnRow>, expected: Option<Uuid>, first: i64, last: i64) -> O
 }
 
 /// Every turn that is not over, of all owners, oldest first: what the sweep at the start has to end.
-pub async fn unfinished(db: &Db) -> Result<Vec<Turn>, StoreError> {
-    let rows: Vec<Readable<TurnRow>> = on!(db, |pool| sqlx::query_as(UNFINISHED).fetch_all(pool).await?);
+pub async fn list_unfinished(db: &Db) -> Result<Vec<Turn>, StoreError> {
+    let rows: Vec<Readable<TurnRow>> = with_pool!(db, |pool| sqlx::query_as(UNFINISHED).fetch_all(pool).await?);
     let mut turns = Vec::with_capacity(rows.len());
-    for row in readable::readable(rows, TABLE) {
+    for row in readable::keep_readable(rows, TABLE) {
         // One that cannot be read must not keep the others from ending, nor the server from starting.
-        turns.extend(unless_damaged(as_it_is(db, row, Vec::new(), Vec::new()).await, TABLE)?);
+        turns.extend(ok_or_log(current_turn(db, row, Vec::new(), Vec::new()).await, TABLE)?);
     }
     Ok(turns)
 }
 
 /// A turn as its rows say, for the checker, with what of them cannot be read.
-pub(crate) async fn any(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Option<Turn>, StoreError> {
-    let row: Option<TurnRow> = on!(db, |pool| sqlx::query_as(ANY).bind(turn.uuid()).fetch_optional(pool).await?);
+pub(crate) async fn find_any(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Option<Turn>, StoreError> {
+    let row: Option<TurnRow> =
+        with_pool!(db, |pool| sqlx::query_as(ANY).bind(turn.uuid()).fetch_optional(pool).await?);
     let Some(row) = row else { return Ok(None) };
-    let blocks = turn_blocks::of_turn(db, turn, damages).await?;
+    let blocks = turn_blocks::list_of_turn(db, turn, damages).await?;
     Ok(Some(row.into_turn(blocks, damages)))
 }
 
 /// `missing` is what of the blocks is known to be lost.
-async fn as_it_is(db: &Db, row: TurnRow, blocks: Vec<Block>, missing: Vec<Damage>) -> Result<Turn, StoreError> {
+async fn current_turn(db: &Db, row: TurnRow, blocks: Vec<Block>, missing: Vec<Damage>) -> Result<Turn, StoreError> {
     let mut damages = missing;
     let mut turn = row.into_turn(blocks, &mut damages);
     if !turn.status.is_terminal() {
-        turn = replayed(db, turn, &mut damages).await?;
+        turn = replay_running(db, turn, &mut damages).await?;
     }
     if !damages.is_empty() {
-        readable::log(&damages);
+        readable::log_damages(&damages);
         note_damage(&mut turn, &damages);
     }
     Ok(turn)
 }
 
 /// A running turn as its journal gives it, and with its rows where the journal is damaged.
-async fn replayed(db: &Db, mut turn: Turn, damages: &mut Vec<Damage>) -> Result<Turn, StoreError> {
+async fn replay_running(db: &Db, mut turn: Turn, damages: &mut Vec<Damage>) -> Result<Turn, StoreError> {
     // All of the journal: growth is stored without touching the turn's row.
-    let events = turn_events::up_to(db, turn.id, i64::MAX.unsigned_abs(), damages).await?;
-    let replay = Replay::new(&turn, &events);
+    let events = turn_events::parse_up_to(db, turn.id, i64::MAX.unsigned_abs(), damages).await?;
+    let replay = JournalReplay::new(&turn, &events);
     if replay.is_whole() {
         return Ok(replay.into_turn());
     }
-    turn.blocks = turn_blocks::of_turn(db, turn.id, damages).await?;
-    Ok(Replay::new(&turn, &events).merged(damages))
+    turn.blocks = turn_blocks::list_of_turn(db, turn.id, damages).await?;
+    Ok(JournalReplay::new(&turn, &events).into_merged_turn(damages))
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use crate::readable::{Damage, is_placeholder};
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::fold::{self, Applied};
+use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, Turn, TurnStatus, Usage};
 
 /// Numbers beyond this one belong to nothing that was written here; nothing is numbered after them.
@@ -15,11 +15,11 @@ const HIGHEST_NUMBER: u64 = 1 << 53;
 const NAMED: usize = 16;
 
 /// A turn as its journal gives it, and what is wrong with the journal.
-pub(crate) struct Replay<'e> {
+pub(crate) struct JournalReplay<'e> {
     row: &'e Turn,
     folded: Turn,
     /// The growth of each block, in order.
-    growth: HashMap<BlockId, Growth<'e>>,
+    growth: HashMap<BlockId, BlockGrowth<'e>>,
     /// Flaws so far: lines that say nothing, and gaps.
     flaws: usize,
     /// Flaws that were not known before.
@@ -28,7 +28,7 @@ pub(crate) struct Replay<'e> {
 
 /// The texts that a journal has of one block.
 #[derive(Default)]
-struct Growth<'e> {
+struct BlockGrowth<'e> {
     pieces: Vec<Piece<'e>>,
     flaws: usize,
     /// No flaws between its beginning and its end, as far as the journal goes.
@@ -45,7 +45,7 @@ struct Piece<'e> {
 }
 
 /// The turn as it was before its first event: what its journal is folded into.
-pub(crate) fn before_events(turn: &Turn) -> Turn {
+pub(crate) fn turn_before_events(turn: &Turn) -> Turn {
     Turn {
         status: TurnStatus::Pending,
         provider_used: None,
@@ -61,10 +61,10 @@ pub(crate) fn before_events(turn: &Turn) -> Turn {
     }
 }
 
-impl<'e> Replay<'e> {
+impl<'e> JournalReplay<'e> {
     /// Replays `events` into a turn whose row is `row`. Events that say nothing are known to be damaged.
     pub(crate) fn new(row: &'e Turn, events: &'e [(u64, Event)]) -> Self {
-        let folded = before_events(row);
+        let folded = turn_before_events(row);
         let mut replay = Self { row, folded, growth: HashMap::new(), flaws: 0, damages: Vec::new() };
         let mut refused = Vec::new();
         for (seq, event) in events {
@@ -81,12 +81,12 @@ impl<'e> Replay<'e> {
                 // Its reader has noted it.
                 replay.flaws += 1;
             }
-            if let Applied::Impossible(why) = fold::apply(&mut replay.folded, *seq, event)
+            if let ApplyOutcome::Impossible(why) = fold::apply(&mut replay.folded, *seq, event)
                 && !event.is_malformed()
             {
                 refused.push((*seq, event, why));
             }
-            replay.grow(*seq, event);
+            replay.add_growth(*seq, event);
         }
         let (next, last) = (replay.folded.last_event_seq + 1, row.last_event_seq);
         if last >= next {
@@ -113,7 +113,7 @@ impl<'e> Replay<'e> {
     }
 
     /// The turn of a journal with flaws, with what its row and the rows of its blocks have. The flaws go into `damages`.
-    pub(crate) fn merged(mut self, damages: &mut Vec<Damage>) -> Turn {
+    pub(crate) fn into_merged_turn(mut self, damages: &mut Vec<Damage>) -> Turn {
         damages.append(&mut self.damages);
         let mut turn = self.row.clone();
         let covered = turn.last_event_seq;
@@ -154,12 +154,15 @@ impl<'e> Replay<'e> {
         });
     }
 
-    fn grow(&mut self, seq: u64, event: &'e Event) {
+    fn add_growth(&mut self, seq: u64, event: &'e Event) {
         let Some(id) = event.block_id() else { return };
         let flaws = self.flaws;
         let is_beginning = matches!(event, Event::BlockStart { .. });
-        let growth =
-            self.growth.entry(id).or_insert_with(|| Growth { is_intact: is_beginning, flaws, ..Growth::default() });
+        let growth = self.growth.entry(id).or_insert_with(|| BlockGrowth {
+            is_intact: is_beginning,
+            flaws,
+            ..BlockGrowth::default()
+        });
         let follows_flaw = (!is_beginning && growth.pieces.is_empty() && !growth.is_intact) || growth.flaws < flaws;
         growth.is_intact &= growth.flaws == flaws;
         growth.flaws = flaws;
@@ -168,7 +171,7 @@ impl<'e> Replay<'e> {
             event => matches!(event, Event::BlockEnd { .. }),
         };
         let text = match event {
-            Event::BlockStart { block } => block.content.growing(),
+            Event::BlockStart { block } => block.content.streaming_text(),
             Event::BlockDelta { text, .. } => Some(text.as_str()),
             _ => None,
         };
@@ -183,8 +186,9 @@ impl<'e> Replay<'e> {
     /// Whether no line is lost that could have changed a block of this journal.
     fn has_all_of(&self, folded: &Block) -> bool {
         let is_call = matches!(folded.content, Content::ToolUse { .. });
-        let has_all =
-            |growth: &Growth<'_>| growth.is_intact && (growth.flaws == self.flaws || (growth.is_ended && !is_call));
+        let has_all = |growth: &BlockGrowth<'_>| {
+            growth.is_intact && (growth.flaws == self.flaws || (growth.is_ended && !is_call))
+        };
         self.growth.get(&folded.id).is_some_and(has_all)
     }
 
@@ -202,7 +206,7 @@ impl<'e> Replay<'e> {
         if block.state != BlockState::Open {
             return;
         }
-        let Some(stored) = block.content.growing_mut() else { return };
+        let Some(stored) = block.content.streaming_text_mut() else { return };
         *stored = growth.completed(stored, covered);
         if let Some(folded) = folded.filter(|folded| folded.state != BlockState::Open) {
             block.state = folded.state;
@@ -210,7 +214,7 @@ impl<'e> Replay<'e> {
     }
 }
 
-impl Growth<'_> {
+impl BlockGrowth<'_> {
     /// The text of a row, which has what was committed by the event `covered` at the latest, with what came later.
     fn completed(&self, stored: &str, covered: u64) -> String {
         let is_exact = |piece: &&Piece<'_>| !piece.follows_flaw;
@@ -245,16 +249,16 @@ mod tests {
     use super::*;
 
     /// Pieces of a block by number; a mark in front of one says that something is lost before it.
-    fn growth<'e>(pieces: &[(u64, &'e str)]) -> Growth<'e> {
+    fn growth<'e>(pieces: &[(u64, &'e str)]) -> BlockGrowth<'e> {
         let piece = |(seq, text): &(u64, &'e str)| match text.strip_prefix('!') {
             Some(text) => Piece { seq: *seq, text, follows_flaw: true },
             None => Piece { seq: *seq, text, follows_flaw: false },
         };
-        Growth { pieces: pieces.iter().map(piece).collect(), ..Growth::default() }
+        BlockGrowth { pieces: pieces.iter().map(piece).collect(), ..BlockGrowth::default() }
     }
 
     #[test]
-    fn row_and_growth_behind_a_lost_line_make_the_longest_text_that_either_knows() {
+    fn row_and_growth_after_lost_line_merge_into_longest_text() {
         // Pieces, what the row has and up to which event at most, and the whole.
         type Case<'c> = (&'c [(u64, &'c str)], (&'c str, u64), &'c str);
         let table: [Case<'_>; 9] = [

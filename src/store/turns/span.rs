@@ -33,7 +33,7 @@ const SPANS_AT_ONCE: usize = 64;
 
 /// Where a turn is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
+pub struct TurnPosition {
     pub id: TurnId,
     pub chat_id: ChatId,
     pub branch_id: BranchId,
@@ -43,7 +43,7 @@ pub struct Spot {
 
 /// Turns of one branch that follow each other on a path, by their depths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::FromRow)]
-pub struct Span {
+pub struct PathSpan {
     branch_id: Uuid,
     #[sqlx(rename = "first_depth")]
     pub first: i64,
@@ -51,35 +51,46 @@ pub struct Span {
     pub last: i64,
 }
 
-impl Span {
+impl PathSpan {
     /// Whether a turn is in it.
-    pub fn holds(&self, spot: &Spot) -> bool {
+    pub fn contains(&self, spot: &TurnPosition) -> bool {
         self.branch_id == spot.branch_id.uuid() && (self.first..=self.last).contains(&spot.depth)
     }
 }
 
 /// Where a turn of this owner is.
-pub async fn spot(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<Spot>, StoreError> {
+pub async fn find_position(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<TurnPosition>, StoreError> {
     let row: Option<(Uuid, Uuid, Uuid, i64)> =
-        on!(db, |pool| sqlx::query_as(SPOT).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
-    Ok(row.map(into_spot))
+        with_pool!(db, |pool| sqlx::query_as(SPOT).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
+    Ok(row.map(into_position))
 }
 
 /// Where the turn with this place in its chat is.
-pub async fn spot_by_ord(db: &Db, owner: UserId, chat: ChatId, ord: i64) -> Result<Option<Spot>, StoreError> {
-    let row: Option<(Uuid, Uuid, Uuid, i64)> = on!(db, |pool| {
+pub async fn find_position_by_ord(
+    db: &Db,
+    owner: UserId,
+    chat: ChatId,
+    ord: i64,
+) -> Result<Option<TurnPosition>, StoreError> {
+    let row: Option<(Uuid, Uuid, Uuid, i64)> = with_pool!(db, |pool| {
         sqlx::query_as(SPOT_BY_ORD).bind(owner.uuid()).bind(chat.uuid()).bind(ord).fetch_optional(pool).await?
     });
-    Ok(row.map(into_spot))
+    Ok(row.map(into_position))
 }
 
-fn into_spot((id, chat_id, branch_id, depth): (Uuid, Uuid, Uuid, i64)) -> Spot {
-    Spot { id: id.into(), chat_id: chat_id.into(), branch_id: branch_id.into(), depth }
+fn into_position((id, chat_id, branch_id, depth): (Uuid, Uuid, Uuid, i64)) -> TurnPosition {
+    TurnPosition { id: id.into(), chat_id: chat_id.into(), branch_id: branch_id.into(), depth }
 }
 
 /// What the path to `end` is made of between two depths, root side first; nothing when the owner has no such turn.
-pub async fn spans(tx: &mut Tx, owner: UserId, end: TurnId, first: i64, last: i64) -> Result<Vec<Span>, StoreError> {
-    let mut spans: Vec<Span> = in_tx!(tx, |conn| {
+pub async fn path_spans(
+    tx: &mut Tx,
+    owner: UserId,
+    end: TurnId,
+    first: i64,
+    last: i64,
+) -> Result<Vec<PathSpan>, StoreError> {
+    let mut spans: Vec<PathSpan> = in_tx!(tx, |conn| {
         sqlx::query_as(SPANS).bind(owner.uuid()).bind(end.uuid()).bind(first).fetch_all(conn).await?
     });
     for span in &mut spans {
@@ -92,14 +103,14 @@ pub async fn spans(tx: &mut Tx, owner: UserId, end: TurnId, first: i64, last: i6
 }
 
 /// Spans in the portions in which statements name them.
-pub(crate) fn portions(spans: &[Span]) -> impl Iterator<Item = &[Span]> {
+pub(crate) fn span_portions(spans: &[PathSpan]) -> impl Iterator<Item = &[PathSpan]> {
     spans.chunks(SPANS_AT_ONCE)
 }
 
 /// Adds the condition that a turn `t` is of the chat `c`, and that is the owner's, not deleted, and in one of these spans.
 /// They are joined by `CROSS`, which says to SQLite where to begin: with the turns. For many spans it begins by itself with
 /// all chats of the owner.
-pub(crate) fn push_where<DB: Database>(query: &mut QueryBuilder<DB>, owner: UserId, spans: &[Span])
+pub(crate) fn push_span_condition<DB: Database>(query: &mut QueryBuilder<DB>, owner: UserId, spans: &[PathSpan])
 where
     Uuid: for<'q> Encode<'q, DB> + Type<DB>,
     i64: for<'q> Encode<'q, DB> + Type<DB>,

@@ -38,7 +38,7 @@ sql! {
         LEFT JOIN turns t ON t.chat_id = c.id AND t.deleted_at IS NULL \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL ORDER BY t.ord";
     UNREAD_END = concat!("SELECT COALESCE((SELECT h.id FROM branches b JOIN turns h ON h.id = b.head_turn_id \
-            WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL AND h.deleted_at IS NULL), (", newest_of!("c.id"),
+            WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL AND h.deleted_at IS NULL), (", newest_turn_of!("c.id"),
         ")) FROM chats c WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL");
 }
 
@@ -52,10 +52,10 @@ pub struct ShapeTurn {
 }
 
 /// A chat's revision and all of its turns, by their places. `None` when the owner has no such chat.
-pub async fn shape(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<(i64, Vec<ShapeTurn>)>, StoreError> {
+pub async fn tree_shape(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<(i64, Vec<ShapeTurn>)>, StoreError> {
     type Row = (i64, Option<Uuid>, Option<Uuid>, Option<i64>);
     let rows: Vec<Row> =
-        on!(db, |pool| sqlx::query_as(SHAPE).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(SHAPE).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     let Some((rev, ..)) = rows.first() else { return Ok(None) };
     let turns = rows.iter().filter_map(|(_, id, prev, ord)| {
         Some(ShapeTurn { id: (*id)?.into(), prev: prev.map(TurnId::from), ord: (*ord)? })
@@ -71,7 +71,7 @@ pub async fn siblings(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMa
         return Ok(map);
     }
     for joined in [SIBLINGS, ROOT_SIBLINGS] {
-        let rows: Vec<(Uuid, Uuid)> = on!(db, |pool| {
+        let rows: Vec<(Uuid, Uuid)> = with_pool!(db, |pool| {
             let mut query = QueryBuilder::new(joined);
             query.push("WHERE c.owner_id = ").push_bind(owner.uuid());
             query.push(" AND t.deleted_at IS NULL AND s.deleted_at IS NULL AND t.id IN (");
@@ -104,7 +104,7 @@ pub async fn count_children(tx: &mut Tx, chat: ChatId, prev: Option<TurnId>) -> 
 /// branches do not tell, always along the newest child. `None` when the owner has no such turn.
 pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<TurnId>, StoreError> {
     let stands: Option<(Uuid, Uuid, i64, bool)> =
-        on!(db, |pool| sqlx::query_as(STANDS).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
+        with_pool!(db, |pool| sqlx::query_as(STANDS).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
     let Some((chat, branch, depth, is_followed)) = stands else { return Ok(None) };
     if !is_followed {
         return Ok(Some(turn));
@@ -117,7 +117,7 @@ pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<T
 /// The turn at most `steps` below this one, always along the newest child; the turn itself where nothing continues it.
 /// `None` when the owner has no such turn.
 pub async fn newest_below(db: &Db, owner: UserId, turn: TurnId, steps: i64) -> Result<Option<TurnId>, StoreError> {
-    let below: Option<Uuid> = on!(db, |pool| {
+    let below: Option<Uuid> = with_pool!(db, |pool| {
         let query = sqlx::query_scalar(NEWEST_LEAF).bind(owner.uuid()).bind(turn.uuid()).bind(steps + 1);
         query.fetch_optional(pool).await?
     });
@@ -133,7 +133,7 @@ pub async fn leaf_of_chat(db: &Db, owner: UserId, chat: ChatId) -> Result<Option
     {
         return Ok(Some(leaf));
     }
-    let end: Option<Option<Uuid>> = on!(db, |pool| {
+    let end: Option<Option<Uuid>> = with_pool!(db, |pool| {
         sqlx::query_scalar(UNREAD_END).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?
     });
     Ok(end.flatten().map(TurnId::from))

@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use crate::db::Db;
 use crate::error::StoreError;
-use crate::readable::{Lossy, Readable, moment_of, readable};
-use crate::rows::place;
+use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
+use crate::rows::to_unsigned;
 use turnleaf_domain::{BranchId, ChatId, TurnId, TurnStatus, UserId};
 
 sql! {
@@ -29,7 +29,7 @@ sql! {
 
 /// A turn as one of several versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct TurnVersion {
     pub id: TurnId,
     pub branch_id: BranchId,
     pub depth: i64,
@@ -55,11 +55,11 @@ struct VersionRow {
 }
 
 /// These turns of this owner, in the order of their creation. At most a few hundred ids.
-pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Version>, StoreError> {
+pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<TurnVersion>, StoreError> {
     if turns.is_empty() {
         return Ok(Vec::new());
     }
-    let rows: Vec<Readable<VersionRow>> = on!(db, |pool| {
+    let rows: Vec<Readable<VersionRow>> = with_pool!(db, |pool| {
         let mut query = QueryBuilder::new(VERSIONS);
         query.push("WHERE c.id = t.chat_id AND c.owner_id = ").push_bind(owner.uuid());
         query.push(" AND t.deleted_at IS NULL AND c.deleted_at IS NULL AND t.id IN (");
@@ -71,17 +71,17 @@ pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Ve
         query.build_query_as().persistent(false).fetch_all(pool).await?
     });
     // As readers of the turns take what cannot be read.
-    let version = |row: VersionRow| Version {
+    let version = |row: VersionRow| TurnVersion {
         id: row.id.into(),
         branch_id: row.branch_id.into(),
         depth: row.depth,
         status: row.status.into_result().ok().and_then(|word| TurnStatus::parse(&word)).unwrap_or(TurnStatus::Error),
         model_used: row.model_used.into_result().ok().flatten(),
-        created_at: row.created_at.into_result().unwrap_or_else(|_| moment_of(row.id)),
+        created_at: row.created_at.into_result().unwrap_or_else(|_| time_of_id(row.id)),
         words: row.words.into_result().unwrap_or_default(),
         is_edited: row.is_edited,
     };
-    Ok(readable(rows, "turns").into_iter().map(version).collect())
+    Ok(keep_readable(rows, "turns").into_iter().map(version).collect())
 }
 
 /// The place in the chat of the newest version that each of these replies ever had, of a message the newest reply to it,
@@ -90,7 +90,7 @@ pub async fn newest_versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result
     if turns.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows: Vec<(Uuid, i64)> = on!(db, |pool| {
+    let rows: Vec<(Uuid, i64)> = with_pool!(db, |pool| {
         let mut query = QueryBuilder::new(NEWEST);
         query.push("WHERE c.owner_id = ").push_bind(owner.uuid());
         query.push(" AND (t.role = 'user' OR t.prev_turn_id IS NOT NULL) AND t.id IN (");
@@ -105,9 +105,9 @@ pub async fn newest_versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result
 }
 
 /// The newest turn of a chat and how many there are behind this place, if there are any.
-pub async fn newer(db: &Db, owner: UserId, chat: ChatId, ord: i64) -> Result<Option<(TurnId, u64)>, StoreError> {
-    let row: Option<(Uuid, i64)> = on!(db, |pool| {
+pub async fn newest_after(db: &Db, owner: UserId, chat: ChatId, ord: i64) -> Result<Option<(TurnId, u64)>, StoreError> {
+    let row: Option<(Uuid, i64)> = with_pool!(db, |pool| {
         sqlx::query_as(NEWER).bind(owner.uuid()).bind(chat.uuid()).bind(ord).fetch_optional(pool).await?
     });
-    Ok(row.map(|(turn, count)| (turn.into(), place(count))))
+    Ok(row.map(|(turn, count)| (turn.into(), to_unsigned(count))))
 }

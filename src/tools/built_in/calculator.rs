@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tokio::sync::oneshot;
 
-use crate::result::{Fate, Outcome, said};
+use crate::result::{CallOutcome, CallResult, text_result};
 use turnleaf_domain::limits;
 
 /// Brackets in brackets: the reader of expressions follows each.
@@ -26,36 +26,39 @@ impl fend_core::Interrupt for Deadline {
 }
 
 /// Dropped with the call.
-struct GiveUp(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for GiveUp {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
 /// The value of an expression, or why it has none.
-pub async fn calculate(expression: String) -> Outcome {
+pub async fn calculate(expression: String) -> CallResult {
     if expression.chars().count() > limits::CALCULATOR_CHARS {
-        return said(Fate::Failed, &format!("The expression is longer than {} characters.", limits::CALCULATOR_CHARS));
+        return text_result(
+            CallOutcome::Failed,
+            &format!("The expression is longer than {} characters.", limits::CALCULATOR_CHARS),
+        );
     }
     if nesting(&expression) > NESTING {
-        return said(Fate::Failed, "The expression has too many brackets in brackets.");
+        return text_result(CallOutcome::Failed, "The expression has too many brackets in brackets.");
     }
-    let give_up = GiveUp(Arc::default());
+    let give_up = CancelOnDrop(Arc::default());
     let deadline = Deadline { at: Instant::now() + limits::CALCULATOR_TIME, is_given_up: give_up.0.clone() };
     let (tell, told) = oneshot::channel();
     // Its own thread: how deep it goes depends on the expression.
-    let work = move || drop(tell.send(value(&expression, &deadline)));
+    let work = move || drop(tell.send(evaluate(&expression, &deadline)));
     let begun = std::thread::Builder::new().name("calculator".into()).stack_size(STACK_BYTES).spawn(work);
     if begun.is_err() {
-        return said(Fate::Unavailable, "The calculator could not be begun.");
+        return text_result(CallOutcome::Unavailable, "The calculator could not be begun.");
     }
     match told.await {
-        Ok(Ok(value)) => said(Fate::Done, &value),
-        Ok(Err(Fault::TooLong)) => said(Fate::TimedOut, "This takes too long to calculate."),
-        Ok(Err(Fault::Wrong(why))) => said(Fate::Failed, &why),
-        Err(_) => said(Fate::Failed, "The expression could not be calculated."),
+        Ok(Ok(value)) => text_result(CallOutcome::Done, &value),
+        Ok(Err(Fault::TooLong)) => text_result(CallOutcome::TimedOut, "This takes too long to calculate."),
+        Ok(Err(Fault::Wrong(why))) => text_result(CallOutcome::Failed, &why),
+        Err(_) => text_result(CallOutcome::Failed, "The expression could not be calculated."),
     }
 }
 
@@ -64,7 +67,7 @@ enum Fault {
     Wrong(String),
 }
 
-fn value(expression: &str, deadline: &Deadline) -> Result<String, Fault> {
+fn evaluate(expression: &str, deadline: &Deadline) -> Result<String, Fault> {
     use fend_core::Interrupt;
     // A fresh one: it has no source of chance and no time, and keeps no variables.
     let mut context = fend_core::Context::new();

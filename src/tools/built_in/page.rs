@@ -1,48 +1,53 @@
 //! A web page as text: its title, and what it is about without the rest. Its letters are decoded here; its markup is read
 //! by another process, because a page can be made to take its reader down.
 
-use crate::result::{Fate, Outcome, Part, outcome, said, with_invalid};
-use charset::text_of;
-use turnleaf_convert::{Article, Reader, Refused};
+use crate::result::{CallOutcome, CallResult, ResultPart, build_result, note_invalid_bytes, text_result};
+use charset::decode_page;
+use turnleaf_convert::{Article, ConversionError, FileReader};
 use turnleaf_domain::limits;
 use turnleaf_platform::tasks;
-use turnleaf_providers::fetch::{Crossing, Fetcher, Page};
+use turnleaf_providers::page_fetcher::{FetchedPage, Fetcher, RedirectPolicy};
 
 mod charset;
 
 /// Gets a page and reads it.
-pub async fn fetch(fetcher: &Fetcher, reader: &dyn Reader, url: &str, crossing: &dyn Crossing) -> Outcome {
+pub async fn fetch(fetcher: &Fetcher, reader: &dyn FileReader, url: &str, crossing: &dyn RedirectPolicy) -> CallResult {
     match fetcher.get(url, crossing).await {
         Ok(page) => read(page, reader).await,
-        Err(refusal) => said(Fate::Failed, &refusal.to_string()),
+        Err(refusal) => text_result(CallOutcome::Failed, &refusal.to_string()),
     }
 }
 
 /// A page that came, as a model is given it.
-async fn read(page: Page, reader: &dyn Reader) -> Outcome {
+async fn read(page: FetchedPage, reader: &dyn FileReader) -> CallResult {
     // Decoding takes a moment and never waits.
     let decoded = tasks::spawn_blocking(move || {
-        let (text, invalid) = text_of(&page);
+        let (text, invalid) = decode_page(&page);
         (page, text, invalid)
     });
     let Ok((page, text, invalid)) = decoded.await else {
-        return said(Fate::Failed, "The page came, but it could not be read.");
+        return text_result(CallOutcome::Failed, "The page came, but it could not be read.");
     };
     let article = match page.is_markup() {
-        true => reader.article(text.into(), &page.url).await,
+        true => reader.read_article(text.into(), &page.url).await,
         false => Ok(Article { title: String::new(), text }),
     };
     match article {
-        Ok(article) => with_invalid(outcome(Fate::Done, vec![Part::Text(written(&page, &article))], None), invalid),
-        Err(Refused::OutOfBounds | Refused::TooLong(_)) => {
-            said(Fate::Failed, "The page came, but it is too large or too deeply nested to be read.")
+        Ok(article) => note_invalid_bytes(
+            build_result(CallOutcome::Done, vec![ResultPart::Text(format_page(&page, &article))], None),
+            invalid,
+        ),
+        Err(ConversionError::OutOfBounds | ConversionError::TooLong(_)) => {
+            text_result(CallOutcome::Failed, "The page came, but it is too large or too deeply nested to be read.")
         }
-        Err(refused) => said(Fate::Failed, &format!("The page came, but it could not be read: {refused}.")),
+        Err(refused) => {
+            text_result(CallOutcome::Failed, &format!("The page came, but it could not be read: {refused}."))
+        }
     }
 }
 
 /// The address of a page, its title and its text.
-fn written(page: &Page, article: &Article) -> String {
+fn format_page(page: &FetchedPage, article: &Article) -> String {
     let mut text = format!("{}\n\n{}", page.url, article.text.trim());
     if !article.title.is_empty() {
         text.insert_str(0, &format!("# {}\n", article.title));
@@ -58,8 +63,8 @@ mod tests {
     use super::*;
     use turnleaf_convert::PlainReader;
 
-    async fn read_as(content_type: &str, body: &str, is_cut: bool) -> Outcome {
-        let page = Page {
+    async fn read_as(content_type: &str, body: &str, is_cut: bool) -> CallResult {
+        let page = FetchedPage {
             url: "https://example.com/a".into(),
             content_type: content_type.into(),
             charset: None,
@@ -70,10 +75,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_markup_stays_as_it_is() {
+    async fn non_markup_stays_unchanged() {
         for (content_type, body) in [("application/json", "{\"a\": \"<b>\"}"), ("text/plain", "a < b")] {
             let outcome = read_as(content_type, body, false).await;
-            assert_eq!(outcome.fate, Fate::Done);
+            assert_eq!(outcome.outcome, CallOutcome::Done);
             assert_eq!(outcome.result, format!("https://example.com/a\n\n{body}"));
         }
         let cut = read_as("text/plain", "a", true).await.result;
@@ -84,9 +89,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn markup_is_only_given_to_the_reader() {
+    async fn markup_is_only_given_to_reader() {
         let outcome = read_as("text/html", "<p>a</p>", false).await;
-        assert_eq!(outcome.fate, Fate::Failed);
+        assert_eq!(outcome.outcome, CallOutcome::Failed);
         assert_eq!(outcome.result, "The page came, but it could not be read: a web page cannot be read here.");
     }
 }

@@ -9,23 +9,23 @@ use crate::schema::{check_arguments, check_schema};
 use turnleaf_convert::PlainReader;
 use turnleaf_domain::{BlockId, ChatId, TurnId, UserId};
 
-struct Shelf(Mutex<Vec<(String, usize)>>);
+struct FakeLibrary(Mutex<Vec<(String, usize)>>);
 
-impl Library for Shelf {
-    fn search<'a>(&'a self, _: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>> {
+impl ToolLibrary for FakeLibrary {
+    fn search<'a>(&'a self, _: &'a ToolCaller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>> {
         self.0.lock().unwrap().push((query.to_owned(), limit));
         let found = if query == "nothing" { Err("The search failed.".into()) } else { Ok(json!({"found": []})) };
         Box::pin(std::future::ready(found))
     }
 
-    fn may_fetch<'a>(&'a self, _: &'a Caller, _: &'a str) -> BoxFuture<'a, bool> {
+    fn may_fetch<'a>(&'a self, _: &'a ToolCaller, _: &'a str) -> BoxFuture<'a, bool> {
         Box::pin(std::future::ready(false))
     }
 }
 
-fn caller() -> Caller {
+fn caller() -> ToolCaller {
     let nil = uuid::Uuid::nil();
-    Caller {
+    ToolCaller {
         owner: UserId::from_uuid(nil),
         chat: ChatId::from_uuid(nil),
         turn: TurnId::from_uuid(nil),
@@ -33,33 +33,33 @@ fn caller() -> Caller {
     }
 }
 
-fn tools(library: Arc<Shelf>) -> BuiltInTools {
-    BuiltInTools { library, reader: Arc::new(PlainReader), fetcher: Fetcher::of_system() }
+fn tools(library: Arc<FakeLibrary>) -> BuiltInTools {
+    BuiltInTools { library, reader: Arc::new(PlainReader), fetcher: Fetcher::with_system_resolver() }
 }
 
-async fn given(tool: &str, arguments: Value) -> Outcome {
-    tools(Arc::new(Shelf(Mutex::default()))).run(tool, arguments, caller()).unwrap().outcome.await
+async fn run_tool(tool: &str, arguments: Value) -> CallResult {
+    tools(Arc::new(FakeLibrary(Mutex::default()))).run(tool, arguments, caller()).unwrap().result.await
 }
 
 #[test]
-fn every_tool_has_a_name_for_all_providers_and_a_schema_that_holds() {
-    let all = described();
+fn every_tool_has_valid_name_and_schema() {
+    let all = describe_all();
     let names: Vec<&str> = all.iter().map(|tool| tool.tool.as_str()).collect();
-    assert_eq!(names, [TIME, CALCULATOR, PAGE, SEARCH]);
+    assert_eq!(names, [TIME, CALCULATOR, PAGE_TOOL, SEARCH]);
     for tool in &all {
         assert_eq!(check_schema(&tool.schema), Ok(()), "{}", tool.tool);
-        assert_eq!(tool.offered(None).spec.name, tool.tool);
-        assert_eq!(tool.is_harmless, tool.tool != PAGE, "what reaches outside asks");
+        assert_eq!(tool.to_offered_tool(None).spec.name, tool.tool);
+        assert_eq!(tool.is_harmless, tool.tool != PAGE_TOOL, "what reaches outside asks");
         assert!(check_arguments(&tool.schema, &json!({"odd": 1})).is_err(), "{}", tool.tool);
     }
-    assert!(tools(Arc::new(Shelf(Mutex::default()))).run("rm", json!({}), caller()).is_none());
+    assert!(tools(Arc::new(FakeLibrary(Mutex::default()))).run("rm", json!({}), caller()).is_none());
     let time = &all[0].schema;
     assert_eq!(check_arguments(time, &json!({"utc_offset": "+05:30"})), Ok(()));
     assert!(check_arguments(time, &json!({"utc_offset": "Berlin"})).is_err());
 }
 
 #[tokio::test]
-async fn the_calculator_gives_exact_values_and_says_what_is_wrong() {
+async fn calculator_gives_exact_values_and_reports_errors() {
     for (expression, value) in [
         ("1 + 1", "2"),
         ("2^100", "1267650600228229401496703205376"),
@@ -67,17 +67,17 @@ async fn the_calculator_gives_exact_values_and_says_what_is_wrong() {
         ("5 km/h to m/s", "approx. 1.3888888889 m / s"),
         ("(((1)))", "1"),
     ] {
-        let outcome = given(CALCULATOR, json!({"expression": expression})).await;
-        assert_eq!((outcome.fate, outcome.result.as_str().unwrap()), (Fate::Done, value), "{expression}");
+        let outcome = run_tool(CALCULATOR, json!({"expression": expression})).await;
+        assert_eq!((outcome.outcome, outcome.result.as_str().unwrap()), (CallOutcome::Done, value), "{expression}");
     }
     for wrong in ["1 +", "roll d6", "nosuchname", "1/0", "", "now"] {
-        let outcome = given(CALCULATOR, json!({"expression": wrong})).await;
-        assert!(outcome.fate == Fate::Failed, "{wrong:?}: {outcome:?}");
+        let outcome = run_tool(CALCULATOR, json!({"expression": wrong})).await;
+        assert!(outcome.outcome == CallOutcome::Failed, "{wrong:?}: {outcome:?}");
     }
 }
 
 #[tokio::test]
-async fn the_calculator_ends_whatever_it_is_given() {
+async fn calculator_ends_for_any_input() {
     let brackets = format!("{}1{}", "(".repeat(499), ")".repeat(499));
     let signs = format!("{}1", "-".repeat(999));
     let functions = format!("{}1", "sin ".repeat(249));
@@ -85,34 +85,34 @@ async fn the_calculator_ends_whatever_it_is_given() {
     for expression in
         ["10^10^10", "(10^1000)!", "3^(7^(11^13))", &brackets, &signs, &functions, &powers, "1e1000000000"]
     {
-        let outcome = given(CALCULATOR, json!({"expression": expression})).await;
+        let outcome = run_tool(CALCULATOR, json!({"expression": expression})).await;
         assert!(outcome.result.as_str().is_some_and(|text| !text.is_empty()), "{expression}");
     }
-    let long = given(CALCULATOR, json!({"expression": "1".repeat(2_000)})).await;
-    assert_eq!(long.fate, Fate::Failed);
+    let long = run_tool(CALCULATOR, json!({"expression": "1".repeat(2_000)})).await;
+    assert_eq!(long.outcome, CallOutcome::Failed);
 }
 
 #[tokio::test]
-async fn the_time_and_the_search_are_structured() {
-    let time = given(TIME, json!({"utc_offset": "+02:00"})).await;
+async fn time_and_search_results_are_structured() {
+    let time = run_tool(TIME, json!({"utc_offset": "+02:00"})).await;
     assert!(time.result["utc"].as_str().unwrap().ends_with('Z'));
     assert!(time.result["asked"]["time"].as_str().unwrap().ends_with("+02:00"));
 
-    let shelf = Arc::new(Shelf(Mutex::default()));
+    let shelf = Arc::new(FakeLibrary(Mutex::default()));
     for arguments in
         [json!({"query": "leaf"}), json!({"query": "leaf", "limit": 3}), json!({"query": "leaf", "limit": 900})]
     {
-        let found = tools(shelf.clone()).run(SEARCH, arguments, caller()).unwrap().outcome.await;
-        assert_eq!((found.fate, found.result), (Fate::Done, json!({"found": []})));
+        let found = tools(shelf.clone()).run(SEARCH, arguments, caller()).unwrap().result.await;
+        assert_eq!((found.outcome, found.result), (CallOutcome::Done, json!({"found": []})));
     }
     let limits: Vec<usize> = shelf.0.lock().unwrap().iter().map(|(_, limit)| *limit).collect();
     assert_eq!(limits, [20, 3, 20]);
-    assert_eq!(given(SEARCH, json!({"query": "nothing"})).await.fate, Fate::Failed);
+    assert_eq!(run_tool(SEARCH, json!({"query": "nothing"})).await.outcome, CallOutcome::Failed);
 }
 
 #[tokio::test]
-async fn a_page_that_may_not_be_fetched_says_so_to_the_model() {
-    let refused = given(PAGE, json!({"url": "http://169.254.169.254/latest"})).await;
-    assert_eq!(refused.fate, Fate::Failed);
+async fn forbidden_page_is_reported_to_model() {
+    let refused = run_tool(PAGE_TOOL, json!({"url": "http://169.254.169.254/latest"})).await;
+    assert_eq!(refused.outcome, CallOutcome::Failed);
     assert!(refused.result.as_str().unwrap().starts_with("blocked_address"));
 }

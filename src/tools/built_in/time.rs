@@ -3,17 +3,21 @@
 use chrono::{DateTime, FixedOffset, Local, TimeZone, Utc};
 use serde_json::{Map, Value, json};
 
-use crate::result::{Fate, Outcome, outcome};
+use crate::result::{CallOutcome, CallResult, build_result};
 use turnleaf_platform::clock::{Clock, SystemClock};
 
 /// Now: in UTC, where the server is, and at this offset where one is named.
-pub fn now(offset: Option<&str>) -> Outcome {
+pub fn current_time(offset: Option<&str>) -> CallResult {
     let now = SystemClock.now();
     let server = *now.with_timezone(&Local).offset();
-    outcome(Fate::Done, Vec::new(), Some(told(now, server, offset.and_then(|offset| offset.parse().ok()))))
+    build_result(
+        CallOutcome::Done,
+        Vec::new(),
+        Some(describe_time(now, server, offset.and_then(|offset| offset.parse().ok()))),
+    )
 }
 
-fn told(now: DateTime<Utc>, server: FixedOffset, asked: Option<FixedOffset>) -> Value {
+fn describe_time(now: DateTime<Utc>, server: FixedOffset, asked: Option<FixedOffset>) -> Value {
     let at = |offset: FixedOffset| {
         let time = offset.from_utc_datetime(&now.naive_utc());
         json!({"time": time.format("%Y-%m-%dT%H:%M:%S%:z").to_string(), "weekday": time.format("%A").to_string()})
@@ -33,11 +37,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_is_told_in_each_place() {
+    fn time_is_given_in_each_time_zone() {
         let now = DateTime::from_timestamp(1_795_305_600, 0).unwrap();
         let offset = |text: &str| text.parse::<FixedOffset>().unwrap();
         assert_eq!(
-            told(now, offset("+01:00"), Some(offset("-05:30"))),
+            describe_time(now, offset("+01:00"), Some(offset("-05:30"))),
             json!({
                 "utc": "2026-11-22T00:00:00Z", "weekday": "Sunday",
                 "server": {"time": "2026-11-22T01:00:00+01:00", "weekday": "Sunday"},

@@ -15,50 +15,50 @@ use tokio::sync::{broadcast, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::listener::{Heard, Tail};
-use super::server::{Command, Connection, Server};
-use super::{broken, content};
-use crate::result::{Fate, Outcome, said};
-use crate::toolbox::Running;
+use super::listener::{ProgressTail, ServerNotification};
+use super::server::{McpConnection, McpServer, SupervisorCommand};
+use super::{content, error_messages};
+use crate::result::{CallOutcome, CallResult, text_result};
+use crate::toolbox::RunningCall;
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
-use turnleaf_domain::size::Size;
 use turnleaf_domain::tool::ToolProgress;
 
 /// Begins a call. It ends when what is given is dropped.
-pub fn begin(server: Server, tool: String, arguments: Map<String, Value>) -> Running {
+pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> RunningCall {
     let (told, progress) = watch::channel(None);
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
     let calls = server.calls.clone();
-    let call = Call { server, told, stop: stop.clone() };
+    let call = McpCall { server, told, stop: stop.clone() };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
         let _is_wanted = is_wanted;
-        outcome.await.unwrap_or_else(|_| said(Fate::Cancelled, "the call was cancelled"))
+        outcome.await.unwrap_or_else(|_| text_result(CallOutcome::Cancelled, "the call was cancelled"))
     });
-    Running { outcome, progress }
+    RunningCall { result: outcome, progress }
 }
 
-struct Call {
-    server: Server,
+struct McpCall {
+    server: McpServer,
     told: watch::Sender<Option<ToolProgress>>,
     stop: CancellationToken,
 }
 
 /// What a call came to, as far as its server has a say in it.
-enum End {
-    Answered(Outcome),
+enum CallEnd {
+    Answered(CallResult),
     /// It ran too long; the sentence says how.
-    Late(String),
+    TimedOut(String),
     Stopped,
 }
 
-impl Call {
-    async fn run(self, tool: String, arguments: Map<String, Value>, done: oneshot::Sender<Outcome>) {
+impl McpCall {
+    async fn run(self, tool: String, arguments: Map<String, Value>, done: oneshot::Sender<CallResult>) {
         let total = self.server.config.total.unwrap_or(TOOL_TIME);
         let deadline = Instant::now() + total;
-        let late = || End::Late(format!("the tool took longer than {} s", total.as_secs_f32()));
+        let late = || CallEnd::TimedOut(format!("the tool took longer than {} s", total.as_secs_f32()));
         let connection = tokio::select! {
             () = self.stop.cancelled() => return,
             connection = self.server.connection() => connection,
@@ -67,7 +67,7 @@ impl Call {
             Ok(connection) => connection,
             Err(why) => {
                 let words = format!("the server “{}” is not there: {why}", self.server.config.name);
-                let _ = done.send(said(Fate::Unavailable, &words));
+                let _ = done.send(text_result(CallOutcome::Unavailable, &words));
                 return;
             }
         };
@@ -77,17 +77,17 @@ impl Call {
             slot = connection.slots.clone().acquire_owned() => slot.ok(),
         };
         let Some(_slot) = slot else {
-            let _ = done.send(ended(late()));
+            let _ = done.send(result_of(late()));
             return;
         };
-        let heard = connection.listener.heard.subscribe();
+        let heard = connection.listener.notifications.subscribe();
         let request = CallToolRequest::new(CallToolRequestParams::new(tool).with_arguments(arguments));
         let request = ClientRequest::CallToolRequest(request);
         let sent = connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let mut handle = match sent {
             Ok(handle) => handle,
             Err(error) => {
-                let _ = done.send(self.failed(&connection, &error).await);
+                let _ = done.send(self.failure_result(&connection, &error).await);
                 return;
             }
         };
@@ -95,54 +95,54 @@ impl Call {
             // An answer that is there counts, however late it is.
             biased;
             end = self.answer(&connection, &mut handle, heard) => end,
-            () = self.stop.cancelled() => End::Stopped,
+            () = self.stop.cancelled() => CallEnd::Stopped,
             () = sleep_until(deadline) => late(),
         };
-        let is_answered = matches!(end, End::Answered(_));
+        let is_answered = matches!(end, CallEnd::Answered(_));
         // Nobody waits for it after a stop.
-        let _ = done.send(ended(end));
+        let _ = done.send(result_of(end));
         if !is_answered {
-            self.let_go(&connection, &handle.id).await;
+            self.cancel(&connection, &handle.id).await;
         }
     }
 
     /// Waits for the answer, as long as there are signs of life.
     async fn answer(
         &self,
-        connection: &Connection,
+        connection: &McpConnection,
         handle: &mut RequestHandle<RoleClient>,
-        mut heard: broadcast::Receiver<Heard>,
-    ) -> End {
+        mut heard: broadcast::Receiver<ServerNotification>,
+    ) -> CallEnd {
         let idle = self.server.config.idle.unwrap_or(TOOL_IDLE);
         let token = handle.progress_token.clone();
         let mut furthest = f64::NEG_INFINITY;
-        let (mut tail, mut told) = (Tail::default(), None::<ToolProgress>);
+        let (mut tail, mut told) = (ProgressTail::default(), None::<ToolProgress>);
         // A line of the log names no call: it is this one's where no other runs.
         let is_alone = || connection.slots.available_permits() + 1 == SERVER_CALLS_AT_ONCE;
         let mut silent_until = Instant::now() + idle;
         loop {
             tokio::select! {
                 biased;
-                answer = &mut handle.rx => return End::Answered(match answer {
-                    Ok(Ok(result)) => content::read_outcome(result, self.server.secrets.clone()).await,
-                    Ok(Err(error)) => self.failed(connection, &error).await,
-                    Err(_) => self.failed(connection, &ServiceError::TransportClosed).await,
+                answer = &mut handle.rx => return CallEnd::Answered(match answer {
+                    Ok(Ok(result)) => content::read_result(result, self.server.secrets.clone()).await,
+                    Ok(Err(error)) => self.failure_result(connection, &error).await,
+                    Err(_) => self.failure_result(connection, &ServiceError::TransportClosed).await,
                 }),
                 said = heard.recv() => match said {
-                    Ok(Heard::Progress(progress)) if progress.token == token => {
+                    Ok(ServerNotification::Progress(progress)) if progress.token == token => {
                         silent_until = Instant::now() + idle;
                         // They are passed on side by side and may overtake each other.
                         if progress.done >= furthest {
                             furthest = progress.done;
                             tail.push(&progress.message);
-                            told = Some(progress.told);
-                            self.tell(told.clone(), &tail);
+                            told = Some(progress.progress);
+                            self.report_progress(told.clone(), &tail);
                         }
                     }
-                    Ok(Heard::Logged(line)) if !line.is_empty() && is_alone() => {
+                    Ok(ServerNotification::Logged(line)) if !line.is_empty() && is_alone() => {
                         silent_until = Instant::now() + idle;
                         tail.push(&line);
-                        self.tell(Some(told.clone().unwrap_or_else(|| ToolProgress::line(line))), &tail);
+                        self.report_progress(Some(told.clone().unwrap_or_else(|| ToolProgress::from_line(line))), &tail);
                     }
                     Ok(_) => {}
                     Err(RecvError::Lagged(_)) => silent_until = Instant::now() + idle,
@@ -150,52 +150,52 @@ impl Call {
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
                 () = sleep_until(silent_until) => {
-                    return End::Late(format!("the tool gave no sign of life for {} s", idle.as_secs_f32()));
+                    return CallEnd::TimedOut(format!("the tool gave no sign of life for {} s", idle.as_secs_f32()));
                 }
             }
         }
     }
 
-    fn tell(&self, told: Option<ToolProgress>, tail: &Tail) {
+    fn report_progress(&self, told: Option<ToolProgress>, tail: &ProgressTail) {
         self.told.send_replace(told.map(|told| ToolProgress { tail: tail.lines(), ..told }));
     }
 
-    async fn failed(&self, connection: &Connection, error: &ServiceError) -> Outcome {
+    async fn failure_result(&self, connection: &McpConnection, error: &ServiceError) -> CallResult {
         let is_stream = connection.answers.is_none() && !connection.peer.is_transport_closed();
         if is_stream && matches!(error, ServiceError::TransportClosed) {
             // Only the response that carried this call ended.
             let words = format!(
                 "the answer broke off, or was larger than {}; what the tool did until then is not known",
-                Size::in_memory(TOOL_LINE_BYTES)
+                ByteSize::from_usize(TOOL_LINE_BYTES)
             );
-            return said(Fate::Crashed, &words);
+            return text_result(CallOutcome::Crashed, &words);
         }
-        if !broken::is_lost(error) {
-            return said(Fate::Failed, &broken::sentence(error, &self.server.secrets));
+        if !error_messages::is_connection_lost(error) {
+            return text_result(CallOutcome::Failed, &error_messages::request_error(error, &self.server.secrets));
         }
-        let why = broken::sentence(error, &self.server.secrets);
-        self.server.tell(Command::Lost(connection.number, why.clone()));
-        if broken::is_unsent(error) {
-            return said(
-                Fate::Unavailable,
+        let why = error_messages::request_error(error, &self.server.secrets);
+        self.server.send_command(SupervisorCommand::Lost(connection.number, why.clone()));
+        if error_messages::is_unsent(error) {
+            return text_result(
+                CallOutcome::Unavailable,
                 &format!("the server “{}” cannot be reached: {why}", self.server.config.name),
             );
         }
         // How its program ended is known a little later.
-        let mut over = connection.over.clone();
+        let mut over = connection.exit.clone();
         let exit = timeout(3 * self.server.patience.stop, over.wait_for(Option::is_some)).await;
         let exit = exit.ok().and_then(Result::ok).and_then(|exit| exit.clone()).filter(|exit| !exit.is_empty());
         let why = exit.unwrap_or(why);
-        said(
-            Fate::Crashed,
+        text_result(
+            CallOutcome::Crashed,
             &format!("the server went away while the tool ran ({why}); what it did until then is not known"),
         )
     }
 
     /// Cancels the call. A program that does not answer it then is killed with all its processes: only so it is sure
     /// that nothing goes on. It is spared when other calls run in it and it shows that it is not stuck.
-    async fn let_go(&self, connection: &Arc<Connection>, id: &RequestId) {
-        let answered = connection.answers.as_ref().map(|answers| answers.of(id));
+    async fn cancel(&self, connection: &Arc<McpConnection>, id: &RequestId) {
+        let answered = connection.answers.as_ref().map(|answers| answers.subscribe(id));
         let params = CancelledNotificationParam::new(Some(id.clone()), Some("nobody waits for it any more".into()));
         let cancel = connection.peer.send_notification(CancelledNotification::new(params).into());
         // This call still holds its slot.
@@ -217,15 +217,15 @@ impl Call {
             timeout(patience, lives),
         );
         if let_go.is_err() && !(lives == Ok(true) && has_others()) {
-            self.server.tell(Command::Stuck(connection.number));
+            self.server.send_command(SupervisorCommand::Stuck(connection.number));
         }
     }
 }
 
-fn ended(end: End) -> Outcome {
+fn result_of(end: CallEnd) -> CallResult {
     match end {
-        End::Answered(outcome) => outcome,
-        End::Late(words) => said(Fate::TimedOut, &words),
-        End::Stopped => said(Fate::Cancelled, "the call was cancelled"),
+        CallEnd::Answered(outcome) => outcome,
+        CallEnd::TimedOut(words) => text_result(CallOutcome::TimedOut, &words),
+        CallEnd::Stopped => text_result(CallOutcome::Cancelled, "the call was cancelled"),
     }
 }

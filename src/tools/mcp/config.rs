@@ -10,7 +10,7 @@ use turnleaf_domain::UserId;
 
 /// Which server: one of the configuration file is everybody's, others belong to who connected them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ServerKey {
+pub struct McpServerKey {
     pub owner: Option<UserId>,
     /// As [`ToolOrigin::Server`](turnleaf_domain::tool::ToolOrigin) names it.
     pub server: String,
@@ -18,7 +18,7 @@ pub struct ServerKey {
 
 /// How a server is reached.
 #[derive(Debug, Clone)]
-pub enum Transport {
+pub enum McpTransport {
     /// A program of the configuration file: `argv`, no shell, and no variables but these and the few that every program
     /// needs.
     Program { argv: Vec<String>, env: BTreeMap<String, String>, folder: Option<PathBuf> },
@@ -28,9 +28,9 @@ pub enum Transport {
 
 /// A server as it is configured.
 #[derive(Debug, Clone)]
-pub struct ServerConfig {
+pub struct McpServerConfig {
     pub name: String,
-    pub transport: Transport,
+    pub transport: McpTransport,
     /// How long a call may be silent, and how long it may take in all; `limits` where nothing is said.
     pub idle: Option<Duration>,
     pub total: Option<Duration>,

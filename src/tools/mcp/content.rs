@@ -4,99 +4,103 @@ use bytes::Bytes;
 use rmcp::model::ServerResult;
 use serde_json::Value;
 
-use super::clean;
-use crate::result::{Fate, Outcome, Part, outcome_without, said, without_escapes};
+use super::sanitizer;
+use crate::result::{CallOutcome, CallResult, ResultPart, build_redacted_result, strip_escapes, text_result};
 use turnleaf_domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
 use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
-use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::redaction::SecretSet;
 
 /// The longest name, address or kind that is quoted.
 const QUOTED_BYTES: usize = 2000;
 
 /// The outcome of a call that was answered, without the credentials of its server. An answer may hold megabytes, so it is
 /// read on a thread of its own: the task that waits for it can still be stopped.
-pub async fn read_outcome(result: ServerResult, secrets: Secrets) -> Outcome {
-    tasks::spawn_blocking(move || outcome_of(result, &secrets)).await.unwrap_or_else(|_| unreadable())
+pub async fn read_result(result: ServerResult, secrets: SecretSet) -> CallResult {
+    tasks::spawn_blocking(move || parse_result(result, &secrets)).await.unwrap_or_else(|_| unreadable())
 }
 
-fn outcome_of(result: ServerResult, secrets: &Secrets) -> Outcome {
+fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
     let Ok(result) = serde_json::to_value(result) else { return unreadable() };
     let result = if secrets.is_empty() { result } else { secrets.redact_value(result) };
     let (content, structured) = (result.get("content").and_then(Value::as_array), result.get("structuredContent"));
     if content.is_none() && structured.is_none() {
         return unreadable();
     }
-    let fate = if result.get("isError").and_then(Value::as_bool) == Some(true) { Fate::Failed } else { Fate::Done };
-    let mut taken = Taken { secrets, images: 0, bytes: 0 };
+    let fate = if result.get("isError").and_then(Value::as_bool) == Some(true) {
+        CallOutcome::Failed
+    } else {
+        CallOutcome::Done
+    };
+    let mut taken = ContentBudget { secrets, images: 0, bytes: 0 };
     let parts = content.into_iter().flatten().map(|part| taken.part(part)).collect();
-    outcome_without(secrets, fate, parts, structured.filter(|value| !value.is_null()).cloned())
+    build_redacted_result(secrets, fate, parts, structured.filter(|value| !value.is_null()).cloned())
 }
 
-fn unreadable() -> Outcome {
-    said(Fate::Failed, "the answer could not be read: it is no result of a tool")
+fn unreadable() -> CallResult {
+    text_result(CallOutcome::Failed, "the answer could not be read: it is no result of a tool")
 }
 
 /// How much of a result's room is used.
-struct Taken<'s> {
-    secrets: &'s Secrets,
+struct ContentBudget<'s> {
+    secrets: &'s SecretSet,
     images: usize,
     bytes: usize,
 }
 
-impl Taken<'_> {
-    fn part(&mut self, part: &Value) -> Part {
+impl ContentBudget<'_> {
+    fn part(&mut self, part: &Value) -> ResultPart {
         let text = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_default();
         match text("type") {
-            "text" => Part::Text(text("text").to_owned()),
+            "text" => ResultPart::Text(text("text").to_owned()),
             "image" | "audio" => self.bytes(text("data"), text("mimeType")),
             "resource" => self.resource(part.get("resource").unwrap_or(&Value::Null)),
             "resource_link" => {
                 let [title, name, uri] = ["title", "name", "uri"].map(|key| self.line(text(key)));
                 let name = if title.is_empty() { name } else { title };
-                Part::Text(if name.is_empty() { uri } else { format!("{name}: {uri}") })
+                ResultPart::Text(if name.is_empty() { uri } else { format!("{name}: {uri}") })
             }
-            other => Part::Text(format!("(content of the kind “{}” was left out)", self.line(other))),
+            other => ResultPart::Text(format!("(content of the kind “{}” was left out)", self.line(other))),
         }
     }
 
-    fn resource(&mut self, resource: &Value) -> Part {
+    fn resource(&mut self, resource: &Value) -> ResultPart {
         let text = |key: &str| resource.get(key).and_then(Value::as_str);
         match (text("text"), text("blob")) {
-            (Some(words), _) => Part::Text(words.to_owned()),
+            (Some(words), _) => ResultPart::Text(words.to_owned()),
             (None, Some(blob)) => self.bytes(blob, text("mimeType").unwrap_or_default()),
             (None, None) => {
                 let uri = self.line(text("uri").unwrap_or_default());
-                Part::Text(format!("(a resource without content: {uri})"))
+                ResultPart::Text(format!("(a resource without content: {uri})"))
             }
         }
     }
 
     /// Whether a terminal would show a credential, of which these bytes have the parts.
     fn is_within_escapes(&self, bytes: &[u8]) -> bool {
-        self.secrets.is_in(without_escapes(&String::from_utf8_lossy(bytes)).as_bytes())
+        self.secrets.has_match_in(strip_escapes(&String::from_utf8_lossy(bytes)).as_bytes())
     }
 
     fn line(&self, text: &str) -> String {
-        clean::line(text, self.secrets, QUOTED_BYTES)
+        sanitizer::clean_line(text, self.secrets, QUOTED_BYTES)
     }
 
-    fn bytes(&mut self, data: &str, mime: &str) -> Part {
+    fn bytes(&mut self, data: &str, mime: &str) -> ResultPart {
         let mime = self.line(mime).to_ascii_lowercase();
-        let left_out = |why: &str| Part::Text(format!("(content of the kind “{mime}” was left out: {why})"));
+        let left_out = |why: &str| ResultPart::Text(format!("(content of the kind “{mime}” was left out: {why})"));
         let is_image = mime.starts_with("image/");
         let room = TOOL_BLOB_BYTES - self.bytes;
         let room = if is_image { room.min(TOOL_IMAGE_BYTES) } else { room };
         if is_image && self.images == TOOL_IMAGES {
             return left_out(&format!("there are more than {TOOL_IMAGES} images"));
         }
-        if base64::decoded_bytes(data) > room + 4 {
+        if base64::max_decoded_len(data) > room + 4 {
             return left_out("it is too large");
         }
         let Some(bytes) = base64::decode(data) else { return left_out("it is no base64") };
         // Without the credential, a file that is no text would be broken.
         let is_text = std::str::from_utf8(&bytes).is_ok();
-        if !is_text && self.secrets.is_in(&bytes) {
+        if !is_text && self.secrets.has_match_in(&bytes) {
             return left_out("it contains a credential of its server");
         }
         let bytes: Bytes = if is_text { self.secrets.redact_bytes(bytes.into()) } else { bytes.into() };
@@ -105,7 +109,7 @@ impl Taken<'_> {
         }
         self.bytes += bytes.len().min(room);
         self.images += usize::from(is_image);
-        if is_image { Part::Image { mime, bytes } } else { Part::Other { mime, bytes } }
+        if is_image { ResultPart::Image { mime, bytes } } else { ResultPart::Other { mime, bytes } }
     }
 }
 
@@ -116,13 +120,13 @@ mod tests {
     use super::*;
     use turnleaf_domain::limits::{JSON_DEPTH, TOOL_SHOWN_BYTES};
 
-    fn parts(content: Value) -> Vec<Part> {
-        let mut taken = Taken { secrets: &Secrets::default(), images: 0, bytes: 0 };
+    fn parts(content: Value) -> Vec<ResultPart> {
+        let mut taken = ContentBudget { secrets: &SecretSet::default(), images: 0, bytes: 0 };
         content.as_array().expect("a list").iter().map(|part| taken.part(part)).collect()
     }
 
     #[test]
-    fn every_kind_of_content_becomes_a_part() {
+    fn every_content_kind_becomes_part() {
         let found = parts(json!([
             { "type": "text", "text": "a\0b" },
             { "type": "image", "data": "Zm9v", "mimeType": "image/PNG" },
@@ -138,9 +142,9 @@ mod tests {
         let shown: Vec<String> = found
             .iter()
             .map(|part| match part {
-                Part::Text(text) => text.clone(),
-                Part::Image { mime, bytes } => format!("image {mime} {}", bytes.len()),
-                Part::Other { mime, bytes } => format!("other {mime} {}", bytes.len()),
+                ResultPart::Text(text) => text.clone(),
+                ResultPart::Image { mime, bytes } => format!("image {mime} {}", bytes.len()),
+                ResultPart::Other { mime, bytes } => format!("other {mime} {}", bytes.len()),
             })
             .collect();
         let expected = [
@@ -159,31 +163,31 @@ mod tests {
     }
 
     #[test]
-    fn images_have_their_bounds() {
+    fn images_are_bounded() {
         let image = json!({ "type": "image", "data": "Zm9v", "mimeType": "image/png" });
         let found = parts(Value::Array(vec![image; TOOL_IMAGES + 1]));
-        assert!(matches!(&found[TOOL_IMAGES - 1], Part::Image { .. }));
-        assert!(matches!(&found[TOOL_IMAGES], Part::Text(why) if why.contains("more than 16 images")));
+        assert!(matches!(&found[TOOL_IMAGES - 1], ResultPart::Image { .. }));
+        assert!(matches!(&found[TOOL_IMAGES], ResultPart::Text(why) if why.contains("more than 16 images")));
         let large = "A".repeat(TOOL_IMAGE_BYTES / 3 * 4 + 64);
         let found = parts(json!([{ "type": "image", "data": large, "mimeType": "image/png" }]));
-        assert!(matches!(&found[0], Part::Text(why) if why.contains("too large")));
+        assert!(matches!(&found[0], ResultPart::Text(why) if why.contains("too large")));
     }
 
     #[test]
-    fn an_answer_that_is_no_result_fails_the_call() {
-        let none = Secrets::default();
-        let read = |value: Value| outcome_of(serde_json::from_value(value).expect("anything is a result"), &none);
-        assert_eq!(read(json!({ "tools": 3 })).fate, Fate::Failed);
-        assert_eq!(read(json!("x")).fate, Fate::Failed);
-        assert_eq!(read(json!({ "content": [], "isError": true })).fate, Fate::Failed);
-        assert_eq!(read(json!({ "content": [{ "type": "new", "x": 1 }] })).fate, Fate::Done);
+    fn invalid_result_fails_call() {
+        let none = SecretSet::default();
+        let read = |value: Value| parse_result(serde_json::from_value(value).expect("anything is a result"), &none);
+        assert_eq!(read(json!({ "tools": 3 })).outcome, CallOutcome::Failed);
+        assert_eq!(read(json!("x")).outcome, CallOutcome::Failed);
+        assert_eq!(read(json!({ "content": [], "isError": true })).outcome, CallOutcome::Failed);
+        assert_eq!(read(json!({ "content": [{ "type": "new", "x": 1 }] })).outcome, CallOutcome::Done);
         let structured = read(json!({ "content": [], "structuredContent": { "sum": 3 } }));
-        assert_eq!((structured.fate, structured.result), (Fate::Done, json!({ "sum": 3 })));
+        assert_eq!((structured.outcome, structured.result), (CallOutcome::Done, json!({ "sum": 3 })));
     }
 
     #[test]
-    fn result_does_not_repeat_the_credentials_of_its_server() {
-        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+    fn result_does_not_repeat_server_credentials() {
+        let secrets = SecretSet::new(["ghp_9f8e7d6c5b4a".into()]);
         let answer = json!({
             "content": [
                 { "type": "text", "text": "you are ghp_9f8e7d6c5b4a, an ordinary token" },
@@ -191,14 +195,14 @@ mod tests {
             ],
             "structuredContent": { "ghp_9f8e7d6c5b4a": ["ghp_9f8e7d6c5b4a"] },
         });
-        let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+        let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
         let told = outcome.result.to_string();
         assert!(told.contains("you are [removed], an ordinary token") && !told.contains("ghp_9"), "{told}");
     }
 
     #[test]
-    fn bytes_of_a_result_do_not_repeat_the_credentials_of_its_server() {
-        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+    fn result_bytes_do_not_repeat_server_credentials() {
+        let secrets = SecretSet::new(["ghp_9f8e7d6c5b4a".into()]);
         let blob = |bytes: &[u8], mime: &str| {
             let mut data = Vec::new();
             base64::encode_into(bytes, &mut data);
@@ -210,7 +214,7 @@ mod tests {
             blob(b"\xff\xfeghp_9f8e7d6c5b4a\0", "application/octet-stream"),
             blob(b"\xff\xfe\0", "application/octet-stream"),
         ] });
-        let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+        let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
         let kept: Vec<&[u8]> = outcome.blobs.iter().map(|blob| blob.bytes.as_ref()).collect();
         assert_eq!(kept, [&b"TOKEN=[removed]\n"[..], b"\xff\xfe\0"]);
         let told = outcome.result.as_str().expect("a text");
@@ -218,8 +222,8 @@ mod tests {
     }
 
     #[test]
-    fn credential_within_escapes_of_a_terminal_is_not_put_together_again() {
-        let secrets = Secrets::new(["ghp_9f8e7d6c5b4a".into()]);
+    fn credential_split_by_terminal_escapes_is_not_reassembled() {
+        let secrets = SecretSet::new(["ghp_9f8e7d6c5b4a".into()]);
         // As `grep --color` writes it.
         let coloured = "\u{1b}[01;31m\u{1b}[Kghp_9f\u{1b}[m\u{1b}[K8e7d6c5b4a";
         let long = format!("{coloured} {}", "long ".repeat(TOOL_SHOWN_BYTES / 4));
@@ -238,7 +242,7 @@ mod tests {
             json!({ "content": [], "structuredContent": { "deep": deep } }),
             json!({ "content": [{ "type": "resource", "resource": file }] }),
         ] {
-            let outcome = outcome_of(serde_json::from_value(answer).expect("a result"), &secrets);
+            let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
             let blobs = outcome.blobs.iter().map(|blob| String::from_utf8_lossy(&blob.bytes).into_owned());
             for told in blobs.chain([outcome.result.to_string()]) {
                 let told = strip_ansi_escapes::strip_str(told);
@@ -249,11 +253,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn long_answer_is_read_beside_the_task_that_waits_for_it() {
+    async fn long_answer_is_read_outside_waiting_task() {
         let answer = json!({ "content": [{ "type": "text", "text": "ghp_9f8e7d6c5b4a ".repeat(1 << 16) }] });
         let answer = serde_json::from_value(answer).expect("a result");
-        let mut reading = std::pin::pin!(read_outcome(answer, Secrets::new(["ghp_9f8e7d6c5b4a".into()])));
+        let mut reading = std::pin::pin!(read_result(answer, SecretSet::new(["ghp_9f8e7d6c5b4a".into()])));
         assert!(futures::poll!(&mut reading).is_pending());
-        assert_eq!(reading.await.fate, Fate::Done);
+        assert_eq!(reading.await.outcome, CallOutcome::Done);
     }
 }

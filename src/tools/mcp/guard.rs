@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_parent_is_found_behind_any_name() {
+    fn parent_is_found_after_any_process_name() {
         assert_eq!(parent_in(b"12 (sh) S 7 12 12 0"), Some(7));
         assert_eq!(parent_in(b"12 (a) R 1 (b) S 9 12"), Some(9));
         assert_eq!(parent_in(b"12 (\xff) S 3 12"), Some(3));

@@ -9,7 +9,7 @@ const END_BYTES: usize = 512;
 
 /// A line without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum BoundedLine {
     Whole(Vec<u8>),
     /// It was longer than a line may be; its two ends.
     TooLong {
@@ -19,7 +19,7 @@ pub enum Line {
 }
 
 /// Reads line by line. What stands behind the last line break is no line: whoever wrote it did not finish.
-pub struct Lines<R> {
+pub struct BoundedLines<R> {
     from: R,
     at_most: usize,
     line: Vec<u8>,
@@ -27,13 +27,13 @@ pub struct Lines<R> {
     head: Option<Vec<u8>>,
 }
 
-impl<R: AsyncBufRead + Unpin> Lines<R> {
+impl<R: AsyncBufRead + Unpin> BoundedLines<R> {
     pub fn new(from: R, at_most: usize) -> Self {
         Self { from, at_most, line: Vec::new(), head: None }
     }
 
     /// `None` at the end.
-    pub async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub async fn next(&mut self) -> io::Result<Option<BoundedLine>> {
         loop {
             let piece = self.from.fill_buf().await?;
             if piece.is_empty() {
@@ -61,8 +61,8 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
             if end.is_some() {
                 let line = std::mem::take(&mut self.line);
                 return Ok(Some(match self.head.take() {
-                    Some(head) => Line::TooLong { head, tail: line },
-                    None => Line::Whole(line),
+                    Some(head) => BoundedLine::TooLong { head, tail: line },
+                    None => BoundedLine::Whole(line),
                 }));
             }
         }
@@ -81,8 +81,8 @@ mod tests {
 
     use super::*;
 
-    async fn lines_of(bytes: &[u8], at_most: usize) -> Vec<Line> {
-        let mut lines = Lines::new(BufReader::with_capacity(7, bytes), at_most);
+    async fn lines_of(bytes: &[u8], at_most: usize) -> Vec<BoundedLine> {
+        let mut lines = BoundedLines::new(BufReader::with_capacity(7, bytes), at_most);
         let mut out = Vec::new();
         while let Some(line) = lines.next().await.expect("memory does not fail") {
             out.push(line);
@@ -91,27 +91,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_come_one_by_one_and_an_unfinished_one_does_not() {
-        let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
+    async fn finished_lines_are_read_and_unfinished_line_is_dropped() {
+        let whole = |text: &str| BoundedLine::Whole(text.as_bytes().to_vec());
         let found = lines_of(b"one\ntwo two two two\n\n\xff\xfe\nnot finis", 100).await;
-        assert_eq!(found, [whole("one"), whole("two two two two"), whole(""), Line::Whole(vec![0xff, 0xfe])]);
+        assert_eq!(found, [whole("one"), whole("two two two two"), whole(""), BoundedLine::Whole(vec![0xff, 0xfe])]);
     }
 
     #[tokio::test]
-    async fn of_a_line_that_is_too_long_both_ends_are_there_and_the_next_one_is_whole() {
+    async fn too_long_line_keeps_both_ends_and_next_line_is_whole() {
         let long = format!("head{}tail", "x".repeat(5000));
         let found = lines_of(format!("{long}\nnext\n").as_bytes(), 1000).await;
-        let Line::TooLong { head, tail } = &found[0] else { panic!("{found:?}") };
+        let BoundedLine::TooLong { head, tail } = &found[0] else { panic!("{found:?}") };
         assert!(head.starts_with(b"head") && head.len() <= END_BYTES, "{}", head.len());
         assert!(tail.ends_with(b"tail") && tail.len() <= END_BYTES, "{}", tail.len());
-        assert_eq!(found[1], Line::Whole(b"next".to_vec()));
+        assert_eq!(found[1], BoundedLine::Whole(b"next".to_vec()));
         assert_eq!(found.len(), 2);
     }
 
     #[tokio::test]
-    async fn a_line_without_an_end_takes_no_more_than_one_message_may() {
+    async fn endless_line_uses_bounded_memory() {
         let (mut writer, reader) = tokio::io::duplex(64 << 10);
-        let mut lines = Lines::new(BufReader::new(reader), 1 << 20);
+        let mut lines = BoundedLines::new(BufReader::new(reader), 1 << 20);
         let writing = tokio::spawn(async move {
             let piece = [b'x'; 64 << 10];
             for _ in 0..(200 << 20) / piece.len() {
@@ -120,7 +120,7 @@ mod tests {
             writer.write_all(b"\n").await.expect("somebody reads");
         });
         let line = lines.next().await.expect("memory does not fail");
-        assert!(matches!(line, Some(Line::TooLong { .. })));
+        assert!(matches!(line, Some(BoundedLine::TooLong { .. })));
         assert!(lines.held() <= 4 * END_BYTES, "{}", lines.held());
         writing.await.expect("it was written");
     }

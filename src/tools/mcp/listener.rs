@@ -16,10 +16,10 @@ use rmcp::{ClientHandler, RoleClient};
 use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
-use super::clean;
+use super::sanitizer;
 use turnleaf_domain::limits::TOOL_TAIL_LINES;
 use turnleaf_domain::tool::ToolProgress;
-use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::redaction::SecretSet;
 
 /// The longest line of progress.
 const LINE_BYTES: usize = 300;
@@ -28,41 +28,41 @@ const UNREAD: usize = 256;
 
 /// How far a call is, in bounds: what a server says of it may be as large as a message.
 #[derive(Debug, Clone)]
-pub struct Progress {
+pub struct CallProgress {
     pub token: ProgressToken,
     pub done: f64,
-    pub told: ToolProgress,
+    pub progress: ToolProgress,
     /// In the server's words alone; empty where it only counts.
     pub message: String,
 }
 
 /// What a server says while calls run.
 #[derive(Debug, Clone)]
-pub enum Heard {
-    Progress(Progress),
+pub enum ServerNotification {
+    Progress(CallProgress),
     /// A line of its log, which names no call.
     Logged(String),
 }
 
-impl Progress {
-    fn new(said: &ProgressNotificationParam, secrets: &Secrets) -> Self {
+impl CallProgress {
+    fn new(said: &ProgressNotificationParam, secrets: &SecretSet) -> Self {
         let total = said.total.map(|total| format!(" of {total}")).unwrap_or_default();
         let count = format!("{}{total}", said.progress);
-        let message = said.message.as_deref().map(|message| clean::line(message, secrets, LINE_BYTES));
+        let message = said.message.as_deref().map(|message| sanitizer::clean_line(message, secrets, LINE_BYTES));
         let message = message.unwrap_or_default();
         let line = if message.is_empty() { count } else { format!("{count} · {message}") };
         let token = said.progress_token.clone();
         let percent = said.total.and_then(|total| ToolProgress::percent_of(said.progress, total));
-        let told = ToolProgress { percent, ..ToolProgress::line(clean::shorten(line, LINE_BYTES)) };
-        Self { token, done: said.progress, told, message }
+        let told = ToolProgress { percent, ..ToolProgress::from_line(sanitizer::shorten(line, LINE_BYTES)) };
+        Self { token, done: said.progress, progress: told, message }
     }
 }
 
 /// The last lines that a server said of a call; the same again is not another one.
 #[derive(Debug, Default)]
-pub struct Tail(VecDeque<String>);
+pub struct ProgressTail(VecDeque<String>);
 
-impl Tail {
+impl ProgressTail {
     pub fn push(&mut self, line: &str) {
         if line.is_empty() || self.0.back().is_some_and(|last| last == line) {
             return;
@@ -81,20 +81,20 @@ impl Tail {
 
 /// Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Listener {
-    pub heard: broadcast::Sender<Heard>,
+pub struct McpListener {
+    pub notifications: broadcast::Sender<ServerNotification>,
     pub list_changed: Arc<Notify>,
-    secrets: Secrets,
+    secrets: SecretSet,
 }
 
-impl Listener {
+impl McpListener {
     /// A listener that hears these credentials in nothing.
-    pub fn without(secrets: Secrets) -> Self {
-        Self { heard: broadcast::Sender::new(UNREAD), list_changed: Arc::default(), secrets }
+    pub fn with_secrets(secrets: SecretSet) -> Self {
+        Self { notifications: broadcast::Sender::new(UNREAD), list_changed: Arc::default(), secrets }
     }
 }
 
-impl ClientHandler for Listener {
+impl ClientHandler for McpListener {
     fn get_info(&self) -> ClientConfig {
         let own = Implementation::new("turnleaf", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), own)
@@ -103,15 +103,15 @@ impl ClientHandler for Listener {
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         // Nobody may be listening.
-        let _ = self.heard.send(Heard::Progress(Progress::new(&progress, &self.secrets)));
+        let _ = self.notifications.send(ServerNotification::Progress(CallProgress::new(&progress, &self.secrets)));
     }
 
     async fn on_logging_message(&self, said: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
         let line = match said.data {
-            Value::String(text) => clean::line(&text, &self.secrets, LINE_BYTES),
-            other => clean::line(&other.to_string(), &self.secrets, LINE_BYTES),
+            Value::String(text) => sanitizer::clean_line(&text, &self.secrets, LINE_BYTES),
+            other => sanitizer::clean_line(&other.to_string(), &self.secrets, LINE_BYTES),
         };
-        let _ = self.heard.send(Heard::Logged(line));
+        let _ = self.notifications.send(ServerNotification::Logged(line));
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
@@ -138,14 +138,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_one_line_and_a_share_where_there_is_a_whole() {
+    fn progress_is_one_line_with_percent_when_total_is_known() {
         let said = |progress: f64, total: Option<f64>, message: Option<&str>| {
             let mut said = ProgressNotificationParam::new(ProgressToken(NumberOrString::Number(1)), progress);
             said.total = total;
             said.message = message.map(str::to_owned);
-            Progress::new(&said, &Secrets::default()).told
+            CallProgress::new(&said, &SecretSet::default()).progress
         };
-        let is = |line: &str, percent: Option<u8>| ToolProgress { percent, ..ToolProgress::line(line) };
+        let is = |line: &str, percent: Option<u8>| ToolProgress { percent, ..ToolProgress::from_line(line) };
         assert_eq!(
             said(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")),
             is("3 of 10 · copying files", Some(30))
@@ -160,8 +160,8 @@ mod tests {
         assert!(said(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
     }
     #[test]
-    fn the_last_lines_are_kept_and_the_same_again_is_none() {
-        let mut tail = Tail::default();
+    fn last_lines_are_kept_without_repeats() {
+        let mut tail = ProgressTail::default();
         for line in ["one", "", "one"] {
             tail.push(line);
         }

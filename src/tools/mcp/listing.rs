@@ -8,14 +8,14 @@ use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestPa
 use rmcp::service::{Peer, ServiceError};
 use serde_json::Value;
 
-use super::log::Log;
-use super::{broken, clean};
+use super::log::ServerOutputLog;
+use super::{error_messages, sanitizer};
 use crate::schema::check_schema;
-use crate::toolbox::Described;
+use crate::toolbox::ToolDescription;
+use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER};
-use turnleaf_domain::plain::hidden_characters;
-use turnleaf_domain::size::Size;
-use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::redaction::SecretSet;
 
 /// A list has no more pages than tools.
 const PAGES: usize = TOOLS_PER_SERVER;
@@ -27,7 +27,11 @@ const TITLE_BYTES: usize = 200;
 ///
 /// # Errors
 /// Why there is none, in a sentence.
-pub async fn list(peer: &Peer<RoleClient>, secrets: &Secrets, log: &Log) -> Result<Vec<Described>, String> {
+pub async fn list(
+    peer: &Peer<RoleClient>,
+    secrets: &SecretSet,
+    log: &ServerOutputLog,
+) -> Result<Vec<ToolDescription>, String> {
     let mut tools = Vec::new();
     let mut names = HashSet::new();
     let mut cursor: Option<String> = None;
@@ -38,7 +42,12 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &Secrets, log: &Log) -> Resu
             Ok(page) => serde_json::to_value(page).map_err(|error| error.to_string())?,
             // It has none to offer.
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(tools),
-            Err(error) => return Err(format!("its tools could not be listed: {}", broken::sentence(&error, secrets))),
+            Err(error) => {
+                return Err(format!(
+                    "its tools could not be listed: {}",
+                    error_messages::request_error(&error, secrets)
+                ));
+            }
         };
         let Some(listed) = page.get("tools").and_then(Value::as_array) else {
             return Err("its tools could not be listed: the answer is no list".into());
@@ -48,7 +57,7 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &Secrets, log: &Log) -> Resu
                 log.add(&format!("(it offers more than {TOOLS_PER_SERVER} tools; the others are left out)"));
                 return Ok(tools);
             }
-            match described(tool, secrets) {
+            match describe_tool(tool, secrets) {
                 Ok(tool) if names.insert(tool.tool.clone()) => tools.push(tool),
                 Ok(tool) => log.add(&format!("(there is more than one tool `{}`; the first counts)", tool.tool)),
                 Err(why) => log.add(&format!("(a tool is left out: {why})")),
@@ -64,15 +73,15 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &Secrets, log: &Log) -> Resu
 }
 
 /// A tool as it is shown and offered, or why it cannot be.
-fn described(tool: &Value, secrets: &Secrets) -> Result<Described, String> {
+fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, String> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let name = text(tool.get("name"));
     // A call without it would name another tool. One that is too long is none.
-    if name.len() <= NAME_BYTES && secrets.is_in(name.as_bytes()) {
+    if name.len() <= NAME_BYTES && secrets.has_match_in(name.as_bytes()) {
         return Err("its name contains a credential of its server".into());
     }
-    let shown = clean::line(&name, secrets, NAME_BYTES);
-    if name.is_empty() || shown != name || hidden_characters(&name) > 0 {
+    let shown = sanitizer::clean_line(&name, secrets, NAME_BYTES);
+    if name.is_empty() || shown != name || count_hidden_characters(&name) > 0 {
         return Err(format!("`{shown}` is no name"));
     }
     let schema = tool.get("inputSchema").cloned().unwrap_or_default();
@@ -81,22 +90,26 @@ fn described(tool: &Value, secrets: &Secrets) -> Result<Described, String> {
     }
     let written = schema.to_string();
     if written.len() > TOOL_SCHEMA_BYTES {
-        return Err(format!("what `{name}` takes is described in more than {}", Size::in_memory(TOOL_SCHEMA_BYTES)));
+        return Err(format!(
+            "what `{name}` takes is described in more than {}",
+            ByteSize::from_usize(TOOL_SCHEMA_BYTES)
+        ));
     }
     // No database takes it, and no schema needs it.
     if written.contains("\\u0000") {
         return Err(format!("what `{name}` takes is described with a NUL"));
     }
-    check_schema(&schema).map_err(|why| format!("what `{name}` takes: {}", clean::line(&why, secrets, TITLE_BYTES)))?;
+    check_schema(&schema)
+        .map_err(|why| format!("what `{name}` takes: {}", sanitizer::clean_line(&why, secrets, TITLE_BYTES)))?;
     let titles = [tool.get("title"), tool.pointer("/annotations/title")];
-    let title = titles.map(|title| clean::line(&text(title), secrets, TITLE_BYTES));
+    let title = titles.map(|title| sanitizer::clean_line(&text(title), secrets, TITLE_BYTES));
     let title = title.into_iter().find(|title| !title.is_empty()).unwrap_or_else(|| name.clone());
     let claims = |hint: &str| tool.pointer(&format!("/annotations/{hint}")).and_then(Value::as_bool) == Some(true);
     let hints = [("readOnlyHint", "read only"), ("destructiveHint", "destructive"), ("openWorldHint", "open world")];
-    Ok(Described {
+    Ok(ToolDescription {
         tool: name,
         title,
-        description: clean::text(&text(tool.get("description")), secrets, TOOL_DESCRIPTION_BYTES),
+        description: sanitizer::clean_text(&text(tool.get("description")), secrets, TOOL_DESCRIPTION_BYTES),
         schema: secrets.redact_value(schema),
         is_harmless: false,
         hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
@@ -110,24 +123,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_is_described_with_what_can_be_shown_of_it() {
+    fn tool_is_described_with_displayable_text() {
         let tool = json!({
             "name": "copy", "description": "\u{1b}[31mCopies\u{1b}[0m\0 files", "inputSchema": { "type": "object" },
             "annotations": { "title": " Copy\nfiles ", "readOnlyHint": false, "destructiveHint": true, "openWorldHint": "yes" },
         });
-        let found = described(&tool, &Secrets::default()).expect("it is a tool");
+        let found = describe_tool(&tool, &SecretSet::default()).expect("it is a tool");
         assert_eq!((found.tool.as_str(), found.title.as_str()), ("copy", "Copy files"));
         assert_eq!(found.description, "Copies files");
         assert_eq!(found.hints, ["destructive"]);
         assert!(!found.is_harmless, "nobody can claim that");
         let long = json!({ "name": "x", "description": "ä".repeat(TOOL_DESCRIPTION_BYTES), "inputSchema": {} });
         assert!(
-            described(&long, &Secrets::default()).expect("it is a tool").description.len() <= TOOL_DESCRIPTION_BYTES
+            describe_tool(&long, &SecretSet::default()).expect("it is a tool").description.len()
+                <= TOOL_DESCRIPTION_BYTES
         );
     }
 
     #[test]
-    fn what_cannot_be_used_is_left_out() {
+    fn unusable_tool_is_left_out() {
         for (tool, why) in [
             (json!({ "inputSchema": {} }), "is no name"),
             (json!({ "name": "", "inputSchema": {} }), "is no name"),
@@ -140,7 +154,7 @@ mod tests {
             (json!({ "name": "x", "inputSchema": { "title": "x".repeat(TOOL_SCHEMA_BYTES) } }), "64 KiB"),
             (json!("x"), "is no name"),
         ] {
-            let found = described(&tool, &Secrets::default());
+            let found = describe_tool(&tool, &SecretSet::default());
             assert!(found.as_ref().is_err_and(|said| said.contains(why)), "{tool}: {found:?}");
         }
     }

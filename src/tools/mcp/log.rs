@@ -2,30 +2,30 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::clean;
+use super::sanitizer;
 use turnleaf_domain::limits::TOOL_LOG_BYTES;
-use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::redaction::SecretSet;
 
 /// The longest line that is kept of it.
 const LINE_BYTES: usize = 2000;
 
 /// Shared between whoever hears the server and whoever shows its status.
 #[derive(Debug, Clone, Default)]
-pub struct Log {
+pub struct ServerOutputLog {
     kept: Arc<Mutex<String>>,
     /// The server may repeat what it is reached with.
-    secrets: Secrets,
+    secrets: SecretSet,
 }
 
-impl Log {
+impl ServerOutputLog {
     /// A log in which none of these stands.
-    pub fn without(secrets: Secrets) -> Self {
+    pub fn with_secrets(secrets: SecretSet) -> Self {
         Self { kept: Arc::default(), secrets }
     }
 
     /// Adds a line; old ones go when there is no more room.
     pub fn add(&self, line: &str) {
-        let line = clean::text(line, &self.secrets, LINE_BYTES);
+        let line = sanitizer::clean_text(line, &self.secrets, LINE_BYTES);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push_str(line.trim_end());
         kept.push('\n');
@@ -39,8 +39,8 @@ impl Log {
     }
 
     /// Adds the beginning of a line that was cut off, without what the cut may have left of a credential.
-    pub fn add_beginning(&self, line: Vec<u8>) {
-        let line = self.secrets.redact_beginning(line.into());
+    pub fn add_truncated(&self, line: Vec<u8>) {
+        let line = self.secrets.redact_truncated(line.into());
         self.add(&format!("{}…", String::from_utf8_lossy(&line)));
     }
 
@@ -54,8 +54,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_is_kept_in_whole_lines() {
-        let log = Log::default();
+    fn log_keeps_last_whole_lines() {
+        let log = ServerOutputLog::default();
         for number in 0..5000 {
             log.add(&format!("\u{1b}[1mline {number} ä\u{1b}[0m"));
         }
@@ -65,8 +65,8 @@ mod tests {
     }
 
     #[test]
-    fn credential_of_the_server_stands_in_no_line() {
-        let log = Log::without(Secrets::new(["ghp_9f8e7d6c5b4a".into()]));
+    fn server_credential_is_in_no_line() {
+        let log = ServerOutputLog::with_secrets(SecretSet::new(["ghp_9f8e7d6c5b4a".into()]));
         log.add("connecting with ghp_9f8e7d6c5b4a");
         log.add(&format!("{}ghp_9f8e7d6c5b4a", "x".repeat(LINE_BYTES - 8)));
         let text = log.text();

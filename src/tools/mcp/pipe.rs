@@ -13,12 +13,12 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 
-use super::broken;
-use super::lines::{Line, Lines};
-use super::log::Log;
-use super::program::Pipes;
+use super::error_messages;
+use super::lines::{BoundedLine, BoundedLines};
+use super::log::ServerOutputLog;
+use super::program::ProgramPipes;
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
-use turnleaf_domain::size::Size;
 use turnleaf_platform::tasks::{self, Task};
 
 /// Messages that wait to be taken up: each may be as large as one may be.
@@ -26,19 +26,19 @@ const WAITING: usize = 1;
 
 /// Which calls wait for an answer of a program, and who wants to know when it is there.
 #[derive(Debug, Clone, Default)]
-pub struct Answers(Arc<Mutex<Open>>);
+pub struct PendingAnswers(Arc<Mutex<PendingState>>);
 
 #[derive(Debug, Default)]
-struct Open {
+struct PendingState {
     waiting: HashSet<RequestId>,
     wanted: HashMap<RequestId, oneshot::Sender<()>>,
 }
 
-impl Answers {
+impl PendingAnswers {
     /// Gives once this request is answered, whoever waits for it; at once when it is already.
-    pub fn of(&self, id: &RequestId) -> oneshot::Receiver<()> {
+    pub fn subscribe(&self, id: &RequestId) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
-        let mut open = self.open();
+        let mut open = self.lock();
         if open.waiting.contains(id) {
             open.wanted.insert(id.clone(), sender);
         } else {
@@ -47,12 +47,12 @@ impl Answers {
         receiver
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, PendingState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answered(&self, id: &RequestId) {
-        let mut open = self.open();
+    fn mark_answered(&self, id: &RequestId) {
+        let mut open = self.lock();
         open.waiting.remove(id);
         if let Some(sender) = open.wanted.remove(id) {
             let _ = sender.send(());
@@ -60,8 +60,8 @@ impl Answers {
     }
 
     /// The request that an unreadable answer is to: one that it names at one of its ends, or the only one there is.
-    fn meant(&self, head: &[u8], tail: &[u8]) -> Option<RequestId> {
-        let open = self.open();
+    fn match_unreadable(&self, head: &[u8], tail: &[u8]) -> Option<RequestId> {
+        let open = self.lock();
         let named = [id_in(head, true), id_in(tail, false)];
         let only = || open.waiting.iter().next().filter(|_| open.waiting.len() == 1).cloned();
         named.into_iter().flatten().find(|id| open.waiting.contains(id)).or_else(only)
@@ -77,16 +77,16 @@ fn id_in(text: &[u8], is_first: bool) -> Option<RequestId> {
 }
 
 /// The pipes as `rmcp` speaks through them.
-pub struct Pipe {
+pub struct PipeTransport {
     input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     output: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
-    answers: Answers,
+    answers: PendingAnswers,
     reading: Task<()>,
 }
 
-impl Pipe {
-    pub fn new(pipes: Pipes, log: Log) -> (Self, Answers) {
-        let answers = Answers::default();
+impl PipeTransport {
+    pub fn new(pipes: ProgramPipes, log: ServerOutputLog) -> (Self, PendingAnswers) {
+        let answers = PendingAnswers::default();
         let (sender, output) = mpsc::channel(WAITING);
         let reading = tasks::spawn(read(pipes.output, sender, answers.clone(), log));
         let input = Arc::new(tokio::sync::Mutex::new(Some(pipes.input)));
@@ -94,13 +94,13 @@ impl Pipe {
     }
 }
 
-impl Drop for Pipe {
+impl Drop for PipeTransport {
     fn drop(&mut self) {
         self.reading.abort();
     }
 }
 
-impl Transport<RoleClient> for Pipe {
+impl Transport<RoleClient> for PipeTransport {
     type Error = io::Error;
 
     fn send(
@@ -108,7 +108,7 @@ impl Transport<RoleClient> for Pipe {
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &message {
-            self.answers.open().waiting.insert(request.id.clone());
+            self.answers.lock().waiting.insert(request.id.clone());
         }
         let input = self.input.clone();
         async move {
@@ -134,16 +134,21 @@ impl Transport<RoleClient> for Pipe {
     }
 }
 
-async fn read(output: ChildStdout, sender: mpsc::Sender<RxJsonRpcMessage<RoleClient>>, answers: Answers, log: Log) {
-    let mut lines = Lines::new(BufReader::with_capacity(64 << 10, output), TOOL_LINE_BYTES);
+async fn read(
+    output: ChildStdout,
+    sender: mpsc::Sender<RxJsonRpcMessage<RoleClient>>,
+    answers: PendingAnswers,
+    log: ServerOutputLog,
+) {
+    let mut lines = BoundedLines::new(BufReader::with_capacity(64 << 10, output), TOOL_LINE_BYTES);
     let mut is_noted = false;
     while let Ok(Some(line)) = lines.next().await {
         let message = match line {
-            Line::Whole(line) => message_in(&line, &answers),
-            Line::TooLong { head, tail } => {
-                log.add(&format!("(a message of more than {} was left out)", Size::in_memory(TOOL_LINE_BYTES)));
-                let words = broken::too_large();
-                answers.meant(&head, &tail).map(|id| unreadable(id, words))
+            BoundedLine::Whole(line) => parse_message(&line, &answers),
+            BoundedLine::TooLong { head, tail } => {
+                log.add(&format!("(a message of more than {} was left out)", ByteSize::from_usize(TOOL_LINE_BYTES)));
+                let words = error_messages::answer_too_large();
+                answers.match_unreadable(&head, &tail).map(|id| unreadable_answer(id, words))
             }
         };
         let Some(message) = message else {
@@ -158,7 +163,7 @@ async fn read(output: ChildStdout, sender: mpsc::Sender<RxJsonRpcMessage<RoleCli
             _ => None,
         };
         if let Some(id) = answered {
-            answers.answered(id);
+            answers.mark_answered(id);
         }
         if sender.send(message).await.is_err() {
             return;
@@ -166,7 +171,7 @@ async fn read(output: ChildStdout, sender: mpsc::Sender<RxJsonRpcMessage<RoleCli
     }
 }
 
-fn message_in(line: &[u8], answers: &Answers) -> Option<RxJsonRpcMessage<RoleClient>> {
+fn parse_message(line: &[u8], answers: &PendingAnswers) -> Option<RxJsonRpcMessage<RoleClient>> {
     // What is not UTF-8 is replaced rather than lost with the whole line.
     let text = String::from_utf8_lossy(line);
     let text = text.trim();
@@ -177,11 +182,11 @@ fn message_in(line: &[u8], answers: &Answers) -> Option<RxJsonRpcMessage<RoleCli
         return None;
     }
     let named = [id_in(line, true), id_in(line, false)];
-    let id = named.into_iter().flatten().find(|id| answers.open().waiting.contains(id))?;
-    Some(unreadable(id, "the answer could not be read: it is no valid message".into()))
+    let id = named.into_iter().flatten().find(|id| answers.lock().waiting.contains(id))?;
+    Some(unreadable_answer(id, "the answer could not be read: it is no valid message".into()))
 }
 
-fn unreadable(id: RequestId, words: String) -> RxJsonRpcMessage<RoleClient> {
+fn unreadable_answer(id: RequestId, words: String) -> RxJsonRpcMessage<RoleClient> {
     JsonRpcMessage::error(ErrorData::internal_error(words, None), Some(id))
 }
 
@@ -189,14 +194,14 @@ fn unreadable(id: RequestId, words: String) -> RxJsonRpcMessage<RoleClient> {
 mod tests {
     use super::*;
 
-    fn waiting(ids: &[i64]) -> Answers {
-        let answers = Answers::default();
-        answers.open().waiting.extend(ids.iter().map(|id| NumberOrString::Number(*id)));
+    fn waiting_for(ids: &[i64]) -> PendingAnswers {
+        let answers = PendingAnswers::default();
+        answers.lock().waiting.extend(ids.iter().map(|id| NumberOrString::Number(*id)));
         answers
     }
 
     #[test]
-    fn an_unreadable_answer_finds_its_call() {
+    fn unreadable_answer_finds_its_call() {
         let table: [(&[i64], &str, &str, Option<i64>); 6] = [
             (&[3, 4], r#"{"jsonrpc":"2.0","id":3,"result":{"content":"#, "x\"}]}}", Some(3)),
             (&[3, 4], r#"{"result":{"content":[{"text":"xx"#, r#"x"}]},"jsonrpc":"2.0","id":4}"#, Some(4)),
@@ -206,15 +211,15 @@ mod tests {
             (&[], r#"{"id":3"#, "", None),
         ];
         for (ids, head, tail, meant) in table {
-            let found = waiting(ids).meant(head.as_bytes(), tail.as_bytes());
+            let found = waiting_for(ids).match_unreadable(head.as_bytes(), tail.as_bytes());
             assert_eq!(found, meant.map(NumberOrString::Number), "{head} {tail}");
         }
     }
 
     #[test]
-    fn a_line_is_a_message_an_error_for_its_call_or_nothing() {
-        let answers = waiting(&[3]);
-        let read = |line: &[u8]| message_in(line, &answers);
+    fn line_is_message_call_error_or_nothing() {
+        let answers = waiting_for(&[3]);
+        let read = |line: &[u8]| parse_message(line, &answers);
         let deep = format!(r#"{{"jsonrpc":"2.0","id":3,"result":{}}}"#, "[".repeat(4000) + &"]".repeat(4000));
         assert!(matches!(read(deep.as_bytes()), Some(JsonRpcMessage::Error(_))));
         let invalid =
@@ -226,12 +231,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_wants_to_know_is_told_of_an_answer() {
-        let answers = waiting(&[1, 2]);
-        let mut told = answers.of(&NumberOrString::Number(1));
+    async fn subscriber_is_notified_of_answer() {
+        let answers = waiting_for(&[1, 2]);
+        let mut told = answers.subscribe(&NumberOrString::Number(1));
         assert!(told.try_recv().is_err());
-        answers.answered(&NumberOrString::Number(1));
+        answers.mark_answered(&NumberOrString::Number(1));
         assert!(told.await.is_ok());
-        assert!(answers.of(&NumberOrString::Number(1)).await.is_ok(), "it is over already");
+        assert!(answers.subscribe(&NumberOrString::Number(1)).await.is_ok(), "it is over already");
     }
 }

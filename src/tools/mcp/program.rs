@@ -12,8 +12,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::{Duration, timeout};
 
 use super::guard::NOT_STARTED;
-use super::lines::{Line, Lines};
-use super::log::Log;
+use super::lines::{BoundedLine, BoundedLines};
+use super::log::ServerOutputLog;
 use turnleaf_domain::limits::TOOL_STOP;
 
 /// Variables that programs need to find their way; those of the configuration beat them. No key of Turnleaf's own is
@@ -26,13 +26,13 @@ const STDERR_LINE_BYTES: usize = 8 << 10;
 
 /// A running program. Dropping it asks it to end without waiting for it.
 #[derive(Debug)]
-pub struct Program {
+pub struct GuardedProgram {
     guard: Child,
 }
 
 /// How it is spoken with.
 #[derive(Debug)]
-pub struct Pipes {
+pub struct ProgramPipes {
     pub input: ChildStdin,
     pub output: ChildStdout,
 }
@@ -46,8 +46,8 @@ pub fn start(
     argv: &[String],
     env: &BTreeMap<String, String>,
     folder: Option<&Path>,
-    log: &Log,
-) -> io::Result<(Program, Pipes)> {
+    log: &ServerOutputLog,
+) -> io::Result<(GuardedProgram, ProgramPipes)> {
     let mut command = Command::new(guard);
     command.arg("guard").arg(std::process::id().to_string()).arg("--").args(argv).env_clear();
     command.envs(KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?)))).envs(env);
@@ -56,53 +56,53 @@ pub fn start(
         command.current_dir(folder);
     }
     let mut guard = command.spawn()?;
-    let pipes = guard.stdin.take().zip(guard.stdout.take()).map(|(input, output)| Pipes { input, output });
+    let pipes = guard.stdin.take().zip(guard.stdout.take()).map(|(input, output)| ProgramPipes { input, output });
     if let Some(stderr) = guard.stderr.take() {
-        tokio::spawn(listen(stderr, log.clone()));
+        tokio::spawn(log_stderr(stderr, log.clone()));
     }
-    pipes.map(|pipes| (Program { guard }, pipes)).ok_or_else(|| io::Error::other("it has no pipes"))
+    pipes.map(|pipes| (GuardedProgram { guard }, pipes)).ok_or_else(|| io::Error::other("it has no pipes"))
 }
 
-async fn listen(stderr: impl AsyncRead + Unpin, log: Log) {
-    let mut lines = Lines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
+async fn log_stderr(stderr: impl AsyncRead + Unpin, log: ServerOutputLog) {
+    let mut lines = BoundedLines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
     while let Ok(Some(line)) = lines.next().await {
         match line {
-            Line::Whole(line) => log.add(&String::from_utf8_lossy(&line)),
-            Line::TooLong { head, .. } => log.add_beginning(head),
+            BoundedLine::Whole(line) => log.add(&String::from_utf8_lossy(&line)),
+            BoundedLine::TooLong { head, .. } => log.add_truncated(head),
         }
     }
 }
 
-impl Program {
+impl GuardedProgram {
     /// Ends it and all that came of it, politely first unless it is to be `at_once`; gives when nothing is left, with
     /// how the program ended.
-    pub async fn end(mut self, at_once: bool) -> String {
-        self.tell(if at_once { Signal::QUIT } else { Signal::TERM });
-        self.ended().await
+    pub async fn stop(mut self, at_once: bool) -> String {
+        self.send_signal(if at_once { Signal::QUIT } else { Signal::TERM });
+        self.wait_for_exit().await
     }
 
     /// As [`Self::end`], of one that has ended its side of the conversation: its own end is waited for a moment, so that
     /// its exit code is seen.
-    pub async fn end_after_itself(mut self) -> String {
+    pub async fn wait_then_stop(mut self) -> String {
         match timeout(SLACK, self.guard.wait()).await {
-            Ok(status) => said(status.ok()),
-            Err(_) => self.end(false).await,
+            Ok(status) => describe_exit(status.ok()),
+            Err(_) => self.stop(false).await,
         }
     }
 
-    async fn ended(&mut self) -> String {
+    async fn wait_for_exit(&mut self) -> String {
         if let Ok(status) = timeout(TOOL_STOP + SLACK, self.guard.wait()).await {
-            return said(status.ok());
+            return describe_exit(status.ok());
         }
         // The guard itself hangs; what died with it is gone, the rest of its group is killed.
         if let Some(pid) = self.pid() {
             let _ = rustix::process::kill_process_group(pid, Signal::KILL);
         }
         let _ = self.guard.start_kill();
-        said(self.guard.wait().await.ok())
+        describe_exit(self.guard.wait().await.ok())
     }
 
-    fn tell(&self, signal: Signal) {
+    fn send_signal(&self, signal: Signal) {
         if let Some(pid) = self.pid() {
             // It may have ended meanwhile; it is not collected before `wait`, so no other process has its number.
             let _ = rustix::process::kill_process(pid, signal);
@@ -114,14 +114,14 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for GuardedProgram {
     fn drop(&mut self) {
-        self.tell(Signal::TERM);
+        self.send_signal(Signal::TERM);
     }
 }
 
 /// How a program ended, as people say it.
-fn said(status: Option<ExitStatus>) -> String {
+fn describe_exit(status: Option<ExitStatus>) -> String {
     match status.and_then(|status| status.code()) {
         Some(code) if code == i32::from(NOT_STARTED) => "the program is not there or cannot be started".into(),
         Some(code) if code > 128 => format!("signal {}", code - 128),
@@ -133,15 +133,15 @@ fn said(status: Option<ExitStatus>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use turnleaf_providers::redact::Secrets;
+    use turnleaf_providers::redaction::SecretSet;
 
     #[tokio::test]
-    async fn line_of_standard_error_that_is_cut_within_a_key_shows_no_part_of_it() {
+    async fn stderr_line_cut_within_key_shows_no_part_of_it() {
         let key = "9f8e7d6c5b4a3f2e";
         for padding in [500, 505, STDERR_LINE_BYTES - 8] {
-            let log = Log::without(Secrets::new([key.into()]));
+            let log = ServerOutputLog::with_secrets(SecretSet::new([key.into()]));
             let said = format!("{}{key}{}\nnext\n", "x".repeat(padding), "y".repeat(STDERR_LINE_BYTES));
-            listen(said.as_bytes(), log.clone()).await;
+            log_stderr(said.as_bytes(), log.clone()).await;
             let text = log.text();
             assert!(text.starts_with("xx") && text.ends_with("…\nnext\n") && !text.contains("9f8"), "{text}");
         }

@@ -5,21 +5,21 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use url::Url;
 
-use super::config::{ServerConfig, Transport};
-use turnleaf_domain::percent;
-use turnleaf_platform::credentials::{is_credential, of_named_value};
-use turnleaf_providers::redact::Secrets;
+use super::config::{McpServerConfig, McpTransport};
+use turnleaf_domain::url_encoding;
+use turnleaf_platform::credentials::{extract_credentials, is_credential};
+use turnleaf_providers::redaction::SecretSet;
 
-impl ServerConfig {
+impl McpServerConfig {
     /// What is taken out of what this server says, and of exports.
     pub fn credentials(&self) -> Vec<SecretString> {
-        let mut found = Found::default();
+        let mut found = FoundCredentials::default();
         match &self.transport {
-            Transport::Program { argv, env, .. } => {
+            McpTransport::Program { argv, env, .. } => {
                 env.iter().for_each(|(name, value)| found.add_value(name, value));
                 found.add_words(argv);
             }
-            Transport::Http { url, headers, .. } => {
+            McpTransport::Http { url, headers, .. } => {
                 headers.iter().for_each(|(name, value)| found.add_named(name, value.expose_secret()));
                 found.add_address(url);
             }
@@ -27,16 +27,16 @@ impl ServerConfig {
         found.0
     }
 
-    pub(super) fn secrets(&self) -> Secrets {
-        Secrets::new(self.credentials())
+    pub(super) fn secrets(&self) -> SecretSet {
+        SecretSet::new(self.credentials())
     }
 }
 
 /// Credentials, each once.
 #[derive(Default)]
-struct Found(Vec<SecretString>);
+struct FoundCredentials(Vec<SecretString>);
 
-impl Found {
+impl FoundCredentials {
     fn add(&mut self, secrets: impl IntoIterator<Item = SecretString>) {
         for secret in secrets {
             if self.0.iter().all(|known| known.expose_secret() != secret.expose_secret()) {
@@ -46,7 +46,7 @@ impl Found {
     }
 
     fn add_named(&mut self, name: &str, value: &str) {
-        self.add(of_named_value(&separated(name), &value.into()));
+        self.add(extract_credentials(&separated(name), &value.into()));
     }
 
     /// The words of a program: `--token=x`, `--token x`, `--headers X-Api-Key x`, and words that stand alone.
@@ -103,7 +103,7 @@ impl Found {
     fn add_address(&mut self, url: &Url) {
         url.query_pairs().for_each(|(name, value)| self.add_named(&name, &value));
         let password = url.password().unwrap_or_default();
-        let passwords = [password.to_owned(), percent::decoded(password)];
+        let passwords = [password.to_owned(), url_encoding::decode(password)];
         self.add(passwords.into_iter().filter(|password| is_credential(password)).map(Into::into));
     }
 }
@@ -132,13 +132,13 @@ mod tests {
 
     use super::*;
 
-    fn credentials(transport: Transport) -> Vec<String> {
-        let config = ServerConfig { name: "x".into(), transport, idle: None, total: None };
+    fn credentials(transport: McpTransport) -> Vec<String> {
+        let config = McpServerConfig { name: "x".into(), transport, idle: None, total: None };
         config.credentials().iter().map(|secret| secret.expose_secret().to_owned()).collect()
     }
 
     #[test]
-    fn credentials_of_every_place_are_known_and_ordinary_values_are_not() {
+    fn credentials_are_found_everywhere_and_ordinary_values_are_not() {
         let env =
             [("GITHUB_TOKEN", "ghp_9f8e7d6c5b4a"), ("LANG", "de_DE.UTF-8-modern"), ("API_KEY_FILE", "/run/secret")];
         let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
@@ -152,7 +152,7 @@ mod tests {
             "ordinary-words",
         ];
         let argv = argv.map(str::to_owned).to_vec();
-        let found = credentials(Transport::Program { argv, env, folder: None });
+        let found = credentials(McpTransport::Program { argv, env, folder: None });
         assert_eq!(found, ["ghp_9f8e7d6c5b4a", "9f8e7d6c5b4a3f2e", "4a5b6c7d8e9f0a1b"]);
         let url =
             url::Url::parse("https://me:hunter2hunter2@example.org/mcp?api_key=9f8e7d6c5b4a3f2e&team=the-whole-team");
@@ -160,12 +160,12 @@ mod tests {
             ("Authorization".to_owned(), SecretString::from("Bearer 0a1b2c3d4e5f6a7b")),
             ("X-Title".to_owned(), SecretString::from("an ordinary title")),
         ];
-        let found = credentials(Transport::Http { url: url.expect("a URL"), headers, local_network: false });
+        let found = credentials(McpTransport::Http { url: url.expect("a URL"), headers, local_network: false });
         assert_eq!(found, ["0a1b2c3d4e5f6a7b", "9f8e7d6c5b4a3f2e", "hunter2hunter2"]);
     }
 
     #[test]
-    fn credentials_in_the_words_of_a_program_are_known() {
+    fn credentials_in_program_arguments_are_found() {
         for (words, expected) in [
             (
                 &["mcp-remote", "https://x.example/mcp", "--header", "Authorization: Bearer 9f8e7d6c5b4a3f2e"][..],
@@ -190,12 +190,12 @@ mod tests {
             (&["run", "--token", "--verbose-for-everybody", "/srv/auth-tokens", "an-ordinary-word"], &[]),
         ] {
             let argv = words.iter().map(|word| (*word).to_owned()).collect();
-            let found = credentials(Transport::Program { argv, env: Default::default(), folder: None });
+            let found = credentials(McpTransport::Program { argv, env: Default::default(), folder: None });
             assert_eq!(found, expected, "{words:?}");
         }
         let env = [("AUTH_HEADER", "Bearer 9f8e7d6c5b4a3f2e"), ("DSN", "host=db password=hunter2hunter2")];
         let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let found = credentials(Transport::Program { argv: vec!["x".into()], env, folder: None });
+        let found = credentials(McpTransport::Program { argv: vec!["x".into()], env, folder: None });
         assert_eq!(found, ["9f8e7d6c5b4a3f2e", "hunter2hunter2"]);
     }
 }

@@ -10,17 +10,17 @@ use tokio::time::{Duration, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::config::ServerConfig;
-use super::listener::Listener;
-use super::log::Log;
-use super::pipe::Answers;
-use crate::toolbox::Described;
+use super::config::McpServerConfig;
+use super::listener::McpListener;
+use super::log::ServerOutputLog;
+use super::pipe::PendingAnswers;
+use crate::toolbox::ToolDescription;
 use turnleaf_domain::limits;
-use turnleaf_providers::redact::Secrets;
+use turnleaf_providers::redaction::SecretSet;
 
 /// How long a server may take, and how often it is begun anew.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct McpTimeouts {
     /// Until it is there with its list.
     pub start: Duration,
     /// Until a call that was cancelled has let go.
@@ -31,7 +31,7 @@ pub struct Patience {
     pub window: Duration,
 }
 
-impl Default for Patience {
+impl Default for McpTimeouts {
     fn default() -> Self {
         Self {
             start: limits::TOOL_START,
@@ -44,7 +44,7 @@ impl Default for Patience {
 
 /// How a server is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum McpServerState {
     Starting,
     Ready,
     /// It could not be begun, or went away; it is begun again by itself, or when it is next asked.
@@ -55,8 +55,8 @@ pub enum State {
 
 /// A server as settings show it.
 #[derive(Debug, Clone)]
-pub struct Status {
-    pub state: State,
+pub struct McpServerStatus {
+    pub state: McpServerState,
     pub since: DateTime<Utc>,
     /// What is wrong, in a sentence.
     pub problem: Option<String>,
@@ -64,73 +64,73 @@ pub struct Status {
     pub implementation: Option<String>,
     /// The end of what it said beside the protocol, cleaned.
     pub log: String,
-    pub tools: Vec<Described>,
+    pub tools: Vec<ToolDescription>,
 }
 
 /// How a server is now.
 #[derive(Clone)]
-pub struct Current {
-    pub state: State,
+pub struct McpServerSnapshot {
+    pub state: McpServerState,
     pub since: DateTime<Utc>,
     pub problem: Option<String>,
     pub implementation: Option<String>,
     /// As it was last listed, also while it is not there.
-    pub tools: Arc<Vec<Described>>,
-    pub connection: Option<Arc<Connection>>,
+    pub tools: Arc<Vec<ToolDescription>>,
+    pub connection: Option<Arc<McpConnection>>,
 }
 
 /// A conversation with a server that is there.
-pub struct Connection {
+pub struct McpConnection {
     /// Counts the connections of one server, so that a late complaint about an earlier one is told apart.
     pub number: u64,
     pub peer: Peer<RoleClient>,
-    pub listener: Listener,
+    pub listener: McpListener,
     /// As many calls as may run at once.
     pub slots: Arc<Semaphore>,
     /// What a program has answered. Nothing for HTTP, where leaving a call is enough.
-    pub answers: Option<Answers>,
+    pub answers: Option<PendingAnswers>,
     /// How it ended, once it has.
-    pub over: watch::Receiver<Option<String>>,
+    pub exit: watch::Receiver<Option<String>>,
 }
 
 /// What a server's task is told.
-pub enum Command {
+pub enum SupervisorCommand {
     /// By a person: whatever happened before.
     Restart,
     /// By a call that finds it failed.
-    Wanted,
+    Wake,
     /// A call on this connection does not let go.
     Stuck(u64),
     /// This connection is of no more use, and why.
     Lost(u64, String),
     /// What this connection's server offers now.
-    Listed(u64, Result<Vec<Described>, String>),
+    Listed(u64, Result<Vec<ToolDescription>, String>),
 }
 
 /// Cheap to clone.
 #[derive(Clone)]
-pub struct Server {
-    pub config: Arc<ServerConfig>,
+pub struct McpServer {
+    pub config: Arc<McpServerConfig>,
     /// What it is reached with: it may repeat it.
-    pub secrets: Secrets,
-    pub patience: Patience,
-    pub commands: mpsc::UnboundedSender<Command>,
-    pub current: watch::Receiver<Current>,
+    pub secrets: SecretSet,
+    pub patience: McpTimeouts,
+    pub commands: mpsc::UnboundedSender<SupervisorCommand>,
+    pub current: watch::Receiver<McpServerSnapshot>,
     pub end: CancellationToken,
-    pub log: Log,
+    pub log: ServerOutputLog,
     /// The calls that run.
     pub calls: TaskTracker,
 }
 
-impl Server {
-    pub fn tell(&self, command: Command) {
+impl McpServer {
+    pub fn send_command(&self, command: SupervisorCommand) {
         // Its task is gone only when the server is.
         let _ = self.commands.send(command);
     }
 
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> McpServerStatus {
         let current = self.current.borrow().clone();
-        Status {
+        McpServerStatus {
             state: current.state,
             since: current.since,
             problem: current.problem.map(|problem| self.secrets.redact_known(problem)),
@@ -141,9 +141,9 @@ impl Server {
     }
 
     /// Its list; waits while it starts.
-    pub async fn tools(&self) -> Vec<Described> {
+    pub async fn tools(&self) -> Vec<ToolDescription> {
         let mut current = self.current.clone();
-        let started = current.wait_for(|current| current.state != State::Starting);
+        let started = current.wait_for(|current| current.state != McpServerState::Starting);
         // What was known before counts where it does not start.
         let _ = timeout(self.patience.start, started).await;
         self.current.borrow().tools.to_vec()
@@ -153,7 +153,7 @@ impl Server {
     ///
     /// # Errors
     /// Why there is none, in a sentence.
-    pub async fn connection(&self) -> Result<Arc<Connection>, String> {
+    pub async fn connection(&self) -> Result<Arc<McpConnection>, String> {
         let mut current = self.current.clone();
         let mut is_wanted = false;
         // One that is being ended takes that long before it is begun.
@@ -163,17 +163,17 @@ impl Server {
                 let now = current.borrow_and_update().clone();
                 let problem = || now.problem.clone().unwrap_or_else(|| "it failed".into());
                 match now.state {
-                    State::Ready => {
+                    McpServerState::Ready => {
                         if let Some(connection) = now.connection {
                             return Ok(connection);
                         }
                     }
-                    State::Starting => {}
-                    State::GivenUp => return Err(problem()),
-                    State::Failed if is_wanted => return Err(problem()),
-                    State::Failed => {
+                    McpServerState::Starting => {}
+                    McpServerState::GivenUp => return Err(problem()),
+                    McpServerState::Failed if is_wanted => return Err(problem()),
+                    McpServerState::Failed => {
                         is_wanted = true;
-                        self.tell(Command::Wanted);
+                        self.send_command(SupervisorCommand::Wake);
                     }
                 }
                 if current.changed().await.is_err() {

@@ -23,7 +23,7 @@ pub fn transport(
     headers: &[(String, SecretString)],
     local_network: bool,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let client = client.for_address(url.as_str(), local_network, AddressUse::ToolServer)?;
+    let client = client.client_for_address(url.as_str(), local_network, AddressUse::ToolServer)?;
     let mut sent = HashMap::new();
     for (name, value) in headers {
         let header = HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is no name of a header"))?;

@@ -6,16 +6,16 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n rest";
 const JPEG: &[u8] = &[0xff, 0xd8, 0xff, 0xe0, 1];
 const WEBP: &[u8] = b"RIFF\x01\x02\x03\x04WEBPVP8 ";
 
-fn of(parts: Vec<Part>, structured: Option<Value>) -> Outcome {
-    outcome(Fate::Done, parts, structured)
+fn build(parts: Vec<ResultPart>, structured: Option<Value>) -> CallResult {
+    build_result(CallOutcome::Done, parts, structured)
 }
 
-fn text(text: &str) -> Vec<Part> {
-    vec![Part::Text(text.into())]
+fn text(text: &str) -> Vec<ResultPart> {
+    vec![ResultPart::Text(text.into())]
 }
 
 #[test]
-fn texts_are_cleaned_and_what_was_done_is_counted() {
+fn texts_are_cleaned_and_changes_counted() {
     for (said, stored, metadata) in [
         ("plain\ttext\r\n", "plain\ttext\r\n", json!({})),
         ("\u{1b}[31mred\u{1b}[0m\tand\nso", "red\tand\nso", json!({"cleaned": {"ansi": 2}})),
@@ -24,7 +24,7 @@ fn texts_are_cleaned_and_what_was_done_is_counted() {
         ("\u{1b}]0;never ended\nnext line", "\nnext line", json!({"cleaned": {"ansi": 1}})),
         ("", "", json!({})),
     ] {
-        let outcome = of(text(said), None);
+        let outcome = build(text(said), None);
         assert_eq!(outcome.result, stored, "{said:?}");
         assert_eq!(Value::Object(outcome.metadata), metadata, "{said:?}");
         assert!(outcome.blobs.is_empty());
@@ -33,17 +33,18 @@ fn texts_are_cleaned_and_what_was_done_is_counted() {
 
 #[test]
 fn structured_content_is_cleaned_in_names_and_values() {
-    let outcome = of(vec![], Some(json!({"a\0": ["\u{1b}[1mx", {"b": "\0"}], "a\u{2400}": 1.5, "n": null})));
+    let outcome = build(vec![], Some(json!({"a\0": ["\u{1b}[1mx", {"b": "\0"}], "a\u{2400}": 1.5, "n": null})));
     assert_eq!(outcome.result, json!({"a\u{2400}": ["x", {"b": "\u{2400}"}], "a\u{2400}_2": 1.5, "n": null}));
     assert_eq!(outcome.metadata["cleaned"], json!({"nul": 2, "ansi": 1}));
 }
 
 #[test]
-fn names_that_are_equal_without_their_escapes_become_distinct_names_of_linear_size() {
+fn names_equal_without_escapes_become_distinct_in_linear_size() {
     const NAMES: usize = 2000;
     let name = |at: usize| format!("a{}", "\u{1b}[0m".repeat(at + 1));
     let members: Map<String, Value> = (0..NAMES).map(|at| (name(at), json!(at))).collect();
-    let (cleaned, given) = (Cleaned::default().value(Value::Object(members)), json!((0..NAMES).collect::<Vec<_>>()));
+    let (cleaned, given) =
+        (ResultSanitizer::default().clean_value(Value::Object(members)), json!((0..NAMES).collect::<Vec<_>>()));
     let members = cleaned.as_object().unwrap();
     assert!(members.values().eq(given.as_array().unwrap()), "no member is lost");
     let size: usize = members.keys().map(String::len).sum();
@@ -51,7 +52,7 @@ fn names_that_are_equal_without_their_escapes_become_distinct_names_of_linear_si
 }
 
 #[test]
-fn structured_content_and_its_text_are_said_once() {
+fn structured_content_and_equal_text_are_stored_once() {
     let value = json!({"b": [1, 2.5], "a": "x"});
     for (what, said, expected) in [
         ("no text", "", value.clone()),
@@ -60,21 +61,21 @@ fn structured_content_and_its_text_are_said_once() {
         ("words of its own", "Two numbers.", json!("Two numbers.\n\n{\"b\":[1,2.5],\"a\":\"x\"}")),
         ("another value", "{}", json!("{}\n\n{\"b\":[1,2.5],\"a\":\"x\"}")),
     ] {
-        assert_eq!(of(text(said), Some(value.clone())).result, expected, "{what}");
+        assert_eq!(build(text(said), Some(value.clone())).result, expected, "{what}");
     }
 }
 
 #[test]
-fn what_is_nested_too_deep_is_a_text() {
+fn too_deeply_nested_content_becomes_text() {
     let nested = |levels: usize| (0..levels).fold(json!("\0"), |inner, _| json!([inner]));
-    assert!(of(vec![], Some(nested(64))).result.is_array());
-    assert_eq!(of(vec![], Some(nested(65))).result, format!("{}\"\\u0000\"{}", "[".repeat(65), "]".repeat(65)));
+    assert!(build(vec![], Some(nested(64))).result.is_array());
+    assert_eq!(build(vec![], Some(nested(65))).result, format!("{}\"\\u0000\"{}", "[".repeat(65), "]".repeat(65)));
 }
 
 #[test]
-fn a_long_text_is_cut_between_characters_and_kept_whole() {
+fn long_text_is_cut_between_characters_and_kept_as_blob() {
     let long = "é".repeat(limits::TOOL_RESULT_BYTES / 2 + 10) + "!";
-    let outcome = of(text(&format!("x{long}")), None);
+    let outcome = build(text(&format!("x{long}")), None);
     let stored = outcome.result.as_str().unwrap();
     assert!(stored.len() <= limits::TOOL_RESULT_BYTES && stored.len() >= limits::TOOL_RESULT_BYTES - 1);
     assert!(stored.ends_with('é'));
@@ -83,24 +84,24 @@ fn a_long_text_is_cut_between_characters_and_kept_whole() {
     assert_eq!(outcome.metadata["cut"], json!({"bytes": long.len() + 1, "blob": outcome.blobs[0].sha256}));
 
     let many = json!(vec!["x".repeat(1_000); 2_000]);
-    let outcome = of(vec![], Some(many.clone()));
+    let outcome = build(vec![], Some(many.clone()));
     assert_eq!(outcome.blobs[0].mime, "application/json");
     assert_eq!(outcome.blobs[0].bytes, many.to_string());
     assert_eq!(outcome.result.as_str().unwrap().len(), limits::TOOL_RESULT_BYTES);
 }
 
 #[test]
-fn what_a_page_does_not_show_whole_is_kept_beside_its_row() {
-    let shown = of(text(&"x".repeat(limits::TOOL_SHOWN_BYTES)), None);
+fn result_longer_than_page_shows_is_kept_as_blob() {
+    let shown = build(text(&"x".repeat(limits::TOOL_SHOWN_BYTES)), None);
     assert!(shown.blobs.is_empty() && shown.metadata.is_empty());
     let long = "x".repeat(limits::TOOL_SHOWN_BYTES + 1);
-    let outcome = of(text(&long), None);
+    let outcome = build(text(&long), None);
     assert_eq!((outcome.result, &outcome.blobs[0].bytes[..]), (json!(long), long.as_bytes()));
     assert_eq!(outcome.metadata["whole"], json!({"blob": outcome.blobs[0].sha256}));
 }
 
 #[test]
-fn a_text_that_comes_again_under_a_name_is_said_once() {
+fn text_repeated_in_structured_content_is_stored_once() {
     for (said, structured, result) in [
         ("Two\nlines\n", json!({"content": "Two\nlines"}), json!("Two\nlines\n")),
         ("42", json!({"result": 42}), json!("42")),
@@ -108,31 +109,31 @@ fn a_text_that_comes_again_under_a_name_is_said_once() {
         ("Two", json!({"content": "Three"}), json!("Two\n\n{\"content\":\"Three\"}")),
         ("a", json!({"a": "a", "b": 1}), json!("a\n\n{\"a\":\"a\",\"b\":1}")),
     ] {
-        assert_eq!(of(text(said), Some(structured)).result, result, "{said}");
+        assert_eq!(build(text(said), Some(structured)).result, result, "{said}");
     }
 }
 
 #[test]
-fn a_result_without_end_is_kept_up_to_its_bound() {
-    let outcome = of(text(&"y".repeat(limits::TOOL_BLOB_BYTES + 5)), None);
+fn endless_result_is_kept_up_to_its_bound() {
+    let outcome = build(text(&"y".repeat(limits::TOOL_BLOB_BYTES + 5)), None);
     assert_eq!(outcome.blobs[0].bytes.len(), limits::TOOL_BLOB_BYTES);
     assert_eq!(outcome.metadata["cut"]["bytes"], limits::TOOL_BLOB_BYTES + 5);
 }
 
 #[test]
-fn images_are_what_their_bytes_say() {
-    let image = |mime: &str, bytes: &'static [u8]| Part::Image { mime: mime.into(), bytes: bytes.into() };
+fn image_type_is_detected_from_bytes() {
+    let image = |mime: &str, bytes: &'static [u8]| ResultPart::Image { mime: mime.into(), bytes: bytes.into() };
     let parts = vec![
-        Part::Text("See.".into()),
+        ResultPart::Text("See.".into()),
         image("text/html", PNG),
         image("image/png", b"<svg onload=alert(1)>"),
         image("image/svg+xml; charset=x", b"<svg>"),
-        Part::Other { mime: "nonsense \0".into(), bytes: JPEG.into() },
-        Part::Other { mime: "nonsense".into(), bytes: (&[0u8, 1][..]).into() },
+        ResultPart::Other { mime: "nonsense \0".into(), bytes: JPEG.into() },
+        ResultPart::Other { mime: "nonsense".into(), bytes: (&[0u8, 1][..]).into() },
         image("image/webp", WEBP),
         image("image/gif", b"GIF89a;"),
     ];
-    let outcome = of(parts, None);
+    let outcome = build(parts, None);
     assert_eq!(outcome.result, "See.");
     let of_each = |key: &str, field: &str| -> Vec<String> {
         outcome.metadata[key].as_array().unwrap().iter().map(|one| one[field].as_str().unwrap().to_owned()).collect()
@@ -148,27 +149,31 @@ fn images_are_what_their_bytes_say() {
 }
 
 #[test]
-fn images_beyond_the_bounds_are_files_or_named_and_left_out() {
+fn images_beyond_bounds_become_files_or_are_left_out() {
     let numbered = |n: usize| Bytes::from([PNG, n.to_string().as_bytes()].concat());
-    let parts = (0..40).map(|n| Part::Image { mime: "image/png".into(), bytes: numbered(n) }).collect();
-    let outcome = of(parts, None);
+    let parts = (0..40).map(|n| ResultPart::Image { mime: "image/png".into(), bytes: numbered(n) }).collect();
+    let outcome = build(parts, None);
     assert_eq!(outcome.metadata["images"].as_array().unwrap().len(), limits::TOOL_IMAGES);
     assert_eq!(outcome.metadata["files"].as_array().unwrap().len(), limits::TOOL_IMAGES);
     assert_eq!(outcome.result.as_str().unwrap().matches("left out").count(), 40 - 2 * limits::TOOL_IMAGES);
 
-    let huge = |n: u8| Part::Other { mime: "video/mp4".into(), bytes: vec![n; limits::TOOL_BLOB_BYTES / 2].into() };
-    let outcome = of(vec![huge(1), huge(2), huge(3), huge(1)], None);
+    let huge =
+        |n: u8| ResultPart::Other { mime: "video/mp4".into(), bytes: vec![n; limits::TOOL_BLOB_BYTES / 2].into() };
+    let outcome = build(vec![huge(1), huge(2), huge(3), huge(1)], None);
     assert_eq!(outcome.metadata["files"].as_array().unwrap().len(), 2);
     assert_eq!(outcome.result.as_str().unwrap().matches("left out").count(), 2);
     assert!(outcome.blobs.iter().map(|blob| blob.bytes.len()).sum::<usize>() <= limits::TOOL_BLOB_BYTES);
 }
 
 #[test]
-fn a_fate_is_said_where_a_page_shows_it() {
-    assert_eq!(Value::Object(said(Fate::TimedOut, "too slow").metadata), json!({"timed_out": true}));
-    assert_eq!(Value::Object(said(Fate::Crashed, "gone").metadata), json!({"crashed": true}));
-    assert_eq!(Value::Object(said(Fate::Failed, "no").metadata), json!({}));
-    let (text, invalid) = decoded(b"a\xffb\xc3");
+fn call_outcome_is_in_metadata() {
+    assert_eq!(Value::Object(text_result(CallOutcome::TimedOut, "too slow").metadata), json!({"timed_out": true}));
+    assert_eq!(Value::Object(text_result(CallOutcome::Crashed, "gone").metadata), json!({"crashed": true}));
+    assert_eq!(Value::Object(text_result(CallOutcome::Failed, "no").metadata), json!({}));
+    let (text, invalid) = decode_lossy(b"a\xffb\xc3");
     assert_eq!((text.as_str(), invalid), ("a\u{fffd}b\u{fffd}", 2));
-    assert_eq!(with_invalid(said(Fate::Done, &text), invalid).metadata["cleaned"], json!({"invalid": 2}));
+    assert_eq!(
+        note_invalid_bytes(text_result(CallOutcome::Done, &text), invalid).metadata["cleaned"],
+        json!({"invalid": 2})
+    );
 }

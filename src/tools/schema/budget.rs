@@ -22,11 +22,11 @@ thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
 }
 
-struct Spent;
+struct BudgetSpent;
 
-struct Count;
+struct CountingKeyword;
 
-impl Keyword<'_> for Count {
+impl Keyword<'_> for CountingKeyword {
     fn validate(&self, _: &Value) -> Result<(), ValidationError<'static>> {
         spend();
         Ok(())
@@ -42,21 +42,21 @@ fn spend() {
     match LEFT.get().checked_sub(1) {
         Some(left) => LEFT.set(left),
         // No panic: nothing is wrong, and nothing is printed.
-        None => resume_unwind(Box::new(Spent)),
+        None => resume_unwind(Box::new(BudgetSpent)),
     }
 }
 
 /// The keyword, as a validator is given it.
-pub fn keyword<'a>(
+pub fn counting_keyword<'a>(
     _: &'a Map<String, Value>,
     _: &'a Value,
     _: Location,
 ) -> Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
-    Ok(Box::new(Count))
+    Ok(Box::new(CountingKeyword))
 }
 
 /// The schema with the keyword in every place that is one.
-pub fn counting(schema: &Value) -> Value {
+pub fn with_counting(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
             let mut counting: Map<String, Value> = Map::new();
@@ -65,27 +65,27 @@ pub fn counting(schema: &Value) -> Value {
                 let value = match (keyword.as_str(), value) {
                     (keyword, value) if NO_SCHEMAS.contains(&keyword) => value.clone(),
                     (keyword, Value::Object(named)) if NAMED.contains(&keyword) => {
-                        named.iter().map(|(name, schema)| (name.clone(), self::counting(schema))).collect()
+                        named.iter().map(|(name, schema)| (name.clone(), self::with_counting(schema))).collect()
                     }
-                    (_, value) => self::counting(value),
+                    (_, value) => self::with_counting(value),
                 };
                 counting.insert(keyword.clone(), value);
             }
             Value::Object(counting)
         }
-        Value::Array(all) => all.iter().map(counting).collect(),
+        Value::Array(all) => all.iter().map(with_counting).collect(),
         other => other.clone(),
     }
 }
 
 /// What the check gives, unless it counts further than `steps`.
-pub fn within<T>(steps: u64, check: impl FnOnce() -> T) -> Option<T> {
+pub fn run_within<T>(steps: u64, check: impl FnOnce() -> T) -> Option<T> {
     LEFT.set(steps);
     let given = catch_unwind(AssertUnwindSafe(check));
     LEFT.set(u64::MAX);
     match given {
         Ok(given) => Some(given),
-        Err(reason) if reason.is::<Spent>() => None,
+        Err(reason) if reason.is::<BudgetSpent>() => None,
         Err(reason) => resume_unwind(reason),
     }
 }

@@ -14,8 +14,8 @@ const CHAIN: usize = 200;
 const SAME_VALUE: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
 
 /// Whether a value is nested deeper than this; looks no deeper.
-pub fn deeper_than(value: &Value, levels: usize) -> bool {
-    let inner = |value: &Value| levels == 0 || deeper_than(value, levels - 1);
+pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
+    let inner = |value: &Value| levels == 0 || is_deeper_than(value, levels - 1);
     match value {
         Value::Array(items) => items.iter().any(inner),
         Value::Object(members) => members.values().any(inner),
@@ -25,7 +25,7 @@ pub fn deeper_than(value: &Value, levels: usize) -> bool {
 
 /// Whether one value, without those inside it, would be asked about more often than is sensible.
 pub fn fans_out(schema: &Value) -> bool {
-    let mut walk = Walk { root: schema, known: HashMap::new(), chain: 0 };
+    let mut walk = ReferenceWalk { root: schema, known: HashMap::new(), chain: 0 };
     let mut places = vec![schema];
     while let Some(place) = places.pop() {
         if walk.count(place) > STEPS {
@@ -40,14 +40,14 @@ pub fn fans_out(schema: &Value) -> bool {
     false
 }
 
-struct Walk<'a> {
+struct ReferenceWalk<'a> {
     root: &'a Value,
     /// Steps by place in the schema; nothing while they are counted, where a reference comes back to itself.
     known: HashMap<*const Value, Option<u64>>,
     chain: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ReferenceWalk<'a> {
     fn count(&mut self, schema: &'a Value) -> u64 {
         let Value::Object(members) = schema else { return 1 };
         match self.known.get(&std::ptr::from_ref(schema)) {

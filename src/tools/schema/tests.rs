@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn search() -> Value {
+fn search_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -20,8 +20,11 @@ fn search() -> Value {
 }
 
 #[test]
-fn arguments_are_held_against_the_schema_and_faults_name_their_place() {
-    assert_eq!(check_arguments(&search(), &json!({"query": "x", "limit": 2, "tags": ["a"], "mode": "fast"})), Ok(()));
+fn arguments_are_checked_and_faults_name_their_place() {
+    assert_eq!(
+        check_arguments(&search_schema(), &json!({"query": "x", "limit": 2, "tags": ["a"], "mode": "fast"})),
+        Ok(())
+    );
     for (arguments, words) in [
         (json!({}), vec!["the arguments: \"query\" is a required property"]),
         (json!({"query": 1}), vec!["`/query`: the value is not of type \"string\""]),
@@ -32,7 +35,7 @@ fn arguments_are_held_against_the_schema_and_faults_name_their_place() {
         (json!([]), vec!["the arguments: the value is not of type \"object\""]),
         (json!(null), vec!["not of type"]),
     ] {
-        let said = check_arguments(&search(), &arguments).unwrap_err();
+        let said = check_arguments(&search_schema(), &arguments).unwrap_err();
         for word in words {
             assert!(said.contains(word), "{arguments}: {said}");
         }
@@ -40,19 +43,19 @@ fn arguments_are_held_against_the_schema_and_faults_name_their_place() {
 }
 
 #[test]
-fn what_is_said_of_bad_arguments_is_short_whatever_they_are() {
+fn fault_description_is_bounded() {
     let long = "x".repeat(100_000);
     let many: serde_json::Map<String, Value> =
         (0..1_000).map(|n| (format!("{n}{}", "y".repeat(1_000)), json!(n))).collect();
     for arguments in [json!({"query": long}), json!({"query": 1, "tags": vec![1; 1_000]}), Value::Object(many)] {
-        let said = check_arguments(&search(), &arguments).unwrap_err();
+        let said = check_arguments(&search_schema(), &arguments).unwrap_err();
         assert!(said.len() < 4_000, "{}", said.len());
         assert!(!said.contains(&"x".repeat(500)));
     }
 }
 
 #[test]
-fn a_schema_is_of_the_draft_that_it_names() {
+fn schema_uses_draft_that_it_names() {
     let of = |draft: Option<&str>| {
         let mut schema = json!({"type": "array", "items": [{"type": "string"}], "additionalItems": false});
         if let Some(draft) = draft {
@@ -73,7 +76,7 @@ fn a_schema_is_of_the_draft_that_it_names() {
 }
 
 #[test]
-fn what_is_no_schema_or_reaches_outside_is_refused() {
+fn invalid_or_external_schema_is_refused() {
     let deep = (0..100).fold(json!({}), |inner, _| json!({"not": inner}));
     let fan: serde_json::Map<String, Value> = (0..40)
         .map(|n| {
@@ -103,7 +106,7 @@ fn what_is_no_schema_or_reaches_outside_is_refused() {
 }
 
 #[test]
-fn a_schema_that_refers_to_itself_ends() {
+fn self_referencing_schema_terminates() {
     let loops = [
         json!({"$ref": "#"}),
         json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]}),
@@ -124,7 +127,7 @@ fn a_schema_that_refers_to_itself_ends() {
 }
 
 #[test]
-fn a_value_nested_in_a_schema_that_asks_twice_is_asked_a_bounded_number_of_times() {
+fn nested_checks_are_bounded_for_doubling_schema() {
     let schema = json!({"properties": {"a": {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}, "n": {"type": "integer"}}});
     let nested = |end: Value| (0..60).fold(end, |inner, _| json!({"a": inner}));
     assert_eq!(check_arguments(&schema, &nested(json!({"n": 1}))), Ok(()));
@@ -133,7 +136,7 @@ fn a_value_nested_in_a_schema_that_asks_twice_is_asked_a_bounded_number_of_times
 }
 
 #[test]
-fn patterns_take_no_longer_than_their_text() {
+fn patterns_run_in_linear_time() {
     let schema = json!({"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
     let hostile = format!("{}!", "a".repeat(100_000));
     assert!(check_arguments(&schema, &json!({"a": hostile})).is_err());

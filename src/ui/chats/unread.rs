@@ -5,54 +5,58 @@ use crate::browser::local_store;
 use crate::domain::ChatId;
 
 /// Where the browser keeps it.
-const KEPT: &str = "unread-chats";
+const STORAGE_KEY: &str = "unread-chats";
 
 /// What is known of the chats in which replies run or ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Watched {
+pub struct ReplyTracker {
     /// A reply was being written when it was looked at last.
     running: Vec<ChatId>,
     /// A reply ended, and the chat was not looked at since.
     pub unread: Vec<ChatId>,
 }
 
-impl Watched {
+impl ReplyTracker {
     /// As the browser keeps it.
-    pub fn kept() -> Self {
-        local_store::get(KEPT).map(|text| Self::read(&text)).unwrap_or_default()
+    pub fn load() -> Self {
+        local_store::get(STORAGE_KEY).map(|text| Self::parse(&text)).unwrap_or_default()
     }
 
     /// Keeps it for the next page and for the other tabs.
-    pub fn keep(&self) {
-        if *self == Self::default() { local_store::remove(KEPT) } else { local_store::put(KEPT, &self.text()) }
+    pub fn save(&self) {
+        if *self == Self::default() {
+            local_store::remove(STORAGE_KEY)
+        } else {
+            local_store::put(STORAGE_KEY, &self.serialized())
+        }
     }
 
-    fn read(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let ids = |text: &str| text.split(',').filter_map(|id| id.parse().ok()).collect();
         let (running, unread) = text.split_once('|').unwrap_or_default();
         Self { running: ids(running), unread: ids(unread) }
     }
 
-    fn text(&self) -> String {
+    fn serialized(&self) -> String {
         let ids = |ids: &[ChatId]| ids.iter().map(ChatId::to_string).collect::<Vec<_>>().join(",");
         format!("{}|{}", ids(&self.running), ids(&self.unread))
     }
 
     /// A reply began here: its end must be seen however short it is.
-    pub fn began(&mut self, chat: ChatId) {
+    pub fn reply_started(&mut self, chat: ChatId) {
         if !self.running.contains(&chat) {
             self.running.push(chat);
         }
     }
 
     /// Somebody looks at the chat, in which no reply is being written.
-    pub fn seen(&mut self, chat: ChatId) {
+    pub fn mark_seen(&mut self, chat: ChatId) {
         self.running.retain(|other| *other != chat);
         self.unread.retain(|other| *other != chat);
     }
 
-    /// Takes over which replies run now, while `looked_at` is on screen; gives the chats in which one has ended.
-    pub fn take(&mut self, now: impl IntoIterator<Item = ChatId>, looked_at: Option<ChatId>) -> Vec<ChatId> {
+    /// Takes over which replies run now, while `scan_limit` is on screen; gives the chats in which one has ended.
+    pub fn update_running(&mut self, now: impl IntoIterator<Item = ChatId>, looked_at: Option<ChatId>) -> Vec<ChatId> {
         let now: Vec<ChatId> = now.into_iter().collect();
         let ended: Vec<ChatId> = self.running.iter().copied().filter(|chat| !now.contains(chat)).collect();
         self.unread.extend(ended.iter().copied());
@@ -74,41 +78,41 @@ mod tests {
     }
 
     #[test]
-    fn a_chat_is_unread_from_the_end_of_its_reply_until_it_is_looked_at() {
-        let mut watched = Watched::default();
-        assert_eq!(watched.take([id(1), id(2)], Some(id(1))), []);
+    fn chat_is_unread_from_end_of_reply_until_it_is_seen() {
+        let mut watched = ReplyTracker::default();
+        assert_eq!(watched.update_running([id(1), id(2)], Some(id(1))), []);
         assert_eq!(watched.unread, []);
         // Both end; one is on screen.
-        assert_eq!(watched.take([], Some(id(1))), [id(1), id(2)]);
+        assert_eq!(watched.update_running([], Some(id(1))), [id(1), id(2)]);
         assert_eq!(watched.unread, [id(2)]);
         // It stays so, over a reload too, until it is opened.
-        assert_eq!(watched.take([], None), []);
-        let mut again = Watched::read(&watched.text());
+        assert_eq!(watched.update_running([], None), []);
+        let mut again = ReplyTracker::parse(&watched.serialized());
         assert_eq!(again, watched);
-        again.seen(id(2));
-        assert_eq!(again, Watched::default());
+        again.mark_seen(id(2));
+        assert_eq!(again, ReplyTracker::default());
         // Answered again, it is not unread but running.
-        assert_eq!(watched.take([id(2)], None), []);
+        assert_eq!(watched.update_running([id(2)], None), []);
         assert_eq!(watched.unread, []);
     }
 
     #[test]
-    fn a_reply_that_is_over_before_anybody_looks_is_not_missed() {
-        let mut watched = Watched::default();
-        watched.began(id(3));
-        watched.began(id(3));
-        assert_eq!(watched.take([], None), [id(3)]);
+    fn reply_that_ends_before_first_poll_is_unread() {
+        let mut watched = ReplyTracker::default();
+        watched.reply_started(id(3));
+        watched.reply_started(id(3));
+        assert_eq!(watched.update_running([], None), [id(3)]);
         assert_eq!(watched.unread, [id(3)]);
         // One whose end was seen is not unread afterwards.
-        watched.began(id(4));
-        watched.seen(id(4));
-        assert_eq!(watched.take([], None), []);
+        watched.reply_started(id(4));
+        watched.mark_seen(id(4));
+        assert_eq!(watched.update_running([], None), []);
     }
 
     #[test]
-    fn nonsense_in_the_browsers_store_is_nothing() {
+    fn invalid_stored_text_is_empty() {
         for text in ["", "|", "x", "1,2|3", ",,|,,"] {
-            assert_eq!(Watched::read(text), Watched::default(), "{text}");
+            assert_eq!(ReplyTracker::parse(text), ReplyTracker::default(), "{text}");
         }
     }
 }

@@ -5,14 +5,14 @@ use leptos::ev::{self, BeforeUnloadEvent, DragEvent};
 use leptos::html::Input;
 use leptos::prelude::*;
 
-use super::attaching::Attaching;
-use super::queue::Queue;
+use super::attachment_queue::AttachmentQueue;
+use super::attachments::MessageAttachments;
 use super::state::ComposerState;
 use crate::browser::files;
-use crate::ui::erased::{effect, live, view};
+use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
-use crate::ui::transcript::verbs::Verbs;
-use crate::ui::words::attaching as words;
+use crate::ui::messages::attachments as words;
+use crate::ui::transcript::turn_commands::TurnCommands;
 
 /// The input's id, for its label.
 const INPUT: &str = "attach-files";
@@ -39,7 +39,7 @@ pub fn AttachButton() -> impl IntoView {
 /// Chooses files, as a button.
 #[component]
 pub fn AttachInput(
-    attaching: Attaching,
+    attaching: MessageAttachments,
     /// Unique on the page, for its label.
     #[prop(into)]
     id: String,
@@ -48,7 +48,7 @@ pub fn AttachInput(
     // Files may have been chosen before the page listened.
     effect(move || {
         if let Some(input) = input.get() {
-            attaching.add(files::taken(&input));
+            attaching.add(files::take_input_files(&input));
         }
     });
     view! {
@@ -60,7 +60,7 @@ pub fn AttachInput(
             name="files"
             multiple
             aria-label=words::attach()
-            on:change=move |event| attaching.add(files::chosen(&event))
+            on:change=move |event| attaching.add(files::chosen_files(&event))
         />
         <label class="button bare" for=id title=words::attach()>
             <Icon name="attach"/>
@@ -74,13 +74,13 @@ pub fn AttachInput(
 pub fn DropTarget() -> impl IntoView {
     let own = expect_context::<ComposerState>().attaching;
     // While a message is edited, files are for that one.
-    let verbs = use_context::<Verbs>();
+    let verbs = use_context::<TurnCommands>();
     let edited = move || verbs.and_then(|verbs| verbs.attaching.try_get_value().flatten());
     let all = move || edited().into_iter().chain([own]);
     let is_over = RwSignal::new(false);
     effect(move || {
         let over = window_event_listener(ev::dragover, move |event: DragEvent| {
-            if files::is_dragged(&event) {
+            if files::has_dragged_files(&event) {
                 // Without this the browser would open the file in the place of the page.
                 event.prevent_default();
                 if !is_over.get_untracked() {
@@ -95,16 +95,16 @@ pub fn DropTarget() -> impl IntoView {
             }
         });
         let dropped = window_event_listener(ev::drop, move |event: DragEvent| {
-            if files::is_dragged(&event) {
+            if files::has_dragged_files(&event) {
                 event.prevent_default();
                 is_over.set(false);
-                edited().unwrap_or(own).add(files::dropped(&event));
+                edited().unwrap_or(own).add(files::dropped_files(&event));
             }
         });
-        let online = window_event_listener(ev::online, move |_| all().for_each(Attaching::retry_lost));
+        let online = window_event_listener(ev::online, move |_| all().for_each(MessageAttachments::retry_lost));
         // No page can keep files that are half sent; what is attached is in the draft.
         let leaving = window_event_listener(ev::beforeunload, move |event: BeforeUnloadEvent| {
-            if all().any(|attaching| attaching.queue.with_untracked(Queue::is_unfinished)) {
+            if all().any(|attaching| attaching.queue.with_untracked(AttachmentQueue::is_unfinished)) {
                 event.prevent_default();
             }
         });
@@ -116,7 +116,7 @@ pub fn DropTarget() -> impl IntoView {
             leaving.remove();
         });
     });
-    live(move || {
+    live_view(move || {
         is_over.get().then(|| {
             let what = if edited().is_some() { words::drop_on_edit() } else { words::drop_here() };
             view! { <DropShade what/> }

@@ -3,54 +3,54 @@
 
 use leptos::prelude::*;
 
-use super::attaching::Attaching;
-use super::queue::{Item, State};
+use super::attachment_queue::{AttachmentState, QueuedAttachment};
+use super::attachments::MessageAttachments;
 use super::state::ComposerState;
 use crate::browser::focus;
-use crate::domain::attachment::{Attachment, Standing};
-use crate::ui::drawn::picture;
-use crate::ui::erased::{live, rows, view};
+use crate::domain::attachment::{Attachment, ReferenceStatus};
+use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::{Icon, reference_chip};
-use crate::ui::markdown::view::drawn;
-use crate::ui::words;
-use crate::ui::words::attaching as said;
+use crate::ui::markdown::view::draw_static;
+use crate::ui::messages;
+use crate::ui::messages::attachments as said;
+use crate::ui::tool_rendering::picture;
 
 /// The list; nothing while nothing is attached.
 #[component]
-pub fn AttachedList(attaching: Attaching) -> impl IntoView {
+pub fn AttachedList(attaching: MessageAttachments) -> impl IntoView {
     let items = move || attaching.queue.with(|queue| queue.items().to_vec());
     let is_empty = move || attaching.queue.with(|queue| queue.items().is_empty());
     view! {
         <ul class="attached" aria-label=said::attachments() hidden=is_empty>
-            {rows(items, |item| u128::from(item.id), move |item| view! { <Row attaching first=item/> })}
+            {keyed_rows(items, |item| u128::from(item.id), move |item| view! { <Row attaching first=item/> })}
         </ul>
     }
 }
 
 #[component]
-fn Row(attaching: Attaching, first: Item) -> impl IntoView {
+fn Row(attaching: MessageAttachments, first: QueuedAttachment) -> impl IntoView {
     let id = first.id;
-    let item = Memo::new(move |before: Option<&Item>| {
+    let item = Memo::new(move |before: Option<&QueuedAttachment>| {
         let now = attaching.queue.with(|queue| queue.find(id).cloned());
         now.or_else(|| before.cloned()).unwrap_or_else(|| first.clone())
     });
     // How far it is must not draw the whole of it again.
     let kind = Memo::new(move |_| match item.get().state {
-        State::Sending(_) => State::Sending(0),
+        AttachmentState::Sending(_) => AttachmentState::Sending(0),
         other => other,
     });
     let is_selected = move || attaching.selected.get() == Some(id);
     view! {
-        <li class="attached-item" class:is-selected=is_selected data-state=move || word(&kind.get())>
-            {live(move || inside(attaching, item, &kind.get()))}
-            {live(move || {
+        <li class="attached-item" class:is-selected=is_selected data-state=move || state_word(&kind.get())>
+            {live_view(move || item_body(attaching, item, &kind.get()))}
+            {live_view(move || {
                 let name = item.with(|item| item.name.clone());
                 let can_retry = match kind.get() {
-                    State::Failed { can_retry, encodings, .. } => can_retry && encodings.is_empty(),
-                    state => state == State::Lost,
+                    AttachmentState::Failed { can_retry, encodings, .. } => can_retry && encodings.is_empty(),
+                    state => state == AttachmentState::Lost,
                 };
                 can_retry.then(|| view! {
-                    <button type="button" class="button bare" aria-label=said::again(&name) title=said::try_again()
+                    <button type="button" class="button bare" aria-label=said::retry_upload(&name) title=said::try_again()
                         on:click=move |_| attaching.retry(id)>
                         <Icon name="retry"/>
                     </button>
@@ -62,15 +62,18 @@ fn Row(attaching: Attaching, first: Item) -> impl IntoView {
 }
 
 #[component]
-fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
+fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> impl IntoView {
     let id = item.with_untracked(|item| item.id);
     let key = move || match item.get().state {
-        State::Ready { attachment, .. } => attachment.key(),
+        AttachmentState::Ready { attachment, .. } => attachment.dedup_key(),
         _ => String::new(),
     };
     // What is on its way is cancelled, what is here is taken away.
-    let is_on_its_way =
-        move || item.with(|item| matches!(item.state, State::Waiting | State::Sending(_) | State::Lost));
+    let is_on_its_way = move || {
+        item.with(|item| {
+            matches!(item.state, AttachmentState::Waiting | AttachmentState::Sending(_) | AttachmentState::Lost)
+        })
+    };
     let label = move || {
         let name = item.with(|item| item.name.clone());
         if is_on_its_way() { said::cancel(&name) } else { said::remove(&name) }
@@ -78,7 +81,7 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
     let remove = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
         attaching.remove(id);
-        to_the_words(attaching.form);
+        focus_after_removal(attaching.form);
     };
     view! {
         <button
@@ -88,7 +91,7 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
             name="detach"
             value=key
             aria-label=label
-            title=move || if is_on_its_way() { words::cancel() } else { said::remove_attachment() }
+            title=move || if is_on_its_way() { messages::cancel() } else { said::remove_attachment() }
             on:click=remove
         >
             <Icon name="close"/>
@@ -97,33 +100,34 @@ fn RemoveButton(attaching: Attaching, item: Memo<Item>) -> impl IntoView {
 }
 
 /// The button that had the focus is gone: to the next attachment, else to the words.
-fn to_the_words(form: &'static str) {
+fn focus_after_removal(form: &'static str) {
     request_animation_frame(move || {
-        if focus::is_free() && !focus::on(&format!("{form} .attached-item button[name=detach]")) {
-            focus::on(&format!("{form} textarea"));
+        if focus::is_unfocused() && !focus::focus_first(&format!("{form} .attached-item button[name=detach]")) {
+            focus::focus_first(&format!("{form} textarea"));
         }
     });
 }
 
-fn inside(attaching: Attaching, item: Memo<Item>, kind: &State) -> AnyView {
+fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: &AttachmentState) -> AnyView {
     let (name, bytes) = item.with_untracked(|item| (item.name.clone(), item.bytes));
     let status = match kind {
-        State::Ready { attachment, standing } => {
+        AttachmentState::Ready { attachment, standing } => {
             let Attachment { content, card } = attachment.as_ref();
-            let is_gone = *standing == Some(Standing::Deleted);
-            return match picture::picture(content, card).filter(|_| !is_gone) {
+            let is_gone = *standing == Some(ReferenceStatus::Deleted);
+            return match picture::picture_part(content, card).filter(|_| !is_gone) {
                 Some(small) => {
                     let title = card.title.clone();
                     view! {
-                        <span class="attached-picture">{drawn(&[small])}<bdi class="chip-text">{title}</bdi></span>
+                        <span class="attached-picture">{draw_static(&[small])}<bdi class="chip-text">{title}</bdi></span>
                     }
                 }
                 None => reference_chip(content, card, *standing),
             };
         }
-        State::Waiting => view! { <span class="hint">{said::waiting()}</span> },
-        State::Sending(_) => {
-            let sent = move || item.with(|item| if let State::Sending(sent) = item.state { sent } else { bytes });
+        AttachmentState::Waiting => view! { <span class="hint">{said::waiting()}</span> },
+        AttachmentState::Sending(_) => {
+            let sent =
+                move || item.with(|item| if let AttachmentState::Sending(sent) = item.state { sent } else { bytes });
             let label = said::sending("", &[&name]);
             view! {
                 <progress max=bytes.max(1).to_string() value=move || sent().to_string() aria-label=label></progress>
@@ -132,10 +136,10 @@ fn inside(attaching: Attaching, item: Memo<Item>, kind: &State) -> AnyView {
                 </span>
             }
         }
-        State::Lost => view! { <span class="hint">{said::lost()}</span> },
-        State::Failed { why, encodings, .. } => {
+        AttachmentState::Lost => view! { <span class="hint">{said::lost()}</span> },
+        AttachmentState::Failed { why, encodings, .. } => {
             let id = item.with_untracked(|item| item.id);
-            let encodings = encodings.iter().map(|encoding| as_encoding(attaching, id, &name, encoding));
+            let encodings = encodings.iter().map(|encoding| encoding_button(attaching, id, &name, encoding));
             view! { <span class="problem">{why.clone()}</span>{encodings.collect_view()} }.into_any()
         }
     };
@@ -148,13 +152,13 @@ fn inside(attaching: Attaching, item: Memo<Item>, kind: &State) -> AnyView {
 }
 
 /// Says in which encoding the file is, and has it read so.
-fn as_encoding(attaching: Attaching, id: u32, name: &str, encoding: &str) -> AnyView {
+fn encoding_button(attaching: MessageAttachments, id: u32, name: &str, encoding: &str) -> AnyView {
     let chosen = encoding.to_owned();
     view! {
         <button type="button" class="button bare strong" aria-label=said::read_file_as(name, encoding)
             on:click=move |_| {
-                attaching.retry_as(id, chosen.clone());
-                to_the_words(attaching.form);
+                attaching.retry_with_encoding(id, chosen.clone());
+                focus_after_removal(attaching.form);
             }>
             {said::read_as(encoding)}
         </button>
@@ -163,30 +167,30 @@ fn as_encoding(attaching: Attaching, id: u32, name: &str, encoding: &str) -> Any
 }
 
 /// For the style and for tests.
-fn word(state: &State) -> &'static str {
+fn state_word(state: &AttachmentState) -> &'static str {
     match state {
-        State::Waiting => "waiting",
-        State::Sending(_) => "sending",
-        State::Ready { .. } => "ready",
-        State::Lost => "lost",
-        State::Failed { .. } => "failed",
+        AttachmentState::Waiting => "waiting",
+        AttachmentState::Sending(_) => "sending",
+        AttachmentState::Ready { .. } => "ready",
+        AttachmentState::Lost => "lost",
+        AttachmentState::Failed { .. } => "failed",
     }
 }
 
 /// How far the files are that a message waits for, or that it waits for its path, and the way to have it wait no longer.
 #[component]
-pub fn WaitingNote(attaching: Attaching, waits: RwSignal<bool>, stop_waiting: Callback<()>) -> impl IntoView {
+pub fn WaitingNote(attaching: MessageAttachments, waits: RwSignal<bool>, stop_waiting: Callback<()>) -> impl IntoView {
     let progress = move || match attaching.queue.with(|queue| queue.progress()) {
         Some((number, total)) => said::uploading(number, total),
-        None => words::follows_path().to_owned(),
+        None => messages::follows_path().to_owned(),
     };
-    live(move || {
+    live_view(move || {
         waits.get().then(|| {
             view! {
                 <p class="hint attached-note">
                     <span>{progress}</span>
                     <button type="button" class="button bare strong" on:click=move |_| stop_waiting.run(())>
-                        {words::cancel()}
+                        {messages::cancel()}
                     </button>
                 </p>
             }
@@ -202,29 +206,29 @@ pub fn AttachedNotes() -> impl IntoView {
     let stop_waiting = Callback::new(move |()| {
         state.stop_waiting();
         // Its button goes.
-        focus::on("#message");
+        focus::focus_first("#message");
     });
     let take = move |_| {
         let Some(text) = pasting.offer.get_untracked() else { return };
         pasting.offer.set(None);
         if let Some(area) = state.area.get_untracked() {
-            crate::browser::textarea::take_out(&area, &text, usize::MAX);
+            crate::browser::textarea::remove_text(&area, &text, usize::MAX);
         }
         attaching.add_text(text);
     };
     let keep = move |_| {
         pasting.offer.set(None);
-        focus::on("#message");
+        focus::focus_first("#message");
     };
     view! {
-        <WaitingNote attaching waits=state.waits stop_waiting/>
-        {live(move || pasting.offer.get().map(|text| view! {
+        <WaitingNote attaching waits=state.sends_when_ready stop_waiting/>
+        {live_view(move || pasting.offer.get().map(|text| view! {
             <p class="hint attached-note">
                 <span>{said::long_paste(text.chars().count())}</span>
                 <button type="button" class="button bare strong" on:click=take>{said::attach_as_document()}</button>
                 <button type="button" class="button bare" on:click=keep>{said::keep_as_text()}</button>
             </p>
         }))}
-        {live(move || pasting.has_key.get().then(|| view! { <p class="hint warning">{said::looks_like_key()}</p> }))}
+        {live_view(move || pasting.has_key.get().then(|| view! { <p class="hint warning">{said::looks_like_key()}</p> }))}
     }
 }

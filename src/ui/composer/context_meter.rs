@@ -4,8 +4,8 @@
 use leptos::prelude::*;
 
 use crate::ui::composer::state::ComposerState;
-use crate::ui::erased::{live, view};
-use crate::ui::words::spent as said;
+use crate::ui::erased::{live_view, view};
+use crate::ui::messages::usage as said;
 
 /// Of the context, in percent, from which there is a bar, a warning, and an explanation.
 const BAR: u64 = 60;
@@ -20,7 +20,7 @@ pub fn ContextMeter(#[prop(into)] used: Signal<Option<u64>>) -> impl IntoView {
         let of = state.model()?.context_tokens.filter(|of| *of > 0)?;
         Some((used.get()?, of))
     });
-    live(move || {
+    live_view(move || {
         let (used, of) = fill.get()?;
         let percent = used.saturating_mul(100) / of;
         let warning = match percent {

@@ -1,8 +1,8 @@
 //! Drafts: what is written but not sent is kept on the server, and in the browser until the server has it (ux.md 10.6).
 
-mod copy;
-mod flight;
-mod sameness;
+mod draft_merge;
+mod local_copy;
+mod pending_saves;
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use flight::Flight;
-pub use sameness::same;
-use sameness::{behind, is_empty, merged, says_same};
+pub use draft_merge::is_same_draft;
+use draft_merge::{append_to_held, is_empty_draft, is_same_message, merge_three_way};
+use pending_saves::PendingSaves;
 
 use crate::api::drafts::save_draft;
 use crate::api::error::ApiError;
@@ -38,17 +38,17 @@ pub struct DraftKeeper {
     timer: StoredValue<Option<TimeoutHandle>>,
     /// What is on its way as a message. Saving it meanwhile would bring it back as a draft.
     held: StoredValue<Option<DraftView>>,
-    flight: StoredValue<Flight>,
+    flight: StoredValue<PendingSaves>,
     /// What is being saved at this moment.
     saving: StoredValue<Option<DraftView>>,
     /// What another tab stored after something else was typed here.
-    pub elsewhere: RwSignal<Option<DraftView>>,
+    pub conflicting: RwSignal<Option<DraftView>>,
     /// Whether the server did not take the last save.
     pub is_unsaved: RwSignal<bool>,
     /// How often it did not, one after the other.
     refused: StoredValue<u32>,
     /// Changes when it is time to offer the draft again.
-    pub again: RwSignal<u32>,
+    pub retry_tick: RwSignal<u32>,
     chats: Option<Chats>,
 }
 
@@ -61,12 +61,12 @@ impl DraftKeeper {
             current: StoredValue::new(draft),
             timer: StoredValue::new(None),
             held: StoredValue::new(None),
-            flight: StoredValue::new(Flight::default()),
+            flight: StoredValue::new(PendingSaves::default()),
             saving: StoredValue::new(None),
-            elsewhere: RwSignal::new(None),
+            conflicting: RwSignal::new(None),
             is_unsaved: RwSignal::new(false),
             refused: StoredValue::new(0),
-            again: RwSignal::new(0),
+            retry_tick: RwSignal::new(0),
             chats: use_context(),
         }
     }
@@ -87,31 +87,31 @@ impl DraftKeeper {
     }
 
     /// What is on screen.
-    pub fn current(self) -> DraftView {
+    pub fn current_draft(self) -> DraftView {
         self.current.get_value()
     }
 
     /// Takes over what is on screen now; it is saved when the typing pauses.
-    pub fn change(self, what: impl FnOnce(&mut DraftView)) {
+    pub fn update(self, what: impl FnOnce(&mut DraftView)) {
         self.current.update_value(what);
-        self.stop_clock();
+        self.cancel_timer();
         self.timer.set_value(set_timeout_with_handle(move || self.save(), PAUSE).ok());
     }
 
     /// Saves at once, if there is anything new: on leaving the box or the page.
     pub fn save(self) {
-        self.stop_clock();
+        self.cancel_timer();
         // A clock that an effect set when the composer was gone already rings for nobody.
         let Some(draft) = self.current.try_get_value() else { return };
         if let Some(held) = self.held.get_value() {
             // What came since is kept behind it, in this browser alone.
-            if let Some(both) = behind(&held, draft) {
-                self.copy(&both);
+            if let Some(both) = append_to_held(&held, draft) {
+                self.store_copy(&both);
             }
             return;
         }
         let saved = self.saved.get_value();
-        if same(&draft, &saved) {
+        if is_same_draft(&draft, &saved) {
             if self.is_unsaved.try_get_untracked() == Some(true) {
                 self.is_unsaved.set(false);
             }
@@ -119,10 +119,10 @@ impl DraftKeeper {
             return self.forget_other(&saved);
         }
         // The local copy is written first: the page may be gone before the server has answered.
-        self.copy(&draft);
+        self.store_copy(&draft);
         self.saving.set_value(Some(draft.clone()));
         let flight = self.flight.get_value();
-        flight.begin();
+        flight.start_save();
         spawn_local(async move {
             let sent = draft.clone();
             let rev = save_draft(self.chat_id, draft).await;
@@ -130,10 +130,10 @@ impl DraftKeeper {
                 // What was typed since is newer than what was saved.
                 self.renew_copy(rev);
             }
-            flight.end();
+            flight.finish_save();
             // The composer may have gone meanwhile, and its values with it.
-            let Some(is_current) = self.current.try_with_value(|current| same(current, &sent)) else { return };
-            self.saving.update_value(|saving| *saving = saving.take().filter(|saving| !says_same(saving, &sent)));
+            let Some(is_current) = self.current.try_with_value(|current| is_same_draft(current, &sent)) else { return };
+            self.saving.update_value(|saving| *saving = saving.take().filter(|saving| !is_same_message(saving, &sent)));
             let rev = match rev {
                 Ok(rev) => rev,
                 // The same again would be refused again; it stays in this browser.
@@ -144,8 +144,8 @@ impl DraftKeeper {
             };
             self.is_unsaved.set(false);
             self.refused.set_value(0);
-            let was_empty = self.saved.with_value(is_empty);
-            let is_empty = is_empty(&sent);
+            let was_empty = self.saved.with_value(is_empty_draft);
+            let is_empty = is_empty_draft(&sent);
             self.current.update_value(|current| current.rev = rev);
             let stored = DraftView { rev, ..sent };
             if is_current {
@@ -171,8 +171,8 @@ impl DraftKeeper {
         let doublings = self.refused.get_value().min(MOST_DOUBLINGS);
         self.refused.set_value(doublings + 1);
         let ring = move || {
-            self.stop_clock();
-            self.again.try_update(|count| *count += 1);
+            self.cancel_timer();
+            self.retry_tick.try_update(|count| *count += 1);
         };
         self.timer.set_value(set_timeout_with_handle(ring, AGAIN * 2u32.pow(doublings)).ok());
     }
@@ -184,57 +184,58 @@ impl DraftKeeper {
 
     /// Takes note of a newer draft on the server. Gives what is to be shown where nothing else was done here to what
     /// changed there; where something was, the newer draft is kept in `elsewhere`, unless it is empty: that one was sent.
-    pub fn heard(self, newer: DraftView) -> Option<DraftView> {
+    pub fn take_remote(self, newer: DraftView) -> Option<DraftView> {
         let (current, saved) = (self.current.get_value(), self.saved.get_value());
         if self.held.with_value(Option::is_some) || newer.rev <= saved.rev {
             return None;
         }
-        let is_own = self.saving.with_value(|saving| saving.as_ref().is_some_and(|saving| says_same(saving, &newer)));
+        let is_own =
+            self.saving.with_value(|saving| saving.as_ref().is_some_and(|saving| is_same_message(saving, &newer)));
         self.saved.set_value(newer.clone());
         self.current.update_value(|current| current.rev = newer.rev);
-        if is_own || says_same(&newer, &current) {
+        if is_own || is_same_message(&newer, &current) {
             return None;
         }
         // Words and attachments are apart: who quotes a document in one tab and types in the other loses neither.
-        let text = merged(&current.text, &saved.text, &newer.text);
-        let attachments = merged(&current.attachments, &saved.attachments, &newer.attachments);
+        let text = merge_three_way(&current.text, &saved.text, &newer.text);
+        let attachments = merge_three_way(&current.attachments, &saved.attachments, &newer.attachments);
         if let Some((text, attachments)) = text.zip(attachments) {
             let named = if attachments == newer.attachments { newer.named } else { Vec::new() };
             let shown = DraftView { text, attachments, named, ..self.current.get_value() };
             self.current.set_value(shown.clone());
             return Some(shown);
         }
-        if !is_empty(&newer) {
-            self.elsewhere.set(Some(newer));
+        if !is_empty_draft(&newer) {
+            self.conflicting.set(Some(newer));
         }
         None
     }
 
     /// What is on screen is on its way as a message: this browser keeps it until the server has accepted it.
-    pub fn hold(self) {
-        self.stop_clock();
+    pub fn hold_for_send(self) {
+        self.cancel_timer();
         let draft = self.current.get_value();
-        self.copy(&draft);
+        self.store_copy(&draft);
         self.held.set_value(Some(draft));
     }
 
     /// Does this when no save is under way: a message that overtook one would find its words again as a draft.
-    pub fn when_saved(self, go: impl FnOnce() + Send + 'static) {
+    pub fn run_after_saves(self, go: impl FnOnce() + Send + 'static) {
         let flight = self.flight.get_value();
-        if let Some(round) = flight.then(go) {
-            set_timeout(move || flight.give_up(round), flight::PATIENCE);
+        if let Some(round) = flight.run_when_idle(go) {
+            set_timeout(move || flight.run_overdue(round), pending_saves::SAVE_PATIENCE);
         }
     }
 
     /// Sends what waits for a save: the page may be gone before that is answered.
-    pub fn send_waiting(self) {
-        self.flight.get_value().go_ahead();
+    pub fn flush_waiting(self) {
+        self.flight.get_value().run_waiting();
     }
 
     /// The message was accepted, and the server has cleared its draft. What came meanwhile stays.
-    pub fn accepted(self, sent: &DraftView) {
+    pub fn on_accepted(self, sent: &DraftView) {
         self.held.set_value(None);
-        self.elsewhere.set(None);
+        self.conflicting.set(None);
         self.saved.update_value(|saved| {
             saved.text.clear();
             saved.attachments.clear();
@@ -251,11 +252,11 @@ impl DraftKeeper {
     }
 
     /// The message did not go out: it is a draft again.
-    pub fn release(self) {
+    pub fn release_held(self) {
         self.held.set_value(None);
     }
 
-    fn stop_clock(self) {
+    fn cancel_timer(self) {
         if let Some(timer) = self.timer.try_update_value(Option::take).flatten() {
             timer.clear();
         }

@@ -3,8 +3,8 @@
 //! the box points into; the focus stays in the box (APG: combobox with a listbox).
 
 pub mod commands;
-pub mod fitting;
 pub mod list;
+pub mod mention_matches;
 pub mod menu;
 pub mod menus;
 mod turns;
@@ -12,9 +12,9 @@ mod turns;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::keys::{self, Choice};
+use super::keys::{self, ListKeyAction};
 use crate::browser::textarea;
-use crate::ui::input_method::{Memory, Press};
+use crate::ui::input_method::{CompositionMemory, FieldKeyPress};
 
 /// The list's id; its options' begin with it.
 pub const LIST: &str = "mention";
@@ -24,7 +24,7 @@ const WORD_CHARS: usize = 60;
 const COMMAND_CHARS: usize = 40;
 
 #[derive(Clone, Copy)]
-pub struct Mention {
+pub struct MentionState {
     /// What stands behind `@`; none while that menu is closed.
     word: RwSignal<Option<String>>,
     /// What stands behind `/`; never both.
@@ -40,8 +40,8 @@ pub struct Mention {
     dismissed: StoredValue<Option<String>>,
 }
 
-impl Mention {
-    pub fn closed() -> Self {
+impl MentionState {
+    pub fn new() -> Self {
         Self {
             word: RwSignal::new(None),
             command: RwSignal::new(None),
@@ -58,7 +58,7 @@ impl Mention {
     }
 
     /// The list, while there is one.
-    pub fn list(self) -> Option<&'static str> {
+    pub fn list_id(self) -> Option<&'static str> {
         (self.is_open() && self.count.get().is_some()).then_some(LIST)
     }
 
@@ -79,15 +79,15 @@ impl Mention {
     /// Closes the menu, and it stays closed for the sign that is before the caret.
     fn dismiss(self, area: Area) {
         let before = text_before(area);
-        let word = asked_at_end(&before).map_or(0, |(_, word)| word.len());
+        let word = trigger_at_end(&before).map_or(0, |(_, word)| word.len());
         self.dismissed.set_value(Some(before[..before.len() - word].to_owned()));
         self.close();
     }
 
     /// The text or the caret is another one.
-    pub fn moved(self, area: Area) {
+    pub fn on_text_change(self, area: Area) {
         let before = text_before(area);
-        let Some((sign, word)) = asked_at_end(&before) else { return self.close() };
+        let Some((sign, word)) = trigger_at_end(&before) else { return self.close() };
         let up_to = &before[..before.len() - word.len()];
         if self.dismissed.with_value(|dismissed| dismissed.as_deref() == Some(up_to)) {
             return;
@@ -108,28 +108,30 @@ impl Mention {
     }
 
     /// The caret went somewhere: a menu that is open goes with it or closes; none opens.
-    pub fn followed(self, area: Area) {
+    pub fn on_caret_move(self, area: Area) {
         if untrack(|| self.is_open()) {
-            self.moved(area);
+            self.on_text_change(area);
         }
     }
 
     /// Whether the key belongs to the menu, which has then done what it asks.
-    pub fn key(self, area: Area, memory: Memory, press: Press<'_>) -> bool {
+    pub fn handle_key(self, area: Area, memory: CompositionMemory, press: FieldKeyPress<'_>) -> bool {
         if !untrack(|| self.is_open()) {
             return false;
         }
         let known = self.count.get_untracked();
         let count = known.unwrap_or(1);
         let at = self.active.get_untracked().min(count.saturating_sub(1));
-        match keys::in_list(press, memory, at, count) {
-            Choice::Nothing => return false,
-            Choice::Move(_) if known.is_none() => return false,
+        match keys::list_key_action(press, memory, at, count) {
+            ListKeyAction::Nothing => return false,
+            ListKeyAction::Move(_) if known.is_none() => return false,
             // Sent too early, a message would have a word in it that should have become a document.
-            Choice::Take if known.is_none() => return self.holds.try_update_value(std::mem::take).unwrap_or(false),
-            Choice::Move(to) => self.active.set(to),
-            Choice::Take => self.chosen.set(Some(at)),
-            Choice::Close => self.dismiss(area),
+            ListKeyAction::Take if known.is_none() => {
+                return self.holds.try_update_value(std::mem::take).unwrap_or(false);
+            }
+            ListKeyAction::Move(to) => self.active.set(to),
+            ListKeyAction::Take => self.chosen.set(Some(at)),
+            ListKeyAction::Close => self.dismiss(area),
         }
         true
     }
@@ -139,7 +141,7 @@ impl Mention {
 type Area = NodeRef<html::Textarea>;
 
 fn text_before(area: Area) -> String {
-    area.get_untracked().and_then(|area| textarea::before_caret(&area)).unwrap_or_default()
+    area.get_untracked().and_then(|area| textarea::text_before_caret(&area)).unwrap_or_default()
 }
 
 /// What opens a menu.
@@ -150,7 +152,7 @@ enum Sign {
 }
 
 /// The sign that this text ends with, and the word behind it.
-fn asked_at_end(text: &str) -> Option<(Sign, &str)> {
+fn trigger_at_end(text: &str) -> Option<(Sign, &str)> {
     let command = || Some((Sign::Slash, command_at_end(text)?));
     word_at_end(text).map(|word| (Sign::At, word)).or_else(command)
 }
@@ -177,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_at_sign_asks_only_where_it_begins_a_word() {
+    fn at_sign_opens_menu_only_where_it_begins_word() {
         for (text, word) in [
             ("@", Some("")),
             ("see @spec", Some("spec")),
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_asks_only_where_it_begins_a_line() {
+    fn slash_opens_menu_only_where_it_begins_line() {
         for (text, asked) in [
             ("/", Some((Sign::Slash, ""))),
             ("words\n/mo", Some((Sign::Slash, "mo"))),
@@ -207,7 +209,7 @@ mod tests {
             ("/usr/bin", None),
             ("words\n", None),
         ] {
-            assert_eq!(asked_at_end(text), asked, "{text:?}");
+            assert_eq!(trigger_at_end(text), asked, "{text:?}");
         }
     }
 }

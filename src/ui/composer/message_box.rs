@@ -4,30 +4,30 @@
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
 
-use crate::browser::{dialog, document, files, focus, form, media, textarea, waking};
+use crate::browser::{dialog, document, files, focus, form, hydration, media, textarea};
 use crate::domain::Thinking;
-use crate::ui::composer::draft::same;
-use crate::ui::composer::keys::{self, Ask};
-use crate::ui::composer::pasting::is_rich;
-use crate::ui::composer::state::{ComposerState, Phase};
-use crate::ui::erased::{effect, live, view};
+use crate::ui::composer::draft::is_same_draft;
+use crate::ui::composer::keys::{self, ComposerKeyAction};
+use crate::ui::composer::paste::is_rich;
+use crate::ui::composer::state::{ComposerPhase, ComposerState};
+use crate::ui::erased::{effect, live_view, view};
 use crate::ui::escape::textarea_content;
-use crate::ui::input_method::{is_bare, is_of_input_method, press};
-use crate::ui::keymap::{self, Command, Keymap, Scope};
+use crate::ui::input_method::{field_key_press, is_input_method_press, is_plain_press};
+use crate::ui::keymap::{self, KeyCommand, KeyScope, Keymap};
 use crate::ui::kit::Icon;
+use crate::ui::messages;
 use crate::ui::model_options::parse_model_value;
-use crate::ui::preferences::{Setting, chosen};
-use crate::ui::transcript::entering::{PathEnd, at_end, edit_last_message, to_last_reply};
-use crate::ui::words;
+use crate::ui::preferences::{PreferenceSetting, current_value};
+use crate::ui::transcript::focus_entry::{PathEndLoader, edit_last_message, focus_last_reply, run_at_path_end};
 
 /// What in the list of chats has led to the page that is shown; the button of the drawer has the focus when that is shut.
-const WAYS_HERE: &str = "#sidebar :is(a[aria-current], a.new-chat, [popovertarget=chats])";
+const ORIGIN_LINKS: &str = "#sidebar :is(a[aria-current], a.new-chat, [popovertarget=chats])";
 
 /// A paste this soon after a press is of that press, in milliseconds.
 const SAME_PRESS_MS: f64 = 1000.0;
 
 /// Whether a key moves the caret through the lines or along one; Up and Down are the menu's.
-fn is_move(key: &str) -> bool {
+fn is_caret_key(key: &str) -> bool {
     matches!(key, "ArrowLeft" | "ArrowRight" | "Home" | "End" | "PageUp" | "PageDown")
 }
 
@@ -35,9 +35,9 @@ fn is_move(key: &str) -> bool {
 #[component]
 pub fn MessageBox() -> impl IntoView {
     let state = expect_context::<ComposerState>();
-    let end = use_context::<PathEnd>();
-    if !waking::at_once(move || take_over(state)) {
-        effect(move || take_over(state));
+    let end = use_context::<PathEndLoader>();
+    if !hydration::run_before_input(move || restore_content(state)) {
+        effect(move || restore_content(state));
     }
     // When Ctrl+Shift+V was pressed, which pastes words alone.
     let plainly = StoredValue::new(None::<f64>);
@@ -46,29 +46,29 @@ pub fn MessageBox() -> impl IntoView {
         if matches!(key.as_str(), "v" | "V") && (event.ctrl_key() || event.meta_key()) {
             plainly.set_value(event.shift_key().then(|| event.time_stamp()));
         }
-        if takes_key(state, end, &event, &key) {
+        if handle_key(state, end, &event, &key) {
             event.prevent_default();
         }
     };
     let on_input = move |event: ev::Event| {
         if let Some(area) = state.area.get_untracked() {
-            textarea::fit(&area);
+            textarea::fit_height(&area);
         }
-        state.typed(event_target_value(&event));
+        state.on_input(event_target_value(&event));
         // What an input method has not finished is no word yet.
         if !textarea::is_composing(&event) {
-            state.mention.moved(state.area);
+            state.mention.on_text_change(state.area);
         }
     };
     let on_paste = move |event: ev::ClipboardEvent| {
         // Browsers do not all say which key it was.
         let is_plain = plainly.with_value(|at| at.is_some_and(|at| event.time_stamp() - at < SAME_PRESS_MS));
-        if takes_paste(state, &event, is_plain) {
+        if handle_paste(state, &event, is_plain) {
             event.prevent_default();
         }
     };
     view! {
-        <label class="quiet" for="message">{words::message()}</label>
+        <label class="quiet" for="message">{messages::message()}</label>
         <div class="message-place" class:is-tall=move || state.is_tall.get()>
         {height_button(state)}
         <textarea
@@ -78,7 +78,7 @@ pub fn MessageBox() -> impl IntoView {
             node_ref=state.area
             rows="1"
             dir="auto"
-            placeholder=words::message()
+            placeholder=messages::message()
             autocomplete="off"
             // Of a new chat: its first keys are heard before the page's program is there.
             autofocus=state.chat_id.is_none()
@@ -86,18 +86,18 @@ pub fn MessageBox() -> impl IntoView {
             aria-describedby="message-problem message-note mention-hint"
             aria-autocomplete="list"
             aria-haspopup="listbox"
-            aria-controls=move || state.mention.list()
+            aria-controls=move || state.mention.list_id()
             aria-activedescendant=move || state.mention.active_option()
             aria-invalid=move || state.problem.get().map(|_| "true")
             {..textarea_content(&state.draft.text())}
             on:input=on_input
             on:keydown=on_key
             // The caret may leave the word that a menu is open for.
-            on:keyup=move |event: KeyboardEvent| if is_move(&event.key()) { state.mention.followed(state.area) }
-            on:click=move |_| state.mention.followed(state.area)
+            on:keyup=move |event: KeyboardEvent| if is_caret_key(&event.key()) { state.mention.on_caret_move(state.area) }
+            on:click=move |_| state.mention.on_caret_move(state.area)
             on:compositionend=move |event| {
                 state.memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
-                state.mention.moved(state.area);
+                state.mention.on_text_change(state.area);
             }
             on:paste=on_paste
             on:blur=move |_| {
@@ -114,18 +114,18 @@ pub fn MessageBox() -> impl IntoView {
 
 /// Makes the box as high as the page, or low again; there for a text that is long.
 fn height_button(state: ComposerState) -> impl IntoView {
-    let height = move || if state.is_tall.get() { words::lower_box() } else { words::higher_box() };
+    let height = move || if state.is_tall.get() { messages::lower_box() } else { messages::higher_box() };
     let change_height = move |_| {
         state.is_tall.update(|is_tall| *is_tall = !*is_tall);
-        focus::quietly_on("#message");
+        focus::focus_first_without_scroll("#message");
     };
-    live(move || {
+    live_view(move || {
         (state.is_long.get() || state.is_tall.get()).then(|| {
             view! {
                 <button
                     type="button"
                     class="button bare expand needs-script"
-                    aria-label=words::higher_box()
+                    aria-label=messages::higher_box()
                     aria-pressed=move || state.is_tall.get().to_string()
                     title=move || height()
                     on:click=change_height
@@ -138,76 +138,78 @@ fn height_button(state: ComposerState) -> impl IntoView {
 }
 
 /// Takes files, and a text with its form unless it `is_plain`. False where the text alone is left to the browser.
-fn takes_paste(state: ComposerState, event: &ev::ClipboardEvent, is_plain: bool) -> bool {
-    let (files, text, html) = files::pasted(event);
+fn handle_paste(state: ComposerState, event: &ev::ClipboardEvent, is_plain: bool) -> bool {
+    let (files, text, html) = files::pasted_content(event);
     match files.is_empty() {
         true if is_plain || !is_rich(&html) => {
-            state.pasting.pasted(&text);
+            state.pasting.on_paste(&text);
             return false;
         }
-        true => state.pasting.pasted_rich(state.area, &text, html),
+        true => state.pasting.on_rich_paste(state.area, &text, html),
         false => state.attaching.add(files),
     }
     true
 }
 
 /// Does what a press in the box asks for. False where it is left to the browser.
-fn takes_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent, key: &str) -> bool {
-    let (pressed, memory) = (press(event, key), state.memory.get_value());
-    if state.mention.key(state.area, memory, pressed) {
+fn handle_key(state: ComposerState, end: Option<PathEndLoader>, event: &KeyboardEvent, key: &str) -> bool {
+    let (pressed, memory) = (field_key_press(event, key), state.memory.get_value());
+    if state.mention.handle_key(state.area, memory, pressed) {
         return true;
     }
     if key == "Escape" && state.stop_waiting() {
         return true;
     }
-    if leads_to_reply(keymap::Press::of(event, key)) && !event.is_composing() && is_at_start(state) {
+    if is_key_to_last_reply(keymap::KeyPress::from_event(event, key)) && !event.is_composing() && is_at_start(state) {
         // Nothing is above the first line, but the reply.
-        return at_end(end, to_last_reply);
+        return run_at_path_end(end, focus_last_reply);
     }
-    if key == "Backspace" && is_bare(event) && !event.repeat() && is_at_start(state) {
+    if key == "Backspace" && is_plain_press(event) && !event.repeat() && is_at_start(state) {
         return state.attaching.backspace();
     }
     if state.attaching.selected.get_untracked().is_some() {
         state.attaching.selected.set(None);
     }
-    if key == "ArrowUp" && is_bare(event) && !state.has_text.get_untracked() {
+    if key == "ArrowUp" && is_plain_press(event) && !state.has_text.get_untracked() {
         // Of an empty box: the person's last message.
-        return at_end(end, edit_last_message);
+        return run_at_path_end(end, edit_last_message);
     }
-    if !is_of_input_method(pressed, memory)
-        && keymap::asked(Scope::Page, keymap::Press::of(event, key), true) == Some(Command::StopAndSend)
+    if !is_input_method_press(pressed, memory)
+        && keymap::command_on_page(KeyScope::Page, keymap::KeyPress::from_event(event, key), true)
+            == Some(KeyCommand::StopAndSend)
     {
         state.stop_and_send();
         return true;
     }
     // A key that is held down sends once.
-    if event.repeat() && key == "Enter" && !event.shift_key() && state.phase.get_untracked() != Phase::Idle {
+    if event.repeat() && key == "Enter" && !event.shift_key() && state.phase.get_untracked() != ComposerPhase::Idle {
         return true;
     }
-    let asked = keys::in_box(pressed, memory, media::is_touch(), chosen(Setting::Send));
-    if asked == Ask::Send {
+    let asked =
+        keys::message_box_key_action(pressed, memory, media::is_touch(), current_value(PreferenceSetting::Send));
+    if asked == ComposerKeyAction::Send {
         state.send();
     }
-    asked == Ask::Send
+    asked == ComposerKeyAction::Send
 }
 
 fn is_at_start(state: ComposerState) -> bool {
-    state.area.get_untracked().is_some_and(|area| textarea::is_at_start(&area))
+    state.area.get_untracked().is_some_and(|area| textarea::is_caret_at_start(&area))
 }
 
 /// Whether this is pressed to go to the turn before. A letter alone is a letter here.
-fn leads_to_reply(press: keymap::Press<'_>) -> bool {
-    Keymap::of_page().of(Command::TurnBefore).is_some_and(|keys| !keys.is_bare() && keys.is(press))
+fn is_key_to_last_reply(press: keymap::KeyPress<'_>) -> bool {
+    Keymap::from_page().chord(KeyCommand::TurnBefore).is_some_and(|keys| !keys.is_bare() && keys.matches(press))
 }
 
 /// The keys that stop a reply from anywhere, and the moments at which a draft must be safe.
 pub fn listen_on_page(state: ComposerState) {
-    let end = use_context::<PathEnd>();
+    let end = use_context::<PathEndLoader>();
     effect(move || {
         let keys = window_event_listener(ev::keydown, move |event: KeyboardEvent| on_page_key(state, end, &event));
         let hidden = window_event_listener(ev::visibilitychange, move |_| {
             if document::is_hidden() {
-                state.draft.send_waiting();
+                state.draft.flush_waiting();
                 state.draft.save();
             }
         });
@@ -221,28 +223,34 @@ pub fn listen_on_page(state: ComposerState) {
     on_cleanup(move || state.draft.save());
 }
 
-fn on_page_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent) {
+fn on_page_key(state: ComposerState, end: Option<PathEndLoader>, event: &KeyboardEvent) {
     // Where nothing has the focus, keys lead as from the box.
     if !(event.default_prevented() || event.is_composing() || dialog::is_any_open())
-        && focus::is_free()
-        && leads_to_reply(keymap::Press::of(event, &event.key()))
-        && at_end(end, to_last_reply)
+        && focus::is_unfocused()
+        && is_key_to_last_reply(keymap::KeyPress::from_event(event, &event.key()))
+        && run_at_path_end(end, focus_last_reply)
     {
         return event.prevent_default();
     }
-    let can_stop = state.running.get_untracked().is_some() || state.phase.get_untracked() == Phase::Sending;
+    let can_stop = state.running.get_untracked().is_some() || state.phase.get_untracked() == ComposerPhase::Sending;
     if event.default_prevented() || !can_stop || dialog::is_any_open() {
         return;
     }
     let pressed = event.key();
-    let (pressing, memory) = (press(event, &pressed), state.memory.get_value());
-    let asked = keys::on_page(pressing, memory);
+    let (pressing, memory) = (field_key_press(event, &pressed), state.memory.get_value());
+    let asked = keys::page_key_action(pressing, memory);
     // One that only ended a composition is no wish.
-    if pressed == "Escape" && !is_of_input_method(pressing, memory) {
+    if pressed == "Escape" && !is_input_method_press(pressing, memory) {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
     }
-    let by_command = || keymap::asked(Scope::Page, keymap::Press::of(event, &pressed), focus::is_in_text());
-    if asked == Ask::Stop || by_command() == Some(Command::Stop) {
+    let by_command = || {
+        keymap::command_on_page(
+            KeyScope::Page,
+            keymap::KeyPress::from_event(event, &pressed),
+            focus::is_in_text_field(),
+        )
+    };
+    if asked == ComposerKeyAction::Stop || by_command() == Some(KeyCommand::Stop) {
         event.prevent_default();
         state.stop();
     }
@@ -250,32 +258,32 @@ fn on_page_key(state: ComposerState, end: Option<PathEnd>, event: &KeyboardEvent
 
 /// Takes over from the server's HTML: what was typed or chosen before the page was hydrated stays; else a copy that the
 /// server never got comes back; else the draft of the page.
-fn take_over(state: ComposerState) {
+fn restore_content(state: ComposerState) {
     let Some(area) = state.area.get() else { return };
     let on_screen = textarea::value(&area);
     let from_server = state.draft.text();
     let copy = state.draft.unsent_copy();
-    if copy.as_ref().is_some_and(|copy| same(copy, &state.draft.current())) {
+    if copy.as_ref().is_some_and(|copy| is_same_draft(copy, &state.draft.current_draft())) {
         state.draft.forget_copy();
     }
     if !on_screen.is_empty() && on_screen != from_server {
-        state.typed(on_screen);
-    } else if let Some(copy) = copy.filter(|copy| !same(copy, &state.draft.current())) {
-        state.choose_again(copy.lock.clone(), copy.thinking);
-        state.take(copy);
+        state.on_input(on_screen);
+    } else if let Some(copy) = copy.filter(|copy| !is_same_draft(copy, &state.draft.current_draft())) {
+        state.restore_choice(copy.lock.clone(), copy.thinking);
+        state.show_and_keep_draft(copy);
     } else if !from_server.is_empty() && on_screen.is_empty() {
         textarea::set_value(&area, &from_server);
     }
-    textarea::fit(&area);
-    if let Some(lock) = form::chosen("model").and_then(|value| parse_model_value(&value)) {
+    textarea::fit_height(&area);
+    if let Some(lock) = form::selected_value("model").and_then(|value| parse_model_value(&value)) {
         state.choice.set(Some(lock));
     }
-    if let Some(level) = form::chosen("thinking").and_then(|value| Thinking::parse_level(&value)) {
+    if let Some(level) = form::selected_value("thinking").and_then(|value| Thinking::parse_level(&value)) {
         state.thinking.set(level);
     }
     // A box that takes the focus on a touch screen opens the keyboard over the page. There the title of a chat that was
     // gone to takes it, so that a screen reader says where it is; on a page that was just loaded nothing does.
-    let target = match (media::is_touch(), document::has_settled()) {
+    let target = match (media::is_touch(), document::is_hydrated()) {
         (false, _) => "#message",
         (true, true) => ".chat-title",
         (true, false) => return,
@@ -283,8 +291,8 @@ fn take_over(state: ComposerState) {
     // After a change of page the old page's box may have the focus until it is gone, which is by the next frame. Who came
     // by the list of chats has it on the way that led here, and goes on in the box.
     request_animation_frame(move || {
-        if focus::is_free() || (!media::is_touch() && focus::is_within(WAYS_HERE)) {
-            focus::quietly_on(target);
+        if focus::is_unfocused() || (!media::is_touch() && focus::is_within(ORIGIN_LINKS)) {
+            focus::focus_first_without_scroll(target);
         }
     });
 }

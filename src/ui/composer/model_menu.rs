@@ -6,15 +6,15 @@ use leptos::prelude::*;
 
 use crate::browser::{dialog, focus, form};
 use crate::domain::provider::Model;
-use crate::domain::{Lock, Thinking};
-use crate::ui::composer::state::{COMPOSER, ComposerState};
-use crate::ui::erased::{effect, live, view};
-use crate::ui::fetched::{NotFetched, when};
+use crate::domain::{ModelLock, Thinking};
+use crate::ui::composer::state::{COMPOSER_FORM_ID, ComposerState};
+use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::{Dialog, Icon};
+use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 use crate::ui::locale::colon;
-use crate::ui::model_options::{by_provider, model_value, options, parse_model_value};
-use crate::ui::model_picker::{ModelPicker, are_many};
-use crate::ui::words;
+use crate::ui::messages;
+use crate::ui::model_options::{group_by_provider, model_option_views, model_value, parse_model_value};
+use crate::ui::model_picker::{ModelPicker, needs_picker};
 
 /// The select "Model" before the first message, the locked chip after it.
 #[component]
@@ -29,15 +29,15 @@ pub fn ModelMenu() -> impl IntoView {
 #[component]
 fn ModelSelect() -> impl IntoView {
     let state = expect_context::<ComposerState>();
-    let choose = move |event| state.choose(parse_model_value(&event_target_value(&event)));
-    let is_long = move || state.models.with(|models| are_many(models));
-    let groups = move || options(state.models.get(), state.choice.get());
+    let choose = move |event| state.choose_model(parse_model_value(&event_target_value(&event)));
+    let is_long = move || state.models.with(|models| needs_picker(models));
+    let groups = move || model_option_views(state.models.get(), state.choice.get());
     let name =
-        move || state.model().map_or_else(|| words::choose_model().to_owned(), |model| words::model_name(&model));
+        move || state.model().map_or_else(|| messages::choose_model().to_owned(), |model| messages::model_name(&model));
     view! {
         <span class="select">
-            {pick_button(state, words::model(), name)}
-            <select name="model" class:without-script=is_long aria-label=words::model() on:change=choose>{move || groups()}</select>
+            {pick_button(state, messages::model(), name)}
+            <select name="model" class:without-script=is_long aria-label=messages::model() on:change=choose>{move || groups()}</select>
             <Icon name="chevron-down"/>
         </span>
     }
@@ -46,26 +46,30 @@ fn ModelSelect() -> impl IntoView {
 /// The chip that names the branch's model, and behind it the way to another one. What is chosen there begins a new
 /// branch with the next message, and not before: nothing is made that nobody uses.
 #[component]
-fn LockedMenu(lock: Lock) -> impl IntoView {
+fn LockedMenu(lock: ModelLock) -> impl IntoView {
     const WHY: &str = "why-locked";
     let state = expect_context::<ComposerState>();
     let own = lock.clone();
-    let name =
-        move || state.model().map_or_else(|| words::called(&lock.model).to_owned(), |model| words::model_name(&model));
+    let name = move || {
+        state.model().map_or_else(
+            || messages::model_name_or_unknown(&lock.model).to_owned(),
+            |model| messages::model_name(&model),
+        )
+    };
     let chip = move || match state.choice.get() {
-        None => ("lock", words::locked()),
-        Some(_) => ("branch", words::new_branch()),
+        None => ("lock", messages::locked()),
+        Some(_) => ("branch", messages::new_branch()),
     };
     // The select is a way and no state: the same model may be chosen again after it was taken back or its branch was left.
     effect(move || {
         state.choice.track();
-        form::choose("other", "");
+        form::select_value("other", "");
     });
     let choose = move |event| {
-        state.choose(parse_model_value(&event_target_value(&event)));
+        state.choose_model(parse_model_value(&event_target_value(&event)));
         dialog::close_popovers();
     };
-    let is_long = move || state.models.with(|models| are_many(models));
+    let is_long = move || state.models.with(|models| needs_picker(models));
     view! {
         <button type="button" class="chip" popovertarget=WHY>
             {move || view! { <Icon name=chip().0/> }}
@@ -76,20 +80,20 @@ fn LockedMenu(lock: Lock) -> impl IntoView {
             <input type="hidden" name="model" value=model_value(&lock)/>
         })}
         <div id=WHY class="menu note" popover="auto">
-            <p>{words::why_locked()}</p>
+            <p>{messages::why_locked()}</p>
             {move || match state.choice.get() {
-                Some(_) => choice_button(state, None, words::stay_with(&name_of(state, &own))).into_any(),
+                Some(_) => choice_button(state, None, messages::stay_with(&lock_name(state, &own))).into_any(),
                 None => first_choices(state).into_any(),
             }}
             <span class="select">
-                {pick_button(state, words::other_model(), || words::other_model().to_owned())}
-                <select name="other" class:without-script=is_long aria-label=words::other_model() on:change=choose>
-                    <option value="">{words::other_model()}</option>
-                    {move || options(state.models.get(), state.choice.get_untracked())}
+                {pick_button(state, messages::other_model(), || messages::other_model().to_owned())}
+                <select name="other" class:without-script=is_long aria-label=messages::other_model() on:change=choose>
+                    <option value="">{messages::other_model()}</option>
+                    {move || model_option_views(state.models.get(), state.choice.get_untracked())}
                 </select>
                 <Icon name="chevron-down"/>
             </span>
-            <button class="button without-script" formaction="/forms/model" formnovalidate>{words::choose_model()}</button>
+            <button class="button without-script" formaction="/forms/model" formnovalidate>{messages::choose_model()}</button>
         </div>
     }
 }
@@ -102,14 +106,14 @@ fn pick_button(
 ) -> AnyView {
     let pick = move |_| {
         dialog::close_popovers();
-        state.picks.set(true);
+        state.is_picking_model.set(true);
     };
     let named = move || {
         let text = text();
         if text == label { text } else { format!("{label}{}{text}", colon()) }
     };
-    live(move || {
-        state.models.with(|models| are_many(models)).then(|| {
+    live_view(move || {
+        state.models.with(|models| needs_picker(models)).then(|| {
             view! {
                 <button type="button" class="pick-model" aria-haspopup="dialog" aria-label=named on:click=pick>
                     <bdi>{text}</bdi>
@@ -124,44 +128,44 @@ type Draw = fn(ComposerState) -> AnyView;
 /// The code of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Draw, NotFetched> {
-    Ok(draw_picks)
+    Ok(draw_pick_dialog)
 }
 
 /// The dialog in which one of many models is chosen.
 #[component]
-pub fn ModelPicks() -> impl IntoView {
+pub fn ModelPickDialog() -> impl IntoView {
     let state = expect_context::<ComposerState>();
-    let leave = Callback::new(move |()| state.picks.set(false));
-    when(move || state.picks.get(), fetch, leave, move |draw: &Draw| draw(state))
+    let leave = Callback::new(move |()| state.is_picking_model.set(false));
+    lazy_part_when(move || state.is_picking_model.get(), fetch, leave, move |draw: &Draw| draw(state))
 }
 
-fn draw_picks(state: ComposerState) -> AnyView {
+fn draw_pick_dialog(state: ComposerState) -> AnyView {
     let is_locked = move || state.lock.with(Option::is_some);
     let title =
-        Signal::derive(move || if is_locked() { words::other_model() } else { words::choose_model() }.to_owned());
+        Signal::derive(move || if is_locked() { messages::other_model() } else { messages::choose_model() }.to_owned());
     let on_pick = Callback::new(move |lock| {
-        state.choose(Some(lock));
-        state.picks.set(false);
+        state.choose_model(Some(lock));
+        state.is_picking_model.set(false);
         if untrack(is_locked) {
             // The dialog gives the focus back to its button when it closes, in the next frame.
-            let to_box = || _ = focus::on("#message");
+            let to_box = || _ = focus::focus_first("#message");
             request_animation_frame(move || request_animation_frame(to_box));
         }
     });
-    let picker = live(move || {
-        state.picks.get().then(|| {
+    let picker = live_view(move || {
+        state.is_picking_model.get().then(|| {
             let chosen = untrack(|| state.choice.get().or_else(|| state.lock.get()));
             view! { <ModelPicker models=state.models.get_untracked() chosen on_pick/> }
         })
     });
-    view! { <Dialog id="picks-title" title open=state.picks>{picker}</Dialog> }
+    view! { <Dialog id="picks-title" title open=state.is_picking_model>{picker}</Dialog> }
 }
 
 /// The banner over the composer of a branch whose model is gone, with the way on.
 #[component]
-pub fn ModelGone(gone: Lock) -> impl IntoView {
+pub fn ModelGoneBanner(gone: ModelLock) -> impl IntoView {
     let state = expect_context::<ComposerState>();
-    let text = words::model_unavailable(&gone.model);
+    let text = messages::model_unavailable(&gone.model);
     let is_over = move || state.lock.get().as_ref() != Some(&gone) || state.choice.get().is_some();
     view! {
         <div class="banner warn" hidden=is_over>
@@ -174,33 +178,35 @@ pub fn ModelGone(gone: Lock) -> impl IntoView {
 /// One button for each provider: its first model.
 fn first_choices(state: ComposerState) -> impl IntoView {
     let own = state.lock.get_untracked();
-    by_provider(state.models.get())
+    group_by_provider(state.models.get())
         .into_iter()
         .filter_map(|(_, models)| models.into_iter().find(|model| Some(&model.lock) != own.as_ref()))
-        .map(|model| choice_button(state, Some(model.lock.clone()), words::continue_with(&words::model_name(&model))))
+        .map(|model| {
+            choice_button(state, Some(model.lock.clone()), messages::continue_with(&messages::model_name(&model)))
+        })
         .collect_view()
 }
 
 /// Without script it posts the composer as it is; what is typed comes back with the choice.
-fn choice_button(state: ComposerState, lock: Option<Lock>, label: String) -> impl IntoView {
+fn choice_button(state: ComposerState, lock: Option<ModelLock>, label: String) -> impl IntoView {
     let value = lock.as_ref().map(model_value).unwrap_or_default();
     let choose = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
-        state.choose(lock.clone());
+        state.choose_model(lock.clone());
         dialog::close_popovers();
-        focus::on("#message");
+        focus::focus_first("#message");
     };
     view! {
-        <button class="menu-row" form=COMPOSER formaction="/forms/model" formnovalidate name="choose" value=value on:click=choose>
+        <button class="menu-row" form=COMPOSER_FORM_ID formaction="/forms/model" formnovalidate name="choose" value=value on:click=choose>
             <Icon name="branch"/>
             {label}
         </button>
     }
 }
 
-fn name_of(state: ComposerState, lock: &Lock) -> String {
-    let name = |models: &Vec<Model>| models.iter().find(|model| model.lock == *lock).map(words::model_name);
-    state.models.with(name).unwrap_or_else(|| words::called(&lock.model).to_owned())
+fn lock_name(state: ComposerState, lock: &ModelLock) -> String {
+    let name = |models: &Vec<Model>| models.iter().find(|model| model.lock == *lock).map(messages::model_name);
+    state.models.with(name).unwrap_or_else(|| messages::model_name_or_unknown(&lock.model).to_owned())
 }
 
 /// The select "Thinking"; absent where there is nothing to choose.
@@ -210,10 +216,10 @@ pub fn ThinkingMenu() -> impl IntoView {
     let choose = move |event| {
         if let Some(level) = Thinking::parse_level(&event_target_value(&event)) {
             state.thinking.set(level);
-            state.draft.change(|draft| draft.thinking = Some(level));
+            state.draft.update(|draft| draft.thinking = Some(level));
         }
     };
-    live(move || {
+    live_view(move || {
         let levels = state.thinking_levels();
         let chosen = state.thinking.get_untracked().nearest(&levels);
         (levels.len() > 1).then(|| {
@@ -221,12 +227,12 @@ pub fn ThinkingMenu() -> impl IntoView {
                 .into_iter()
                 .map(|level| {
                     let selected = Some(level) == chosen;
-                    view! { <option value=level.as_str() selected=selected>{words::thinking_level(level)}</option> }
+                    view! { <option value=level.as_str() selected=selected>{messages::thinking_level(level)}</option> }
                 })
                 .collect_view();
             view! {
                 <span class="select thinking">
-                    <select name="thinking" aria-label=words::thinking() on:change=choose>{options}</select>
+                    <select name="thinking" aria-label=messages::thinking() on:change=choose>{options}</select>
                     <Icon name="chevron-down"/>
                 </span>
             }

@@ -10,10 +10,10 @@ const BOX: &str = "#message";
 
 /// Quotes a passage behind all words: a selection on the page takes the caret from the box, with the focus or without.
 /// False where there is no box, or nothing to quote.
-pub fn quote(passage: &str) -> bool {
+pub fn quote_in_message_box(passage: &str) -> bool {
     let Some(area) = textarea::find(BOX) else { return false };
-    textarea::to_end(&area);
-    let quoted = behind(&textarea::before_selection(&area), passage);
+    textarea::move_caret_to_end(&area);
+    let quoted = quote_after(&textarea::text_before_selection(&area), passage);
     if !quoted.is_empty() {
         textarea::insert(&area, &quoted);
     }
@@ -21,7 +21,7 @@ pub fn quote(passage: &str) -> bool {
 }
 
 /// A passage as a quote behind these words, with room for what is written about it; empty for an empty one.
-pub fn behind(before: &str, passage: &str) -> String {
+pub fn quote_after(before: &str, passage: &str) -> String {
     let passage = passage.trim_matches('\n').trim_end();
     if passage.trim().is_empty() {
         return String::new();
@@ -54,19 +54,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_a_passage_is_quoted_and_there_is_room_behind_it() {
-        assert_eq!(behind("", "one\n\n  two  \n"), "> one\n>\n>   two\n\n");
-        assert_eq!(behind("", " \n\n"), "");
-        assert_eq!(behind("See", "一"), "\n\n> 一\n\n");
-        assert_eq!(behind("See\n", "a"), "\n> a\n\n");
-        assert_eq!(behind("See\n\n", "a"), "> a\n\n");
+    fn every_line_of_passage_is_quoted_with_room_after_it() {
+        assert_eq!(quote_after("", "one\n\n  two  \n"), "> one\n>\n>   two\n\n");
+        assert_eq!(quote_after("", " \n\n"), "");
+        assert_eq!(quote_after("See", "一"), "\n\n> 一\n\n");
+        assert_eq!(quote_after("See\n", "a"), "\n> a\n\n");
+        assert_eq!(quote_after("See\n\n", "a"), "> a\n\n");
     }
 
     #[test]
-    fn of_a_long_passage_the_beginning_is_quoted() {
-        let quoted = behind("", &"叶".repeat(MOST_CHARS + 1));
+    fn long_passage_is_quoted_from_its_beginning() {
+        let quoted = quote_after("", &"叶".repeat(MOST_CHARS + 1));
         assert!(quoted.ends_with("叶 …\n\n"), "{}", &quoted[quoted.len() - 20..]);
         assert_eq!(quoted.chars().filter(|c| *c == '叶').count(), MOST_CHARS);
-        assert!(!behind("", &"叶".repeat(MOST_CHARS)).contains('…'));
+        assert!(!quote_after("", &"叶".repeat(MOST_CHARS)).contains('…'));
     }
 }

@@ -4,10 +4,10 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use crate::ui::composer::state::{ComposerState, Phase};
+use crate::ui::composer::state::{ComposerPhase, ComposerState};
 use crate::ui::erased::{effect, view};
 use crate::ui::kit::Icon;
-use crate::ui::words;
+use crate::ui::messages;
 
 /// The form that stops the running reply; the button belongs to it while one runs.
 pub const STOP_FORM: &str = "stop-reply";
@@ -17,18 +17,18 @@ pub const STOP_FORM: &str = "stop-reply";
 pub fn SendButton() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     // A message on its way is as good as its reply: that can be stopped before it is known.
-    let is_stop = move || state.running.get().is_some() || state.phase.get() == Phase::Sending;
+    let is_stop = move || state.running.get().is_some() || state.phase.get() == ComposerPhase::Sending;
     let word = move || match state.phase.get() {
-        Phase::Stopping | Phase::Withdrawing => words::stopping(),
-        _ if is_stop() => words::stop_reply(),
-        _ => words::send(),
+        ComposerPhase::Stopping | ComposerPhase::Withdrawing => messages::stopping(),
+        _ if is_stop() => messages::stop_reply(),
+        _ => messages::send(),
     };
     // Without script nothing would ever set it back, so it is said only once the page is live.
     let is_live = RwSignal::new(false);
     effect(move || is_live.set(true));
     let is_refused = move || {
         let is_refused = match state.phase.get() {
-            Phase::Stopping | Phase::Withdrawing => true,
+            ComposerPhase::Stopping | ComposerPhase::Withdrawing => true,
             _ => !is_stop() && (state.is_empty() || state.is_full()),
         };
         (is_refused && is_live.get()).then_some("true")

@@ -8,38 +8,38 @@ use leptos::task::spawn_local;
 
 use crate::api::error::ApiError;
 use crate::api::turns::{send_message, stop_reply};
-use crate::api::view::{DraftView, SendMessage};
+use crate::api::view::{ComposedMessage, DraftView};
 use crate::browser::{clock, focus, request_id, textarea};
 use crate::domain::limits;
-use crate::ui::composer::state::{ComposerState, Phase};
-use crate::ui::state::Asks;
-use crate::ui::words;
-use crate::ui::words::attaching as of_files;
+use crate::ui::composer::state::{ComposerPhase, ComposerState};
+use crate::ui::messages;
+use crate::ui::messages::attachments as of_files;
+use crate::ui::state::NavigationQuery;
 
 impl ComposerState {
     pub(super) fn post(self) {
-        let message = self.message();
-        let sent = self.draft.current();
+        let message = self.build_message();
+        let sent = self.draft.current_draft();
         let withdrawn = Arc::new(AtomicBool::new(false));
         self.withdrawn.set_value(withdrawn.clone());
-        self.phase.set(Phase::Sending);
+        self.phase.set(ComposerPhase::Sending);
         self.problem.set(None);
-        self.draft.hold();
+        self.draft.hold_for_send();
         let names: Vec<&str> = sent.attachments.iter().map(|one| one.card.title.as_str()).collect();
         self.listeners.on_sending.run(of_files::sending(&sent.text, &names));
         self.empty_box();
         // Who waited for it may be writing elsewhere by now.
-        if focus::is_free() || focus::is_within("#composer") {
-            focus::on("#message");
+        if focus::is_unfocused() || focus::is_within("#composer") {
+            focus::focus_first("#message");
         }
-        self.draft.when_saved(move || spawn_local(self.deliver(message, sent, withdrawn)));
+        self.draft.run_after_saves(move || spawn_local(self.deliver(message, sent, withdrawn)));
     }
 
     /// Sends the message and does what follows from the answer. The page may be gone by then.
-    async fn deliver(self, message: SendMessage, sent: DraftView, withdrawn: Arc<AtomicBool>) {
-        let answer = clock::within(limits::SEND_TIME, send_message(message.clone())).await;
+    async fn deliver(self, message: ComposedMessage, sent: DraftView, withdrawn: Arc<AtomicBool>) {
+        let answer = clock::with_timeout(limits::SEND_TIME, send_message(message.clone())).await;
         let is_late = answer.is_none();
-        let answer = answer.unwrap_or_else(|| Err(ApiError::unreached()));
+        let answer = answer.unwrap_or_else(|| Err(ApiError::server_unreachable()));
         if answer.is_ok() {
             self.draft.forget_sent(&sent);
             if let Some(chats) = self.chats {
@@ -47,7 +47,7 @@ impl ComposerState {
             }
         }
         let stops = withdrawn.load(Ordering::Relaxed);
-        let phase = if stops && answer.is_ok() { Phase::Stopping } else { Phase::Idle };
+        let phase = if stops && answer.is_ok() { ComposerPhase::Stopping } else { ComposerPhase::Idle };
         // The person may have gone to another chat meanwhile, and this composer with it.
         let is_there = self.phase.try_set(phase).is_none();
         let turn = answer.as_ref().ok().map(|started| started.assistant_turn.turn.id);
@@ -56,8 +56,8 @@ impl ComposerState {
             Ok(started) => {
                 self.failed.set_value(None);
                 self.request_id.set_value(request_id::mint());
-                self.draft.accepted(&sent);
-                self.announcer.say(words::sent());
+                self.draft.on_accepted(&sent);
+                self.announcer.say(messages::sent());
                 self.listeners.on_started.run(started);
             }
             Err(error) => {
@@ -68,22 +68,22 @@ impl ComposerState {
                 } else {
                     self.failed.set_value(Some(message));
                 }
-                self.draft.release();
-                self.give_back(sent);
+                self.draft.release_held();
+                self.restore_unsent(sent);
                 self.listeners.on_failed.run(());
-                if is_late { self.fail_with(words::not_answered().to_owned()) } else { self.fail(&error) }
+                if is_late { self.fail_with(messages::not_answered().to_owned()) } else { self.fail(&error) }
             }
         }
         if let Some(turn) = turn.filter(|_| stops) {
-            self.ended(stop_reply(turn).await);
+            self.apply_stop_result(stop_reply(turn).await);
         }
     }
 
     /// The message as it would go out now. A message that failed and has not been changed keeps its name, because it
     /// may have arrived all the same; but not on another path, where it is another message.
-    fn message(self) -> SendMessage {
+    fn build_message(self) -> ComposedMessage {
         let choice = self.choice.get_untracked();
-        let mut message = SendMessage {
+        let mut message = ComposedMessage {
             chat_id: self.chat_id,
             text: self.draft.text(),
             attachments: Some(self.draft.attachments()),
@@ -98,12 +98,12 @@ impl ComposerState {
         if let Some(failed) = self.failed.get_value() {
             // What came to the chat meanwhile may be this very message, whose answer was lost: it follows what it
             // followed then.
-            let again = SendMessage {
+            let again = ComposedMessage {
                 client_request_id: failed.client_request_id.clone(),
                 prev_turn_id: failed.prev_turn_id,
                 ..message.clone()
             };
-            if again == failed && self.asks_way(Asks::IsWhereItFailed) != Some(false) {
+            if again == failed && self.query_navigation(NavigationQuery::IsAtFailedSend) != Some(false) {
                 return failed;
             }
             message.client_request_id = request_id::mint();
@@ -113,13 +113,13 @@ impl ComposerState {
 
     /// Empties the box on screen. The draft still holds what was in it: it is forgotten when the server has it.
     fn empty_box(self) {
-        self.show("");
-        self.pasting.typed("");
-        self.attaching.show(Vec::new(), &[]);
+        self.show_text("");
+        self.pasting.on_input("");
+        self.attaching.replace_all(Vec::new(), &[]);
     }
 
     /// Puts what did not go out back into the box, before what came meanwhile.
-    fn give_back(self, sent: DraftView) {
+    fn restore_unsent(self, sent: DraftView) {
         let typed = self.area.get_untracked().map(|area| textarea::value(&area)).unwrap_or_default();
         let text = sent.text;
         if typed.is_empty() {
@@ -127,6 +127,6 @@ impl ComposerState {
         } else {
             self.fill(&format!("{text}\n\n{typed}"))
         }
-        self.attaching.give_back(sent.attachments);
+        self.attaching.restore(sent.attachments);
     }
 }

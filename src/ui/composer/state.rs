@@ -8,31 +8,31 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use crate::api::error::ApiError;
-use crate::api::view::{DraftView, SendMessage, Started, TurnView};
+use crate::api::view::{ComposedMessage, DraftView, StartedReply, TurnView};
 use crate::browser::{focus, textarea};
 use crate::domain::provider::Model;
-use crate::domain::{ChatId, Lock, Thinking, TurnId, limits};
+use crate::domain::{ChatId, ModelLock, Thinking, TurnId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
-use crate::ui::composer::attaching::Attaching;
+use crate::ui::composer::attachment_queue::AttachmentQueue;
+use crate::ui::composer::attachments::MessageAttachments;
 use crate::ui::composer::draft::DraftKeeper;
-use crate::ui::composer::mention::Mention;
-use crate::ui::composer::pasting::Pasting;
-use crate::ui::composer::queue::Queue;
-use crate::ui::input_method::Memory;
-use crate::ui::state::Asks;
-use crate::ui::words;
-use crate::ui::words::attaching as of_files;
-use crate::ui::words::keys::stop_first;
-use crate::ui::words::spent::context_full;
-use crate::ui::words::told::problem;
+use crate::ui::composer::mention::MentionState;
+use crate::ui::composer::paste::PasteNotices;
+use crate::ui::input_method::CompositionMemory;
+use crate::ui::messages;
+use crate::ui::messages::attachments as of_files;
+use crate::ui::messages::keys::stop_first;
+use crate::ui::messages::server_messages::problem;
+use crate::ui::messages::usage::context_full;
+use crate::ui::state::NavigationQuery;
 
 /// The form's id, for buttons outside of it.
-pub const COMPOSER: &str = "composer";
+pub const COMPOSER_FORM_ID: &str = "composer";
 
 /// What the composer waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
+pub enum ComposerPhase {
     Idle,
     /// A message is on its way.
     Sending,
@@ -44,13 +44,13 @@ pub enum Phase {
 
 /// What the page around the composer does with what happens in it.
 #[derive(Clone, Copy)]
-pub struct Listeners {
+pub struct ComposerListeners {
     /// A message is on its way: its text, to be shown at once as being sent.
     pub on_sending: Callback<String>,
     /// It did not arrive; its text is back in the box.
     pub on_failed: Callback<()>,
     /// The server has stored a message and a reply began.
-    pub on_started: Callback<Started>,
+    pub on_started: Callback<StartedReply>,
     /// A reply was stopped; the turn as it ended.
     pub on_stopped: Callback<TurnView>,
 }
@@ -59,7 +59,7 @@ pub struct Listeners {
 #[derive(Clone, Copy, Default)]
 pub struct FollowedPath {
     /// The lock of its branch.
-    pub lock: Signal<Option<Lock>>,
+    pub lock: Signal<Option<ModelLock>>,
     /// Its end.
     pub leaf: Signal<Option<TurnId>>,
     /// The reply that runs on it.
@@ -67,10 +67,10 @@ pub struct FollowedPath {
     /// How many tokens of context its newest reply filled.
     pub context_used: Signal<Option<u64>>,
     /// The branch's model, where it cannot be used any more.
-    pub gone: Signal<Option<Lock>>,
+    pub gone_model: Signal<Option<ModelLock>>,
     /// What the way to other paths is asked by, and what changes when one has ended.
-    pub way: Option<Callback<Asks, bool>>,
-    pub way_ends: RwSignal<bool>,
+    pub navigation: Option<Callback<NavigationQuery, bool>>,
+    pub navigation_ended: RwSignal<bool>,
 }
 
 /// The composer of one chat, or of the new chat. In the context of its parts.
@@ -79,13 +79,13 @@ pub struct ComposerState {
     pub chat_id: Option<ChatId>,
     pub area: NodeRef<html::Textarea>,
     pub draft: DraftKeeper,
-    pub attaching: Attaching,
-    pub pasting: Pasting,
-    pub mention: Mention,
+    pub attaching: MessageAttachments,
+    pub pasting: PasteNotices,
+    pub mention: MentionState,
     /// Whether the message goes out by itself when its files are there, and the path that it is to follow.
-    pub waits: RwSignal<bool>,
+    pub sends_when_ready: RwSignal<bool>,
     /// The way to other paths, asked; a new chat has none.
-    pub way: Option<Callback<Asks, bool>>,
+    pub navigation: Option<Callback<NavigationQuery, bool>>,
     /// Set when the reply to the message on its way is to be stopped; outlives the page.
     pub withdrawn: StoredValue<Arc<AtomicBool>>,
     /// Tokens of context that the newest reply on this path filled.
@@ -93,28 +93,28 @@ pub struct ComposerState {
     /// Whether the text has more lines than a glance takes in, and whether the box is as high as the page.
     pub is_long: RwSignal<bool>,
     pub is_tall: RwSignal<bool>,
-    pub phase: RwSignal<Phase>,
+    pub phase: RwSignal<ComposerPhase>,
     pub has_text: RwSignal<bool>,
     /// What is wrong, beside the field.
     pub problem: RwSignal<Option<String>>,
     /// The lock of the branch.
-    pub lock: Signal<Option<Lock>>,
+    pub lock: Signal<Option<ModelLock>>,
     /// What is chosen in the menu: the model of a new chat, or another than the branch's, for a new branch.
-    pub choice: RwSignal<Option<Lock>>,
+    pub choice: RwSignal<Option<ModelLock>>,
     pub thinking: RwSignal<Thinking>,
     pub models: RwSignal<Vec<Model>>,
     /// Whether one of many models is being chosen.
-    pub picks: RwSignal<bool>,
+    pub is_picking_model: RwSignal<bool>,
     /// The turn that the next message follows.
     pub leaf: Signal<Option<TurnId>>,
     /// The reply that runs on this path.
     pub running: Signal<Option<TurnId>>,
-    pub memory: StoredValue<Memory>,
+    pub memory: StoredValue<CompositionMemory>,
     /// The name of the next request.
     pub request_id: StoredValue<String>,
     /// The last message that failed to go out: the same again is the same request.
-    pub failed: StoredValue<Option<SendMessage>>,
-    pub listeners: Listeners,
+    pub failed: StoredValue<Option<ComposedMessage>>,
+    pub listeners: ComposerListeners,
     pub announcer: Announcer,
     pub chats: Option<Chats>,
 }
@@ -127,11 +127,11 @@ impl ComposerState {
         models: RwSignal<Vec<Model>>,
         form_request_id: String,
         path: FollowedPath,
-        listeners: Listeners,
+        listeners: ComposerListeners,
     ) -> Self {
         let locked = path.lock.get_untracked();
         let known = models.get_untracked();
-        let default = default_of(&known);
+        let default = default_lock(&known);
         let chosen = draft.lock.clone().filter(|lock| known.iter().any(|model| model.lock == *lock));
         let chosen =
             if locked.is_some() { chosen.filter(|chosen| locked.as_ref() != Some(chosen)) } else { chosen.or(default) };
@@ -140,27 +140,27 @@ impl ComposerState {
         Self {
             chat_id,
             area: NodeRef::new(),
-            phase: RwSignal::new(Phase::Idle),
+            phase: RwSignal::new(ComposerPhase::Idle),
             has_text: RwSignal::new(!text.trim().is_empty()),
             problem: RwSignal::new(problem_in_address()),
             lock: path.lock,
             choice: RwSignal::new(chosen),
             thinking: RwSignal::new(thinking.unwrap_or_default()),
             models,
-            picks: RwSignal::new(false),
+            is_picking_model: RwSignal::new(false),
             leaf: path.leaf,
             running: path.running,
-            memory: StoredValue::new(Memory::default()),
+            memory: StoredValue::new(CompositionMemory::default()),
             request_id: StoredValue::new(form_request_id),
             failed: StoredValue::new(None),
             listeners,
             announcer: expect_context(),
             chats: use_context(),
-            attaching: Attaching::of_draft(draft, &named),
-            pasting: Pasting::nothing(),
-            mention: Mention::closed(),
-            waits: RwSignal::new(false),
-            way: path.way,
+            attaching: MessageAttachments::from_draft(draft, &named),
+            pasting: PasteNotices::new(),
+            mention: MentionState::new(),
+            sends_when_ready: RwSignal::new(false),
+            navigation: path.navigation,
             withdrawn: StoredValue::default(),
             context_used: path.context_used,
             is_long: RwSignal::new(is_long(&text)),
@@ -181,59 +181,59 @@ impl ComposerState {
     }
 
     /// Takes another model for the next message; none goes back to the branch's own.
-    pub fn choose(self, lock: Option<Lock>) {
+    pub fn choose_model(self, lock: Option<ModelLock>) {
         let lock = lock.filter(|lock| self.lock.get_untracked().as_ref() != Some(lock));
         self.choice.set(lock.clone());
-        self.draft.change(|draft| draft.lock = lock);
+        self.draft.update(|draft| draft.lock = lock);
     }
 
     /// Chooses what a draft says that the server never got, as far as it can still be chosen.
-    pub fn choose_again(self, lock: Option<Lock>, thinking: Option<Thinking>) {
+    pub fn restore_choice(self, lock: Option<ModelLock>, thinking: Option<Thinking>) {
         let can_be = match &lock {
             Some(lock) => self.models.with_untracked(|models| models.iter().any(|model| model.lock == *lock)),
             None => self.lock.get_untracked().is_some(),
         };
         if can_be {
-            self.choose(lock);
+            self.choose_model(lock);
         }
         if let Some(level) = thinking {
             self.thinking.set(level);
-            self.draft.change(|draft| draft.thinking = Some(level));
+            self.draft.update(|draft| draft.thinking = Some(level));
         }
     }
 
     /// Takes over what is in the box.
-    pub fn typed(self, text: String) {
-        self.measure(&text);
+    pub fn on_input(self, text: String) {
+        self.update_length(&text);
         self.problem.set(None);
-        self.pasting.typed(&text);
+        self.pasting.on_input(&text);
         self.stop_waiting();
-        self.draft.change(|draft| draft.text = text);
+        self.draft.update(|draft| draft.text = text);
     }
 
     /// Puts a text into the box, as if it had been typed.
     pub fn fill(self, text: &str) {
-        self.show(text);
-        self.typed(text.to_owned());
+        self.show_text(text);
+        self.on_input(text.to_owned());
     }
 
     /// Puts a text into the box in place of what is there; where that is other words, undo brings them back.
-    pub(super) fn show(self, text: &str) {
+    pub(super) fn show_text(self, text: &str) {
         // What is there already keeps its caret.
         let area = self.area.get_untracked().map(|area| (textarea::value(&area), area));
         if let Some((there, area)) = area.filter(|(there, _)| there != text) {
             if there.is_empty() || text.is_empty() {
                 textarea::set_value(&area, text);
             } else {
-                textarea::exchange(&area, "", &there, text);
+                textarea::replace_text(&area, "", &there, text);
                 // Nobody typed the sign that it may end with.
                 self.mention.close();
             }
         }
-        self.measure(text);
+        self.update_length(text);
     }
 
-    fn measure(self, text: &str) {
+    fn update_length(self, text: &str) {
         self.has_text.set(!text.trim().is_empty());
         let is_long = is_long(text);
         if self.is_long.get_untracked() != is_long {
@@ -260,50 +260,52 @@ impl ComposerState {
     pub fn send(self) {
         match self.refusal() {
             Some(reason) => self.refuse(&reason),
-            None if self.attaching.queue.with_untracked(Queue::is_pending) => self.wait(of_files::goes_out()),
-            None if self.is_ahead() => self.wait(words::follows_path()),
+            None if self.attaching.queue.with_untracked(AttachmentQueue::is_pending) => {
+                self.start_waiting(of_files::sends_after_upload())
+            }
+            None if self.is_navigating() => self.start_waiting(messages::follows_path()),
             None => self.post(),
         }
     }
 
-    fn wait(self, what: &'static str) {
-        self.asks_way(Asks::Wait);
-        self.waits.set(true);
+    fn start_waiting(self, what: &'static str) {
+        self.query_navigation(NavigationQuery::StartWaiting);
+        self.sends_when_ready.set(true);
         self.announcer.say(what);
     }
 
     /// Whether the path that was asked for is not on screen yet.
-    pub(super) fn is_ahead(self) -> bool {
-        self.asks_way(Asks::IsOpen) == Some(true)
+    pub(super) fn is_navigating(self) -> bool {
+        self.query_navigation(NavigationQuery::IsNavigating) == Some(true)
     }
 
     /// Nothing where there is no other path.
-    pub(super) fn asks_way(self, asks: Asks) -> Option<bool> {
-        self.way?.try_run(asks)
+    pub(super) fn query_navigation(self, asks: NavigationQuery) -> Option<bool> {
+        self.navigation?.try_run(asks)
     }
 
     /// Whoever goes on writing does not want it to go out by itself. False when nothing waited.
     pub fn stop_waiting(self) -> bool {
-        let waited = self.waits.get_untracked();
+        let waited = self.sends_when_ready.get_untracked();
         if waited {
-            self.waits.set(false);
-            let is_pending = self.attaching.queue.with_untracked(Queue::is_pending);
-            self.announcer.say(if is_pending { of_files::files_not_sent() } else { words::not_sent() });
+            self.sends_when_ready.set(false);
+            let is_pending = self.attaching.queue.with_untracked(AttachmentQueue::is_pending);
+            self.announcer.say(if is_pending { of_files::files_not_sent() } else { messages::not_sent() });
         }
         waited
     }
 
     /// Something that a message may wait for is there, or will not be. It stays in the box where its writer wants another
     /// path by now, or does not get the one they meant.
-    pub fn go_on(self) {
-        if !self.waits.get_untracked() {
+    pub fn send_if_ready(self) {
+        if !self.sends_when_ready.get_untracked() {
             return;
         }
-        if self.asks_way(Asks::MayGoOn) == Some(false) {
+        if self.query_navigation(NavigationQuery::MayContinue) == Some(false) {
             self.stop_waiting();
             return;
         }
-        self.waits.set(false);
+        self.sends_when_ready.set(false);
         self.send();
     }
 
@@ -311,13 +313,13 @@ impl ComposerState {
     pub fn refusal(self) -> Option<String> {
         let too_long = || self.draft.text().chars().count() > limits::MESSAGE_CHARS;
         let why = match self.phase.get_untracked() {
-            Phase::Sending | Phase::Withdrawing => words::still_sending(),
+            ComposerPhase::Sending | ComposerPhase::Withdrawing => messages::still_sending(),
             // What keeps a message from the path on screen does not keep it from the one that comes.
-            _ if !self.is_ahead() && self.running.get_untracked().is_some() => return Some(stop_first()),
-            _ if untrack(|| self.is_empty()) => words::write_first(),
-            _ if !self.is_ahead() && untrack(|| self.is_full()) => context_full(),
-            _ if self.attaching.queue.with_untracked(Queue::has_failed) => of_files::file_failed(),
-            _ if too_long() => words::too_long(),
+            _ if !self.is_navigating() && self.running.get_untracked().is_some() => return Some(stop_first()),
+            _ if untrack(|| self.is_empty()) => messages::write_first(),
+            _ if !self.is_navigating() && untrack(|| self.is_full()) => context_full(),
+            _ if self.attaching.queue.with_untracked(AttachmentQueue::has_failed) => of_files::file_failed(),
+            _ if too_long() => messages::too_long(),
             _ => return None,
         };
         Some(why.to_owned())
@@ -326,7 +328,7 @@ impl ComposerState {
     pub(super) fn refuse(self, reason: &str) {
         self.problem.set(Some(reason.to_owned()));
         self.announcer.say(reason);
-        focus::on("#message");
+        focus::focus_first("#message");
     }
 
     pub(super) fn fail(self, error: &ApiError) {
@@ -347,12 +349,12 @@ pub fn is_long(text: &str) -> bool {
 }
 
 /// The model that answers a new chat, as long as nobody chooses another.
-pub(super) fn default_of(models: &[Model]) -> Option<Lock> {
+pub(super) fn default_lock(models: &[Model]) -> Option<ModelLock> {
     models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone())
 }
 
 /// What the server said of a form that was sent without script.
 fn problem_in_address() -> Option<String> {
     let code = use_query_map().with_untracked(|query| query.get("error"))?;
-    words::form_problem(&code).map(str::to_owned)
+    messages::form_problem(&code).map(str::to_owned)
 }

@@ -3,12 +3,12 @@
 use leptos::ev;
 use leptos::prelude::*;
 
-use super::{Connection, Link};
-use crate::browser::heights::{self, Told};
+use super::{ConnectionStatus, PageConnection};
+use crate::browser::css_heights::{self, HeightObserver};
 use crate::browser::{document, network, reload};
-use crate::ui::erased::{effect, live, view};
+use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
-use crate::ui::words;
+use crate::ui::messages;
 
 /// Where the line stands: over the message box, wherever the reader is, and in nobody's way.
 #[component]
@@ -19,12 +19,12 @@ pub fn ConnectionBanner() -> impl IntoView {
 /// The line itself, and the ears for the device's network.
 #[component]
 pub fn ConnectionBars() -> impl IntoView {
-    let connection = expect_context::<Connection>();
+    let connection = expect_context::<PageConnection>();
     effect(move || {
         if !network::is_online() {
-            connection.offline();
+            connection.go_offline();
         }
-        let gone = window_event_listener(ev::offline, move |_| connection.offline());
+        let gone = window_event_listener(ev::offline, move |_| connection.go_offline());
         // Whether the server is there too is for its answer to say.
         let back = window_event_listener(ev::online, move |_| connection.try_now());
         let seen = window_event_listener(ev::visibilitychange, move |_| {
@@ -38,38 +38,38 @@ pub fn ConnectionBars() -> impl IntoView {
             seen.remove();
         });
     });
-    let state = live(move || {
+    let state = live_view(move || {
         let shown = connection.shown.get();
         let (class, icon, text) = match shown {
-            Link::Live => return None,
-            Link::Reconnecting => ("banner", "retry", words::reconnecting()),
-            Link::Offline => ("banner warn", "offline", words::offline()),
-            Link::Back => ("banner ok", "check", words::connected()),
+            ConnectionStatus::Live => return None,
+            ConnectionStatus::Reconnecting => ("banner", "retry", messages::reconnecting()),
+            ConnectionStatus::Offline => ("banner warn", "offline", messages::offline()),
+            ConnectionStatus::Restored => ("banner ok", "check", messages::connected()),
         };
-        let next = (shown == Link::Offline).then(|| {
-            view! { <span class="countdown">{move || words::next_try(connection.left.get())}</span> }
+        let next = (shown == ConnectionStatus::Offline).then(|| {
+            view! { <span class="countdown">{move || messages::next_try(connection.left.get())}</span> }
         });
-        let can_try = matches!(shown, Link::Reconnecting | Link::Offline);
+        let can_try = matches!(shown, ConnectionStatus::Reconnecting | ConnectionStatus::Offline);
         Some(view! {
             <div class=class>
                 <Icon name=icon/>
                 <span>{text}" "{next}</span>
                 {can_try.then(|| view! {
                     <button type="button" class="button bare strong" on:click=move |_| connection.try_now()>
-                        {words::try_now()}
+                        {messages::try_now()}
                     </button>
                 })}
             </div>
         })
     });
-    let version = live(move || {
+    let version = live_view(move || {
         connection.is_old.get().then(|| {
             view! {
                 <div class="banner">
                     <Icon name="retry"/>
-                    <span>{words::new_version()}</span>
-                    <button type="button" class="button bare strong" on:click=|_| reload::page()>
-                        {words::reload()}
+                    <span>{messages::new_version()}</span>
+                    <button type="button" class="button bare strong" on:click=|_| reload::reload_page()>
+                        {messages::reload()}
                     </button>
                 </div>
             }
@@ -77,7 +77,7 @@ pub fn ConnectionBars() -> impl IntoView {
     });
     // The page is told how much of it they cover.
     let bars = NodeRef::<leptos::html::Div>::new();
-    let told = StoredValue::new(None::<Told>);
-    effect(move || told.set_value(bars.get().and_then(|bars| heights::tell(&bars, "--bars"))));
+    let told = StoredValue::new(None::<HeightObserver>);
+    effect(move || told.set_value(bars.get().and_then(|bars| css_heights::observe_height(&bars, "--bars"))));
     view! { <div class="connection-bars" node_ref=bars>{state} {version}</div> }
 }

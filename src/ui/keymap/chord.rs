@@ -4,7 +4,7 @@ use std::fmt;
 
 use leptos::ev::KeyboardEvent;
 
-use crate::browser::letters::{lower, upper};
+use crate::browser::case_mapping::{to_lowercase, to_uppercase};
 
 /// Keys with names: as a browser says it, as it is shown, and what else somebody may write.
 const NAMED: &[(&str, &str, &[&str])] = &[
@@ -37,7 +37,7 @@ const ABOVE: &[(char, char)] =
 
 /// A press of keys, without the browser's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Press<'a> {
+pub struct KeyPress<'a> {
     pub key: &'a str,
     /// Ctrl, or Command on a Mac.
     pub command: bool,
@@ -45,9 +45,9 @@ pub struct Press<'a> {
     pub alt: bool,
 }
 
-impl<'a> Press<'a> {
+impl<'a> KeyPress<'a> {
     /// The event's; `key` is the text that it holds.
-    pub fn of(event: &KeyboardEvent, key: &'a str) -> Self {
+    pub fn from_event(event: &KeyboardEvent, key: &'a str) -> Self {
         let command = event.ctrl_key() || event.meta_key();
         Self { key, command, shift: event.shift_key(), alt: event.alt_key() }
     }
@@ -59,18 +59,18 @@ pub struct Chord {
     command: bool,
     shift: bool,
     alt: bool,
-    key: Key,
+    key: ChordKey,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key {
+enum ChordKey {
     /// A letter in lower case, a digit, a sign.
     Sign(char),
     /// A place in [`NAMED`].
     Named(u8),
 }
 
-impl Key {
+impl ChordKey {
     fn parse(word: &str) -> Option<Self> {
         let mut signs = word.chars();
         if let (Some(sign), None) = (signs.next(), signs.next())
@@ -78,7 +78,7 @@ impl Key {
             && !sign.is_control()
             && !NAMED.iter().any(|(_, shown, _)| *shown == word)
         {
-            return Some(Self::Sign(lower(word).chars().next().unwrap_or(sign)));
+            return Some(Self::Sign(to_lowercase(word).chars().next().unwrap_or(sign)));
         }
         let is = |name: &str| name.eq_ignore_ascii_case(word);
         let at = NAMED.iter().position(|(name, shown, others)| is(name) || is(shown) || others.iter().any(|o| is(o)));
@@ -90,12 +90,12 @@ impl Chord {
     /// Reads `Ctrl+Shift+K`, `alt + up`, `/`. `None` where no keys are named.
     pub fn parse(typed: &str) -> Option<Self> {
         let mut rest = typed.trim();
-        let mut chord = Self { command: false, shift: false, alt: false, key: Key::Sign(' ') };
+        let mut chord = Self { command: false, shift: false, alt: false, key: ChordKey::Sign(' ') };
         // The last may be the plus itself.
         while let Some((before, after)) =
             rest.split_once('+').filter(|(before, after)| !before.is_empty() && !after.is_empty())
         {
-            let part = match lower(before.trim()).as_str() {
+            let part = match to_lowercase(before.trim()).as_str() {
                 "ctrl" | "control" | "strg" | "cmd" | "command" | "meta" | "⌘" => &mut chord.command,
                 "shift" | "⇧" => &mut chord.shift,
                 "alt" | "option" | "⌥" => &mut chord.alt,
@@ -104,53 +104,53 @@ impl Chord {
             *part = true;
             rest = after.trim();
         }
-        chord.key = Key::parse(rest)?;
+        chord.key = ChordKey::parse(rest)?;
         Some(chord)
     }
 
     /// Whether somebody who types would press it for its sign.
     pub fn is_bare(self) -> bool {
-        !self.command && !self.alt && matches!(self.key, Key::Sign(_))
+        !self.command && !self.alt && matches!(self.key, ChordKey::Sign(_))
     }
 
     /// Whether a browser takes it before a page does, or should: tabs, windows, reloading, its own tools.
-    pub fn is_of_browser(self) -> bool {
+    pub fn is_reserved_by_browser(self) -> bool {
         match self.key {
-            Key::Sign(sign) if self.command && !self.alt => {
+            ChordKey::Sign(sign) if self.command && !self.alt => {
                 let kept = if self.shift { "tnwijcrp" } else { "tnwrlqhjd0123456789+-=" };
                 kept.contains(sign)
             }
-            Key::Named(_) => matches!(self.name(), "F1" | "F3" | "F7") && !self.command && !self.alt,
-            Key::Sign(_) => false,
+            ChordKey::Named(_) => matches!(self.name(), "F1" | "F3" | "F7") && !self.command && !self.alt,
+            ChordKey::Sign(_) => false,
         }
     }
 
     /// Whether a text needs it.
-    pub fn is_of_text(self) -> bool {
+    pub fn is_needed_for_text(self) -> bool {
         match self.key {
-            Key::Sign(sign) => self.command && !self.alt && !self.shift && "acvxzy".contains(sign),
-            Key::Named(_) if self.name().starts_with('F') => false,
+            ChordKey::Sign(sign) => self.command && !self.alt && !self.shift && "acvxzy".contains(sign),
+            ChordKey::Named(_) if self.name().starts_with('F') => false,
             // Alone, with Shift or with Ctrl they move through a text, change it or send it.
-            Key::Named(_) => !(self.alt || self.command && self.shift),
+            ChordKey::Named(_) => !(self.alt || self.command && self.shift),
         }
     }
 
     /// The browser's name of the key; empty for a sign.
     fn name(self) -> &'static str {
         match self.key {
-            Key::Named(at) => NAMED[usize::from(at)].0,
-            Key::Sign(_) => "",
+            ChordKey::Named(at) => NAMED[usize::from(at)].0,
+            ChordKey::Sign(_) => "",
         }
     }
 
     /// Whether this is pressed. Where a sign lies on a keyboard is its layout's matter: Shift counts for a sign only
     /// where the chord names it.
-    pub fn is(self, press: Press<'_>) -> bool {
+    pub fn matches(self, press: KeyPress<'_>) -> bool {
         if (self.command, self.alt) != (press.command, press.alt) {
             return false;
         }
-        let Key::Sign(sign) = self.key else { return self.shift == press.shift && press.key == self.name() };
-        let pressed = lower(press.key);
+        let ChordKey::Sign(sign) = self.key else { return self.shift == press.shift && press.key == self.name() };
+        let pressed = to_lowercase(press.key);
         let mut signs = pressed.chars();
         let (Some(pressed), None) = (signs.next(), signs.next()) else { return false };
         let is_above = || ABOVE.contains(&(sign, pressed));
@@ -162,34 +162,34 @@ impl Chord {
     }
 
     /// As it is kept: without a sign that cookies or attributes know.
-    pub fn kept(self) -> String {
+    pub fn to_stored(self) -> String {
         let flag = |is: bool, sign: &'static str| if is { sign } else { "" };
         let flags = [flag(self.command, "C"), flag(self.shift, "S"), flag(self.alt, "A")].concat();
         match self.key {
-            Key::Sign(sign) => format!("{flags}.{:x}", u32::from(sign)),
-            Key::Named(_) => format!("{flags}-{}", self.name()),
+            ChordKey::Sign(sign) => format!("{flags}.{:x}", u32::from(sign)),
+            ChordKey::Named(_) => format!("{flags}-{}", self.name()),
         }
     }
 
     /// Reads [`Self::kept`] back.
-    pub fn from_kept(text: &str) -> Option<Self> {
+    pub fn from_stored(text: &str) -> Option<Self> {
         let (flags, key) = match (text.split_once('.'), text.split_once('-')) {
-            (Some((flags, code)), _) => (flags, Key::Sign(char::from_u32(u32::from_str_radix(code, 16).ok()?)?)),
-            (None, Some((flags, name))) => (flags, Key::parse(name)?),
+            (Some((flags, code)), _) => (flags, ChordKey::Sign(char::from_u32(u32::from_str_radix(code, 16).ok()?)?)),
+            (None, Some((flags, name))) => (flags, ChordKey::parse(name)?),
             (None, None) => return None,
         };
         let has = |flag| flags.contains(flag);
         let chord = Self { command: has('C'), shift: has('S'), alt: has('A'), key };
         // Anybody can write a cookie.
-        (!chord.is_of_browser() && !chord.is_of_text()).then_some(chord)
+        (!chord.is_reserved_by_browser() && !chord.is_needed_for_text()).then_some(chord)
     }
 
     /// The keys one by one, for `<kbd>`.
     pub fn parts(self) -> Vec<String> {
         let flag = |is: bool, name: &str| is.then(|| name.to_owned());
         let key = match self.key {
-            Key::Sign(sign) => upper(&sign.to_string()),
-            Key::Named(at) => NAMED[usize::from(at)].1.to_owned(),
+            ChordKey::Sign(sign) => to_uppercase(&sign.to_string()),
+            ChordKey::Named(at) => NAMED[usize::from(at)].1.to_owned(),
         };
         [flag(self.command, "Ctrl"), flag(self.alt, "Alt"), flag(self.shift, "Shift"), Some(key)]
             .into_iter()

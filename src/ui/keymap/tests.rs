@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn press(keys: &str) -> Press<'_> {
+fn press(keys: &str) -> KeyPress<'_> {
     let (mut command, mut shift, mut alt, mut key) = (false, false, false, keys);
     while let Some((flag, rest)) = key.split_once('+').filter(|(_, rest)| !rest.is_empty()) {
         match flag {
@@ -12,56 +12,56 @@ fn press(keys: &str) -> Press<'_> {
         }
         key = rest;
     }
-    Press { key, command, shift, alt }
+    KeyPress { key, command, shift, alt }
 }
 
-fn asked(scope: Scope, keys: &str, in_text: bool) -> Option<Command> {
-    Keymap::default().asked(scope, press(keys), in_text, true)
+fn command_for(scope: KeyScope, keys: &str, in_text: bool) -> Option<KeyCommand> {
+    Keymap::default().command_for(scope, press(keys), in_text, true)
 }
 
 #[test]
-fn commands_work_wherever_the_focus_is() {
+fn commands_work_wherever_focus_is() {
     for in_text in [false, true] {
         for (keys, command) in [
-            ("C+S+O", Command::NewChat),
-            ("C+k", Command::Search),
-            ("C+K", Command::Search),
-            ("C+.", Command::Panel),
-            ("C+b", Command::Sidebar),
-            ("F6", Command::NextPart),
-            ("S+F6", Command::PartBefore),
-            ("C+S+Enter", Command::StopAndSend),
-            ("C+S+Backspace", Command::Stop),
+            ("C+S+O", KeyCommand::NewChat),
+            ("C+k", KeyCommand::Search),
+            ("C+K", KeyCommand::Search),
+            ("C+.", KeyCommand::Panel),
+            ("C+b", KeyCommand::Sidebar),
+            ("F6", KeyCommand::NextPart),
+            ("S+F6", KeyCommand::PartBefore),
+            ("C+S+Enter", KeyCommand::StopAndSend),
+            ("C+S+Backspace", KeyCommand::Stop),
             // On an American keyboard Shift makes a colon of it, on a German one it does not.
-            ("C+S+:", Command::CopyCode),
-            ("C+S+;", Command::CopyCode),
+            ("C+S+:", KeyCommand::CopyCode),
+            ("C+S+;", KeyCommand::CopyCode),
             // A slash is above the seven on some.
-            ("C+S+/", Command::Shortcuts),
+            ("C+S+/", KeyCommand::Shortcuts),
         ] {
-            assert_eq!(asked(Scope::Page, keys, in_text), Some(command), "{keys}");
+            assert_eq!(command_for(KeyScope::Page, keys, in_text), Some(command), "{keys}");
         }
     }
     // With Alt it is a character on some keyboards.
-    assert_eq!(asked(Scope::Page, "C+A+b", false), None);
-    assert_eq!(asked(Scope::Reading, "C+S+L", false), Some(Command::Quote));
+    assert_eq!(command_for(KeyScope::Page, "C+A+b", false), None);
+    assert_eq!(command_for(KeyScope::Reading, "C+S+L", false), Some(KeyCommand::Quote));
 }
 
 #[test]
-fn letters_and_signs_are_text_where_somebody_types_and_can_be_switched_off() {
-    assert_eq!(asked(Scope::Page, "/", true), None);
-    assert_eq!(asked(Scope::Page, "/", false), Some(Command::MessageBox));
-    assert_eq!(asked(Scope::Turn, "e", true), None);
-    assert_eq!(asked(Scope::Turn, "e", false), Some(Command::Edit));
-    assert_eq!(asked(Scope::Turn, "C+c", false), None, "copying is the browser's");
-    assert_eq!(asked(Scope::Turn, "A+ArrowDown", true), None, "words of a text on a Mac");
-    let without = |scope, keys| Keymap::default().asked(scope, press(keys), false, false);
-    assert_eq!((without(Scope::Turn, "e"), without(Scope::Page, "/")), (None, None));
-    assert_eq!(without(Scope::Turn, "A+ArrowDown"), Some(Command::NextTurn));
-    assert_eq!(without(Scope::Page, "C+K"), Some(Command::Search));
+fn letters_and_signs_are_text_in_fields_and_can_be_switched_off() {
+    assert_eq!(command_for(KeyScope::Page, "/", true), None);
+    assert_eq!(command_for(KeyScope::Page, "/", false), Some(KeyCommand::MessageBox));
+    assert_eq!(command_for(KeyScope::Turn, "e", true), None);
+    assert_eq!(command_for(KeyScope::Turn, "e", false), Some(KeyCommand::Edit));
+    assert_eq!(command_for(KeyScope::Turn, "C+c", false), None, "copying is the browser's");
+    assert_eq!(command_for(KeyScope::Turn, "A+ArrowDown", true), None, "words of a text on a Mac");
+    let without = |scope, keys| Keymap::default().command_for(scope, press(keys), false, false);
+    assert_eq!((without(KeyScope::Turn, "e"), without(KeyScope::Page, "/")), (None, None));
+    assert_eq!(without(KeyScope::Turn, "A+ArrowDown"), Some(KeyCommand::NextTurn));
+    assert_eq!(without(KeyScope::Page, "C+K"), Some(KeyCommand::Search));
 }
 
 #[test]
-fn keys_are_read_as_people_write_them_and_shown_as_one_does() {
+fn keys_are_parsed_leniently_and_shown_uniformly() {
     for (typed, shown) in [
         ("ctrl + j", "Ctrl+J"),
         ("⌘+⇧+k", "Ctrl+Shift+K"),
@@ -80,55 +80,55 @@ fn keys_are_read_as_people_write_them_and_shown_as_one_does() {
 }
 
 #[test]
-fn every_usual_key_could_be_typed_by_a_person_and_none_is_twice() {
+fn every_default_chord_is_allowed_and_unique() {
     let usual = Keymap::default();
-    for command in Command::ALL {
-        let typed = usual.of(command).map(|chord| chord.to_string()).unwrap_or_default();
-        assert_eq!(usual.check(command, &typed).ok(), usual.of(command), "{}: {typed}", command.name());
-        assert_eq!(Command::parse(command.name()), Some(command));
+    for command in KeyCommand::ALL {
+        let typed = usual.chord(command).map(|chord| chord.to_string()).unwrap_or_default();
+        assert_eq!(usual.check(command, &typed).ok(), usual.chord(command), "{}: {typed}", command.name());
+        assert_eq!(KeyCommand::parse(command.name()), Some(command));
     }
-    assert_eq!(usual.kept(), "");
+    assert_eq!(usual.to_stored(), "");
 }
 
 #[test]
-fn keys_that_would_break_something_are_refused_with_the_reason() {
+fn harmful_chords_are_refused_with_reason() {
     let usual = Keymap::default();
     for (command, typed, why) in [
-        (Command::Search, "", Refused::Unreadable),
-        (Command::Search, "x", Refused::Bare),
-        (Command::Search, "?", Refused::Bare),
-        (Command::Search, "Ctrl+T", Refused::OfBrowser),
-        (Command::Search, "Ctrl+Shift+N", Refused::OfBrowser),
-        (Command::Search, "Ctrl+C", Refused::OfText),
-        (Command::Search, "Enter", Refused::OfText),
-        (Command::Edit, "ArrowDown", Refused::OfText),
-        (Command::Search, "Ctrl+Left", Refused::OfText),
-        (Command::Search, "Ctrl+B", Refused::Taken(Command::Sidebar)),
-        (Command::Edit, "c", Refused::Taken(Command::Copy)),
-        (Command::Edit, "Ctrl+K", Refused::Taken(Command::Search)),
+        (KeyCommand::Search, "", ChordRejection::Unreadable),
+        (KeyCommand::Search, "x", ChordRejection::Bare),
+        (KeyCommand::Search, "?", ChordRejection::Bare),
+        (KeyCommand::Search, "Ctrl+T", ChordRejection::ReservedByBrowser),
+        (KeyCommand::Search, "Ctrl+Shift+N", ChordRejection::ReservedByBrowser),
+        (KeyCommand::Search, "Ctrl+C", ChordRejection::NeededForText),
+        (KeyCommand::Search, "Enter", ChordRejection::NeededForText),
+        (KeyCommand::Edit, "ArrowDown", ChordRejection::NeededForText),
+        (KeyCommand::Search, "Ctrl+Left", ChordRejection::NeededForText),
+        (KeyCommand::Search, "Ctrl+B", ChordRejection::Taken(KeyCommand::Sidebar)),
+        (KeyCommand::Edit, "c", ChordRejection::Taken(KeyCommand::Copy)),
+        (KeyCommand::Edit, "Ctrl+K", ChordRejection::Taken(KeyCommand::Search)),
     ] {
         assert_eq!(usual.check(command, typed), Err(why), "{typed}");
     }
-    assert_eq!(usual.check(Command::Quote, "Ctrl+K"), Err(Refused::Taken(Command::Search)));
-    assert!(usual.with(Command::Sidebar, None).check(Command::Search, "Ctrl+B").is_ok(), "it is free then");
+    assert_eq!(usual.check(KeyCommand::Quote, "Ctrl+K"), Err(ChordRejection::Taken(KeyCommand::Search)));
+    assert!(usual.with_chord(KeyCommand::Sidebar, None).check(KeyCommand::Search, "Ctrl+B").is_ok(), "it is free then");
 }
 
 #[test]
-fn what_is_kept_is_read_back_and_nonsense_is_the_usual() {
+fn stored_keymap_is_read_back_and_nonsense_is_default() {
     let usual = Keymap::default();
     let mine = usual
-        .with(Command::Search, Chord::parse("Ctrl+;"))
-        .with(Command::Stop, None)
-        .with(Command::Edit, Chord::parse("Alt+Shift+Up"))
-        .with(Command::Copy, Chord::parse("é"));
-    let kept = mine.kept();
-    assert_eq!(Keymap::from_kept(&kept), mine, "{kept}");
+        .with_chord(KeyCommand::Search, Chord::parse("Ctrl+;"))
+        .with_chord(KeyCommand::Stop, None)
+        .with_chord(KeyCommand::Edit, Chord::parse("Alt+Shift+Up"))
+        .with_chord(KeyCommand::Copy, Chord::parse("é"));
+    let kept = mine.to_stored();
+    assert_eq!(Keymap::from_stored(&kept), mine, "{kept}");
     assert!(kept.chars().all(|sign| sign.is_ascii_alphanumeric() || "-.=&".contains(sign)), "{kept}");
     for nonsense in
         ["search", "search=C", "search=C.zz", "search=C.110000", "none=C.6b", "search=C.74", "&&=", "search=-Enter"]
     {
-        assert_eq!(Keymap::from_kept(nonsense), usual, "{nonsense}");
+        assert_eq!(Keymap::from_stored(nonsense), usual, "{nonsense}");
     }
-    assert_eq!(mine.asked(Scope::Page, press("C+k"), false, true), None);
-    assert_eq!(mine.asked(Scope::Page, press("C+;"), true, true), Some(Command::Search));
+    assert_eq!(mine.command_for(KeyScope::Page, press("C+k"), false, true), None);
+    assert_eq!(mine.command_for(KeyScope::Page, press("C+;"), true, true), Some(KeyCommand::Search));
 }

@@ -8,32 +8,32 @@ use leptos::prelude::*;
 
 use crate::browser::{focus, scroll};
 use crate::ui::erased::{effect, on_change, view};
-use crate::ui::input_method::{Memory, is_of_input_method, press};
+use crate::ui::input_method::{CompositionMemory, field_key_press, is_input_method_press};
 
 /// What a press asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ask {
+pub enum ComboboxAction {
     /// To the option at this place.
-    To(usize),
+    MoveTo(usize),
     /// What the option does.
-    Act,
+    Activate,
     /// The same in a tab of its own.
-    ActBeside,
+    ActivateInNewTab,
 }
 
 /// Reads a press: the key, Ctrl or Command, Shift or Alt; `at` is the option that is chosen of so many. The arrows go
 /// round.
-pub fn ask(key: &str, command: bool, other: bool, at: usize, count: usize) -> Option<Ask> {
+pub fn combobox_action(key: &str, command: bool, other: bool, at: usize, count: usize) -> Option<ComboboxAction> {
     if other || count == 0 {
         return None;
     }
     match (key, command) {
-        ("ArrowDown", false) => Some(Ask::To((at + 1) % count)),
-        ("ArrowUp", false) => Some(Ask::To((at + count - 1) % count)),
-        ("Home", false) => Some(Ask::To(0)),
-        ("End", false) => Some(Ask::To(count - 1)),
-        ("Enter", false) => Some(Ask::Act),
-        ("Enter", true) => Some(Ask::ActBeside),
+        ("ArrowDown", false) => Some(ComboboxAction::MoveTo((at + 1) % count)),
+        ("ArrowUp", false) => Some(ComboboxAction::MoveTo((at + count - 1) % count)),
+        ("Home", false) => Some(ComboboxAction::MoveTo(0)),
+        ("End", false) => Some(ComboboxAction::MoveTo(count - 1)),
+        ("Enter", false) => Some(ComboboxAction::Activate),
+        ("Enter", true) => Some(ComboboxAction::ActivateInNewTab),
         _ => None,
     }
 }
@@ -59,24 +59,24 @@ pub fn Combobox(
     at: Memo<usize>,
     /// Hears what stands in the field, once an input method is done with it.
     on_input: Callback<String>,
-    on_ask: Callback<Ask>,
+    on_ask: Callback<ComboboxAction>,
 ) -> impl IntoView {
-    let memory = StoredValue::new(Memory::default());
+    let memory = StoredValue::new(CompositionMemory::default());
     let is_composing = StoredValue::new(false);
     let is_heard = RwSignal::new(false);
     let composed = move |event: CompositionEvent| {
         is_composing.set_value(false);
-        memory.set_value(Memory { composition_ended: Some(event.time_stamp()), escaped: None });
+        memory.set_value(CompositionMemory { composition_ended: Some(event.time_stamp()), escaped: None });
         on_input.run(event_target_value(&event));
     };
     let on_keydown = move |event: KeyboardEvent| {
         let key = event.key();
-        let pressed = press(&event, &key);
-        if is_of_input_method(pressed, memory.get_value()) {
+        let pressed = field_key_press(&event, &key);
+        if is_input_method_press(pressed, memory.get_value()) {
             return;
         }
         let is_other = pressed.shift || pressed.alt;
-        let asked = ask(&key, pressed.command, is_other, at.get_untracked(), count.get_untracked());
+        let asked = combobox_action(&key, pressed.command, is_other, at.get_untracked(), count.get_untracked());
         if let Some(asked) = asked {
             event.prevent_default();
             on_ask.run(asked);
@@ -116,12 +116,12 @@ pub fn Combobox(
 fn take_focus(list: &'static str, at: Memo<usize>, is_heard: RwSignal<bool>) {
     let show_chosen = move || {
         let chosen = format!("#{}", option_id(list, at.get_untracked()));
-        request_animation_frame(move || scroll::into_sight(&chosen));
+        request_animation_frame(move || scroll::scroll_into_view(&chosen));
     };
     on_change(move || at.get(), move |_, _| show_chosen());
     effect(move || {
         request_animation_frame(move || {
-            focus::on(&format!("[role=combobox][aria-controls={list}]"));
+            focus::focus_first(&format!("[role=combobox][aria-controls={list}]"));
             // It may be closed by then.
             set_timeout(move || _ = is_heard.try_set(true), HEARD);
         });
@@ -134,22 +134,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrows_go_round_and_the_rest_is_the_boxes_own() {
+    fn arrows_wrap_around_and_other_keys_are_fields() {
         for (key, command, at, asked) in [
-            ("ArrowDown", false, 0, Some(Ask::To(1))),
-            ("ArrowDown", false, 2, Some(Ask::To(0))),
-            ("ArrowUp", false, 0, Some(Ask::To(2))),
-            ("Home", false, 2, Some(Ask::To(0))),
-            ("End", false, 0, Some(Ask::To(2))),
-            ("Enter", false, 1, Some(Ask::Act)),
-            ("Enter", true, 1, Some(Ask::ActBeside)),
+            ("ArrowDown", false, 0, Some(ComboboxAction::MoveTo(1))),
+            ("ArrowDown", false, 2, Some(ComboboxAction::MoveTo(0))),
+            ("ArrowUp", false, 0, Some(ComboboxAction::MoveTo(2))),
+            ("Home", false, 2, Some(ComboboxAction::MoveTo(0))),
+            ("End", false, 0, Some(ComboboxAction::MoveTo(2))),
+            ("Enter", false, 1, Some(ComboboxAction::Activate)),
+            ("Enter", true, 1, Some(ComboboxAction::ActivateInNewTab)),
             ("ArrowDown", true, 0, None),
             ("ArrowLeft", false, 0, None),
             ("a", false, 0, None),
         ] {
-            assert_eq!(ask(key, command, false, at, 3), asked, "{key} {command} {at}");
-            assert_eq!(ask(key, command, true, at, 3), None, "{key} with Shift");
-            assert_eq!(ask(key, command, false, 0, 0), None, "{key} without rows");
+            assert_eq!(combobox_action(key, command, false, at, 3), asked, "{key} {command} {at}");
+            assert_eq!(combobox_action(key, command, true, at, 3), None, "{key} with Shift");
+            assert_eq!(combobox_action(key, command, false, 0, 0), None, "{key} without rows");
         }
     }
 }

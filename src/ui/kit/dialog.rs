@@ -5,9 +5,9 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser::dialog;
-use crate::ui::erased::{effect, live, view};
+use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
-use crate::ui::words;
+use crate::ui::messages;
 
 /// A modal dialog titled `title`, shown while `open` is true. Esc and its close button set `open` to false.
 #[component]
@@ -18,19 +18,19 @@ pub fn Dialog(
     open: RwSignal<bool>,
     children: Children,
 ) -> impl IntoView {
-    let (node, closed) = shown_while(open);
-    let cancel = move |event: Event| cancelled(&event, open);
+    let (node, closed) = bind_open(open);
+    let cancel = move |event: Event| on_cancel(&event, open);
     view! {
         <dialog class="dialog" node_ref=node aria-labelledby=id on:cancel=cancel on:close=move |_| closed.run(())>
             <div class="dialog-head">
                 <h2 id=id>{title}</h2>
                 <button type="button" class="button bare" on:click=move |_| open.set(false)>
                     <Icon name="close"/>
-                    <span class="quiet">{words::close()}</span>
+                    <span class="quiet">{messages::close()}</span>
                 </button>
             </div>
             {children()}
-            {live(move || open.get().then(|| view! { <DialogRegions/> }))}
+            {live_view(move || open.get().then(|| view! { <DialogRegions/> }))}
         </dialog>
     }
 }
@@ -47,12 +47,12 @@ pub fn DialogRegions() -> impl IntoView {
 /// The node of a dialog that is open while `open` says so, and what is to be done with the browser's word that it is closed.
 /// That comes a task later: a key that opens it again may come between, so `open` is set by what asks for the end (`cancel`)
 /// already, and not by the end of what is open again.
-pub fn shown_while(open: RwSignal<bool>) -> (NodeRef<html::Dialog>, Callback<()>) {
+pub fn bind_open(open: RwSignal<bool>) -> (NodeRef<html::Dialog>, Callback<()>) {
     let node = NodeRef::<html::Dialog>::new();
     effect(move || {
         let wanted = open.get();
         if let Some(node) = node.get() {
-            dialog::show(&node, wanted);
+            dialog::set_open(&node, wanted);
         }
     });
     let closed = Callback::new(move |()| {
@@ -64,8 +64,8 @@ pub fn shown_while(open: RwSignal<bool>) -> (NodeRef<html::Dialog>, Callback<()>
 }
 
 /// The person asked for the end of the dialog. A choice of files in it can be cancelled, too, and that is told upwards.
-pub fn cancelled(event: &Event, open: RwSignal<bool>) {
-    if dialog::is_own(event) {
+pub fn on_cancel(event: &Event, open: RwSignal<bool>) {
+    if dialog::is_own_event(event) {
         open.set(false);
     }
 }

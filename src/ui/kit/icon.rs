@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::ui::erased::view;
 
 /// One symbol of `kit/icons.svg`, 20 × 20 and drawn in the colour of the text around it. It has no name of its own:
-/// whatever holds it must have one. The symbols are in the document ([`sprite`](crate::ui::escape::sprite)).
+/// whatever holds it must have one. The symbols are in the document ([`icon_sprite`](crate::ui::escape::sprite)).
 #[component]
 pub fn Icon(
     /// The symbol's id in the sprite.

@@ -13,6 +13,6 @@ pub fn click_by_space(event: KeyboardEvent) {
 }
 
 /// Whether a click on a link leads there in this tab: a new one is the browser's business.
-pub fn opens_here(event: &MouseEvent) -> bool {
+pub fn is_same_tab_click(event: &MouseEvent) -> bool {
     !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key())
 }

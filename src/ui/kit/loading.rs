@@ -7,8 +7,8 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
 use crate::ui::announce::Announcer;
-use crate::ui::erased::{effect, live, view};
-use crate::ui::words;
+use crate::ui::erased::{effect, live_view, view};
+use crate::ui::messages;
 
 /// What comes sooner is not announced.
 const SOON: Duration = Duration::from_millis(200);
@@ -17,7 +17,7 @@ const LONG: Duration = Duration::from_secs(5);
 
 /// How long it takes so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taking {
+enum LoadingStage {
     Nothing,
     AWhile,
     Long,
@@ -33,10 +33,10 @@ pub fn Loading(
     #[prop(optional_no_strip)]
     cancel: Option<Callback<()>>,
 ) -> impl IntoView {
-    let taking = RwSignal::new(Taking::Nothing);
+    let taking = RwSignal::new(LoadingStage::Nothing);
     let timers = StoredValue::new(Vec::<TimeoutHandle>::new());
     let announcer = use_context::<Announcer>();
-    let after = move |wait: Duration, then: Taking, word: &'static str| {
+    let after = move |wait: Duration, then: LoadingStage, word: &'static str| {
         let reached = move || {
             if taking.try_set(then).is_none()
                 && let Some(announcer) = announcer
@@ -49,8 +49,8 @@ pub fn Loading(
         }
     };
     effect(move || {
-        after(SOON, Taking::AWhile, what);
-        after(LONG, Taking::Long, words::still_loading());
+        after(SOON, LoadingStage::AWhile, what);
+        after(LONG, LoadingStage::Long, messages::still_loading());
     });
     on_cleanup(move || {
         for timer in timers.try_get_value().unwrap_or_default() {
@@ -58,34 +58,34 @@ pub fn Loading(
         }
     });
     let again = move |_| {
-        taking.set(Taking::AWhile);
-        after(LONG, Taking::Long, words::still_loading());
+        taking.set(LoadingStage::AWhile);
+        after(LONG, LoadingStage::Long, messages::still_loading());
         retry.run(());
     };
-    live(move || {
+    live_view(move || {
         let taking = taking.get();
-        (taking != Taking::Nothing).then(|| {
-            let is_long = taking == Taking::Long;
+        (taking != LoadingStage::Nothing).then(|| {
+            let is_long = taking == LoadingStage::Long;
             let ways = is_long.then(|| {
                 let leave = cancel.map(|cancel| {
                     view! {
-                        <button type="button" class="button" on:click=move |_| cancel.run(())>{words::cancel()}</button>
+                        <button type="button" class="button" on:click=move |_| cancel.run(())>{messages::cancel()}</button>
                     }
                 });
                 view! {
                     <div class="loading-ways">
-                        <button type="button" class="button" on:click=again>{words::retry()}</button>
+                        <button type="button" class="button" on:click=again>{messages::retry()}</button>
                         {leave}
                     </div>
                 }
             });
-            outline(if is_long { words::still_loading() } else { what }, ways)
+            loading_outline(if is_long { messages::still_loading() } else { what }, ways)
         })
     })
 }
 
 /// What is seen of it: what is awaited, the ways to go on, and the bones of the screen.
-pub fn outline(what: &'static str, ways: Option<AnyView>) -> AnyView {
+pub fn loading_outline(what: &'static str, ways: Option<AnyView>) -> AnyView {
     view! {
         <div class="loading">
             <p class="hint">{what}</p>

@@ -3,15 +3,15 @@
 
 use leptos::prelude::*;
 
-use crate::domain::attachment::{Card, Standing};
-use crate::domain::{Content, DocumentId, quoted};
+use crate::domain::attachment::{AttachmentCard, ReferenceStatus};
+use crate::domain::{Content, DocumentId, document_prompt};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::standalone::standalone;
-use crate::ui::words::attaching as words;
+use crate::ui::messages::attachments as words;
+use crate::ui::standalone::standalone_context;
 
 /// The chip. What is not there any more is named and leads nowhere.
-pub fn reference_chip(content: &Content, card: &Card, standing: Option<Standing>) -> AnyView {
+pub fn reference_chip(content: &Content, card: &AttachmentCard, standing: Option<ReferenceStatus>) -> AnyView {
     if let Content::Image { alt, .. } = content {
         let said = format!("{alt} · {}", words::not_there());
         return view! { <span class="chip gone"><Icon name="file"/><span>{said}</span></span> };
@@ -24,14 +24,14 @@ pub fn reference_chip(content: &Content, card: &Card, standing: Option<Standing>
     let inside = view! {
         <Icon name="file"/>
         <bdi class="chip-text">{card.title.clone()}</bdi>
-        <span>{words::chip(card, standing)}</span>
+        <span>{words::chip_label(card, standing)}</span>
     };
     // An id that is none would lead elsewhere.
-    let is_gone = standing == Some(Standing::Deleted) || ref_id.parse::<DocumentId>().is_err();
-    if is_gone || standalone().is_some() {
+    let is_gone = standing == Some(ReferenceStatus::Deleted) || ref_id.parse::<DocumentId>().is_err();
+    if is_gone || standalone_context().is_some() {
         return view! { <span class="chip reference" class:gone=is_gone title=card.quote.clone()>{inside}</span> };
     }
-    let address = quoted::address(ref_id, *version_timestamp, card.lines);
+    let address = document_prompt::document_url(ref_id, *version_timestamp, card.lines);
     let is_older = standing.is_some();
     view! {
         <a class="chip reference" class:older=is_older href=address rel="external" title=card.quote.clone()>{inside}</a>

@@ -7,9 +7,9 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
-use crate::ui::erased::{live, rows, view};
+use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::{Icon, Menu};
-use crate::ui::words;
+use crate::ui::messages;
 
 /// How many are on screen at once; an older one gives way.
 const SHOWN: usize = 2;
@@ -20,12 +20,12 @@ const STAYS: Duration = Duration::from_secs(5);
 const STAYS_WITH_ACTION: Duration = Duration::from_secs(10);
 
 /// What a note offers.
-type Run = Arc<dyn Fn() + Send + Sync>;
+type ToastAction = Arc<dyn Fn() + Send + Sync>;
 
 /// How long a note stays. Nobody has to hurry: it stands still while the pointer or the focus is on the note, and begins
 /// again when both are gone.
 #[derive(Default)]
-struct Clock {
+struct ToastTimer {
     held_by: u8,
     timer: Option<TimeoutHandle>,
 }
@@ -38,17 +38,17 @@ const FOCUS: u8 = 2;
 struct Toast {
     number: u64,
     text: ArcRwSignal<String>,
-    action: Option<(&'static str, Run)>,
-    clock: ArcStoredValue<Clock>,
+    action: Option<(&'static str, ToastAction)>,
+    clock: ArcStoredValue<ToastTimer>,
 }
 
 /// A note that offers something, for who knows more of it later.
-pub struct Offered {
+pub struct ToastHandle {
     number: u64,
     text: ArcRwSignal<String>,
 }
 
-impl Offered {
+impl ToastHandle {
     /// Says it in other words.
     pub fn say(&self, text: String) {
         self.text.set(text);
@@ -84,23 +84,23 @@ impl Toasts {
         text: impl Into<String>,
         action: &'static str,
         run: impl Fn() + Send + Sync + 'static,
-    ) -> Offered {
+    ) -> ToastHandle {
         self.push(text.into(), Some((action, Arc::new(run))))
     }
 
     /// Takes a note back that is not true any more, wherever it can be looked up.
-    pub fn withdraw(self, offered: &Offered) {
+    pub fn withdraw(self, offered: &ToastHandle) {
         self.remove(offered.number);
         self.recent.update(|recent| recent.retain(|toast| toast.number != offered.number));
     }
 
     /// Shows a note that stays, for a page of samples.
-    pub fn rest(self, text: impl Into<String>, action: Option<&'static str>) {
-        let action = action.map(|label| (label, Arc::new(|| ()) as Run));
+    pub fn show_fixed(self, text: impl Into<String>, action: Option<&'static str>) {
+        let action = action.map(|label| (label, Arc::new(|| ()) as ToastAction));
         self.shown.update(|all| {
             let number = all.len() as u64;
             let text = ArcRwSignal::new(text.into());
-            all.push(Toast { number, text, action, clock: ArcStoredValue::new(Clock::default()) });
+            all.push(Toast { number, text, action, clock: ArcStoredValue::new(ToastTimer::default()) });
         });
     }
 
@@ -113,11 +113,11 @@ impl Toasts {
         })
     }
 
-    fn push(self, text: String, action: Option<(&'static str, Run)>) -> Offered {
+    fn push(self, text: String, action: Option<(&'static str, ToastAction)>) -> ToastHandle {
         let number = self.next.get_value();
         self.next.set_value(number + 1);
         let text = ArcRwSignal::new(text);
-        let toast = Toast { number, text: text.clone(), action, clock: ArcStoredValue::new(Clock::default()) };
+        let toast = Toast { number, text: text.clone(), action, clock: ArcStoredValue::new(ToastTimer::default()) };
         self.start_clock(&toast);
         self.recent.update(|recent| {
             recent.insert(0, toast.clone());
@@ -128,7 +128,7 @@ impl Toasts {
             let surplus = all.len().saturating_sub(SHOWN);
             all.drain(..surplus);
         });
-        Offered { number, text }
+        ToastHandle { number, text }
     }
 
     fn take(self, toast: &Toast) {
@@ -156,7 +156,7 @@ impl Toasts {
         });
     }
 
-    fn let_go(self, toast: &Toast, by: u8) {
+    fn release(self, toast: &Toast, by: u8) {
         toast.clock.update_value(|clock| clock.held_by &= !by);
         if toast.clock.with_value(|clock| clock.held_by == 0) {
             self.start_clock(toast);
@@ -195,12 +195,12 @@ pub fn RecentToasts() -> impl IntoView {
     let is_open = RwSignal::new(false);
     let toggled = Callback::new(move |()| is_open.update(|open| *open = !*open));
     view! {
-        <Menu id="recent-notices" label=words::notices() icon="clock" class="bare needs-script" on_toggle=toggled>
+        <Menu id="recent-notices" label=messages::notices() icon="clock" class="bare needs-script" on_toggle=toggled>
             <div class="recent-notices">
-                {live(move || is_open.get().then(|| {
+                {live_view(move || is_open.get().then(|| {
                     let recent = toasts.recent.get();
                     match recent.is_empty() {
-                        true => view! { <p class="hint">{words::no_notices()}</p> },
+                        true => view! { <p class="hint">{messages::no_notices()}</p> },
                         false => view! { <ul>{recent.into_iter().map(row).collect_view()}</ul> },
                     }
                 }))}
@@ -215,7 +215,7 @@ pub fn ToastShelf() -> impl IntoView {
     let toasts = expect_context::<Toasts>();
     view! {
         <div class="toasts no-print">
-            {rows(move || toasts.shown.get(), |toast| toast.number.into(), |toast| view! { <ToastView toast/> })}
+            {keyed_rows(move || toasts.shown.get(), |toast| toast.number.into(), |toast| view! { <ToastView toast/> })}
         </div>
     }
 }
@@ -237,15 +237,15 @@ fn ToastView(toast: Toast) -> impl IntoView {
         <div
             class="toast"
             on:pointerenter=move |_| Toasts::hold(&over, POINTER)
-            on:pointerleave=move |_| toasts.let_go(&left, POINTER)
+            on:pointerleave=move |_| toasts.release(&left, POINTER)
             on:focusin=move |_| Toasts::hold(&held, FOCUS)
-            on:focusout=move |_| toasts.let_go(&out, FOCUS)
+            on:focusout=move |_| toasts.release(&out, FOCUS)
         >
             <span dir="auto">{move || toast.text.get()}</span>
             {action}
             <button type="button" class="button bare" on:click=move |_| toasts.remove(number)>
                 <Icon name="close"/>
-                <span class="quiet">{words::dismiss()}</span>
+                <span class="quiet">{messages::dismiss()}</span>
             </button>
         </div>
     }

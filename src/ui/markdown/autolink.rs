@@ -1,17 +1,17 @@
 //! Addresses in running text: http, https, `www.` and mail addresses become links, as on GitHub. One pass, each byte is
 //! looked at a bounded number of times.
 
-use super::target::Target;
+use super::target::LinkTarget;
 
 /// A stretch of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum AutolinkPiece<'a> {
     Text(&'a str),
-    Link(&'a str, Target),
+    Link(&'a str, LinkTarget),
 }
 
 /// Cuts a text into what is plain and what is an address.
-pub fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub fn split_at_links(text: &str) -> Vec<AutolinkPiece<'_>> {
     let bytes = text.as_bytes();
     let mut pieces = Vec::new();
     // What is before `done` has been given away; nothing before `at` can start an address.
@@ -23,15 +23,15 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
             Found::NotALink(end) => at = end,
             Found::Link(start, end, target) => {
                 if start > done {
-                    pieces.push(Piece::Text(&text[done..start]));
+                    pieces.push(AutolinkPiece::Text(&text[done..start]));
                 }
-                pieces.push(Piece::Link(&text[start..end], target));
+                pieces.push(AutolinkPiece::Link(&text[start..end], target));
                 (done, at) = (end, end);
             }
         }
     }
     if done < text.len() {
-        pieces.push(Piece::Text(&text[done..]));
+        pieces.push(AutolinkPiece::Text(&text[done..]));
     }
     pieces
 }
@@ -40,7 +40,7 @@ enum Found {
     Nothing,
     /// It looked like an address up to here, but is none.
     NotALink(usize),
-    Link(usize, usize, Target),
+    Link(usize, usize, LinkTarget),
 }
 
 fn address_at(text: &str, done: usize, found: usize) -> Found {
@@ -63,7 +63,7 @@ fn address_at(text: &str, done: usize, found: usize) -> Found {
         return Found::NotALink(found + prefix.max(1));
     }
     let address = &text[found..end];
-    let target = if needs_dot { Target::parse(&format!("https://{address}")) } else { Target::parse(address) };
+    let target = if needs_dot { LinkTarget::parse(&format!("https://{address}")) } else { LinkTarget::parse(address) };
     match target.filter(|target| !needs_dot || target.host().trim_end_matches('.').matches('.').count() >= 2) {
         Some(target) => Found::Link(found, end, target),
         None => Found::NotALink(end),
@@ -79,7 +79,7 @@ fn mail_around(text: &str, done: usize, at_sign: usize) -> Found {
     let address = text[start..end].trim_end_matches('.');
     let name = &address[(at_sign + 1 - start).min(address.len())..];
     let is_mail = name.contains('.') && !name.contains('_') && !address.ends_with('-') && !address.starts_with('.');
-    match Target::mail(address).filter(|_| is_mail) {
+    match LinkTarget::parse_mail(address).filter(|_| is_mail) {
         Some(target) => Found::Link(start, start + address.len(), target),
         None => Found::NotALink(end.max(at_sign + 1)),
     }

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::cite::Cite;
-use super::draw::{self, Budget, Refused};
-use super::enrich::Enrich;
+use super::citation::InlineCitation;
+use super::draw::{self, DrawBudget, DrawRefusal};
+use super::enricher::MarkupEnricher;
 use super::fence::Fence;
-use super::part::Part;
-use super::words;
+use super::messages;
+use super::part::MarkupPart;
 
 /// What can still change a block when more text comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Closing {
+pub enum BlockClosing {
     /// Nothing.
     Now,
     /// Nothing once an empty line follows.
@@ -24,13 +24,13 @@ pub enum Closing {
 
 /// A block at the top of a text and its drawing.
 #[derive(Debug)]
-pub struct Drawn {
-    pub part: Part,
+pub struct DrawnBlock {
+    pub part: MarkupPart,
     /// Where it is in the text; the start is the start of a line, or the end of the block before.
     pub range: Range<usize>,
     /// What was left after it.
-    pub after: Budget,
-    pub closing: Closing,
+    pub after: DrawBudget,
+    pub closing: BlockClosing,
 }
 
 /// Listed one by one: some of the others let the text set attributes.
@@ -44,7 +44,12 @@ fn options() -> Options {
 
 /// Draws a text. A block that is nested too deeply is shown as its plain text; when there are too many nodes or cells,
 /// the block that goes beyond and everything after it is one plain text.
-pub fn draw_all(text: &str, budget: Budget, mut cites: &[Cite], enrich: &dyn Enrich) -> Vec<Drawn> {
+pub fn draw_blocks(
+    text: &str,
+    budget: DrawBudget,
+    mut cites: &[InlineCitation],
+    enrich: &dyn MarkupEnricher,
+) -> Vec<DrawnBlock> {
     let mut drawn = Vec::new();
     let mut left = budget;
     let mut depth = 0_usize;
@@ -53,7 +58,7 @@ pub fn draw_all(text: &str, budget: Budget, mut cites: &[Cite], enrich: &dyn Enr
     let mut reached = 0;
     let mut events = Vec::new();
     if budget.nodes == 0 {
-        return all_plain(text, budget);
+        return draw_rest_plain(text, budget);
     }
     for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
         if depth == 0 {
@@ -71,30 +76,35 @@ pub fn draw_all(text: &str, budget: Budget, mut cites: &[Cite], enrich: &dyn Enr
         }
         let before = left;
         let closing = closing(text, start, &events);
-        let part = match draw::block(text, &events, &mut left, &mut cites, enrich) {
+        let part = match draw::draw_block(text, &events, &mut left, &mut cites, enrich) {
             Ok(part) => part,
-            Err(Refused::TooDeep) => {
-                left = Budget { nodes: before.nodes.saturating_sub(2), ..before };
-                draw::plain(&text[start..end], Some(words::too_deep()))
+            Err(DrawRefusal::TooDeep) => {
+                left = DrawBudget { nodes: before.nodes.saturating_sub(2), ..before };
+                draw::draw_plain(&text[start..end], Some(messages::too_deep()))
             }
-            Err(Refused::TooLarge) => {
-                let none = Budget { nodes: 0, cells: 0 };
-                let part = draw::plain(&text[start..], Some(words::too_large()));
-                drawn.push(Drawn { part, range: start..text.len(), after: none, closing: Closing::AtNextBlock });
+            Err(DrawRefusal::TooLarge) => {
+                let none = DrawBudget { nodes: 0, cells: 0 };
+                let part = draw::draw_plain(&text[start..], Some(messages::too_large()));
+                drawn.push(DrawnBlock {
+                    part,
+                    range: start..text.len(),
+                    after: none,
+                    closing: BlockClosing::AtNextBlock,
+                });
                 return drawn;
             }
         };
         events.clear();
         reached = end;
-        drawn.push(Drawn { part, range: start..end, after: left, closing });
+        drawn.push(DrawnBlock { part, range: start..end, after: left, closing });
     }
     drawn
 }
 
 /// What remains of a message that has used up its budget.
-fn all_plain(text: &str, budget: Budget) -> Vec<Drawn> {
-    let part = draw::plain(text, Some(words::too_large()));
-    vec![Drawn { part, range: 0..text.len(), after: budget, closing: Closing::AtNextBlock }]
+fn draw_rest_plain(text: &str, budget: DrawBudget) -> Vec<DrawnBlock> {
+    let part = draw::draw_plain(text, Some(messages::too_large()));
+    vec![DrawnBlock { part, range: 0..text.len(), after: budget, closing: BlockClosing::AtNextBlock }]
 }
 
 /// The start of a line, or where the block before ended on it.
@@ -103,17 +113,17 @@ fn line_start(text: &str, reached: usize, at: usize) -> usize {
     text[reached..at].rfind(['\n', '\r']).map_or(reached, |line_end| reached + line_end + 1)
 }
 
-fn closing(text: &str, start: usize, events: &[(Event, Range<usize>)]) -> Closing {
+fn closing(text: &str, start: usize, events: &[(Event, Range<usize>)]) -> BlockClosing {
     match events {
-        [(Event::Rule, _), ..] | [(Event::Start(Tag::Heading { .. }), _), ..] => Closing::Now,
-        [(Event::Start(Tag::Paragraph | Tag::BlockQuote(_) | Tag::Table(_)), _), ..] => Closing::AtEmptyLine,
+        [(Event::Rule, _), ..] | [(Event::Start(Tag::Heading { .. }), _), ..] => BlockClosing::Now,
+        [(Event::Start(Tag::Paragraph | Tag::BlockQuote(_) | Tag::Table(_)), _), ..] => BlockClosing::AtEmptyLine,
         [(Event::Start(Tag::CodeBlock(kind)), _), .., (Event::End(TagEnd::CodeBlock), range)] if kind.is_fenced() => {
             let block = &text[start..range.end];
             let (opening, rest) = block.split_once('\n').unwrap_or((block, ""));
             let last = rest.trim_end_matches('\n').rsplit('\n').next().unwrap_or_default();
-            let closed = Fence::opened_by(opening).is_some_and(|fence| fence.is_closed_by(last));
-            if closed { Closing::Now } else { Closing::AtNextBlock }
+            let closed = Fence::from_opening_line(opening).is_some_and(|fence| fence.is_closed_by(last));
+            if closed { BlockClosing::Now } else { BlockClosing::AtNextBlock }
         }
-        _ => Closing::AtNextBlock,
+        _ => BlockClosing::AtNextBlock,
     }
 }

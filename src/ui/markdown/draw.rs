@@ -1,10 +1,10 @@
 //! From the events of one block to its HTML. No recursion: what is open is on a stack.
 
-mod cite;
+mod citation;
 mod code;
 mod drawing;
+mod footnote;
 mod link;
-mod note;
 mod table;
 mod text;
 
@@ -13,33 +13,33 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Tag, TagEnd};
 
-use super::cite::Cite;
-use super::enrich::Enrich;
+use super::citation::InlineCitation;
+use super::enricher::MarkupEnricher;
 use super::html::{Attribute, Element, Html};
 use super::inline::{self, Formula};
-use super::part::Part;
-use super::words;
+use super::messages;
+use super::part::MarkupPart;
 use crate::domain::limits;
 
-pub use code::{language, open_code, without_buttons};
-use drawing::{AUTO, Draw, Image, LTR, Table};
-pub use drawing::{Budget, Refused};
-pub use link::AskingLinks;
+pub use code::{draw_open_code, info_string_language, without_buttons};
+use drawing::{AUTO, BlockDrawing, LTR, OpenImage, OpenTable};
+pub use drawing::{DrawBudget, DrawRefusal};
+pub use link::ConfirmingLinks;
 
 /// Draws the events of one block of `text` and takes what it needs from `left`, which means nothing after a refusal, and
 /// from `cites` the marks that stand in it.
-pub fn block(
+pub fn draw_block(
     text: &str,
     events: &[(Event, Range<usize>)],
-    left: &mut Budget,
-    cites: &mut &[Cite],
-    enrich: &dyn Enrich,
-) -> Result<Part, Refused> {
+    left: &mut DrawBudget,
+    cites: &mut &[InlineCitation],
+    enrich: &dyn MarkupEnricher,
+) -> Result<MarkupPart, DrawRefusal> {
     // What found no place in the blocks before has none.
     let start = events.first().map_or(0, |(_, range)| range.start);
     let passed = cites.iter().take_while(|cite| cite.at < start).count();
     *cites = &cites[passed..];
-    let mut draw = Draw {
+    let mut draw = BlockDrawing {
         text,
         left,
         cites,
@@ -51,27 +51,27 @@ pub fn block(
         links: 0,
         code: None,
         image: None,
-        table: Table::default(),
+        table: OpenTable::default(),
     };
     draw.events(events)?;
     let left_over = draw.cites.len();
-    let part = Part::new(draw.html.finish());
+    let part = MarkupPart::new(draw.html.finish());
     *cites = &cites[cites.len() - left_over..];
     Ok(part)
 }
 
 /// Text as it was written, with an optional remark above it.
-pub fn plain(text: &str, remark: Option<&str>) -> Part {
+pub fn draw_plain(text: &str, remark: Option<&str>) -> MarkupPart {
     let mut html = Html::default();
     if let Some(remark) = remark {
-        html.leaf(Element::P, &[(Attribute::Class, "md-remark")], remark);
+        html.text_element(Element::P, &[(Attribute::Class, "md-remark")], remark);
     }
-    html.leaf(Element::P, &[(Attribute::Class, "md-literal"), AUTO], text);
-    Part::new(html.finish())
+    html.text_element(Element::P, &[(Attribute::Class, "md-literal"), AUTO], text);
+    MarkupPart::new(html.finish())
 }
 
-impl Draw<'_> {
-    fn events(&mut self, events: &[(Event, Range<usize>)]) -> Result<(), Refused> {
+impl BlockDrawing<'_> {
+    fn events(&mut self, events: &[(Event, Range<usize>)]) -> Result<(), DrawRefusal> {
         let formulas = inline::formulas(self.text, events);
         let mut formulas = formulas.iter().peekable();
         let mut at = 0;
@@ -79,7 +79,7 @@ impl Draw<'_> {
             let mut run = Cow::Borrowed("");
             if let Some(Formula { close, display, .. }) = formulas.next_if(|formula| formula.open == at) {
                 // Without the bracket in front, and without the backslash and the bracket behind.
-                self.math(&self.text[range.start + 1..events[*close].1.start - 1], *display)?;
+                self.formula(&self.text[range.start + 1..events[*close].1.start - 1], *display)?;
                 if let Event::Text(rest) = &events[*close].0 {
                     run = Cow::Borrowed(&rest[1..]);
                 }
@@ -91,7 +91,7 @@ impl Draw<'_> {
                         events.get(at + 1..at + 3),
                         Some([(Event::Start(Tag::Paragraph), _), (Event::TaskListMarker(_), _)])
                     );
-                self.cites_before(event, range);
+                self.draw_citations_before(event, range);
                 self.event(event, range, is_task)?;
                 at += 1;
                 continue;
@@ -100,59 +100,59 @@ impl Draw<'_> {
             let end = formulas.peek().map_or(events.len(), |formula| formula.open);
             while let Some((Event::Text(more), range)) = events[at..end].first() {
                 let (mut more, mut range) = (&**more, range.clone());
-                while let Some((inside, cite)) = self.cut_at_cite(more, &range) {
+                while let Some((inside, cite)) = self.cut_at_citation(more, &range) {
                     join(&mut run, &more[..inside]);
-                    self.run(&std::mem::take(&mut run))?;
-                    self.cites_up_to(cite);
+                    self.running_text(&std::mem::take(&mut run))?;
+                    self.draw_citations_up_to(cite);
                     (more, range.start) = (&more[inside..], range.start + inside);
                 }
                 join(&mut run, more);
                 at += 1;
             }
-            self.run(&run)?;
+            self.running_text(&run)?;
         }
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, range: &Range<usize>, is_task: bool) -> Result<(), Refused> {
+    fn event(&mut self, event: &Event, range: &Range<usize>, is_task: bool) -> Result<(), DrawRefusal> {
         if !matches!(event, Event::End(_)) {
             self.spend(1)?;
         }
         match event {
             Event::Start(tag) => return self.start(tag, is_task),
             Event::End(end) => self.end(*end),
-            Event::Text(text) | Event::Html(text) => self.literal(text),
+            Event::Text(text) | Event::Html(text) => self.literal_text(text),
             Event::InlineHtml(tag) if self.image.is_none() && text::is_line_break(tag) => self.html.line_break(),
-            Event::InlineHtml(text) => self.literal(text),
+            Event::InlineHtml(text) => self.literal_text(text),
             // A price, not a formula: a digit right behind the second dollar.
             Event::InlineMath(_) if self.text[range.end..].starts_with(|c: char| c.is_ascii_digit()) => {
-                self.run(&self.text[range.clone()])?;
+                self.running_text(&self.text[range.clone()])?;
             }
-            Event::InlineMath(source) => self.math(source, false)?,
-            Event::DisplayMath(source) => self.math(source, true)?,
+            Event::InlineMath(source) => self.formula(source, false)?,
+            Event::DisplayMath(source) => self.formula(source, true)?,
             Event::Code(code) => match &mut self.image {
                 Some(image) => image.alt.push_str(code),
-                None => self.html.leaf(Element::Code, &[LTR], code),
+                None => self.html.text_element(Element::Code, &[LTR], code),
             },
-            Event::SoftBreak => self.literal("\n"),
+            Event::SoftBreak => self.literal_text("\n"),
             Event::HardBreak => match &mut self.image {
                 Some(image) => image.alt.push(' '),
                 None => self.html.line_break(),
             },
-            Event::Rule => self.html.rule(),
+            Event::Rule => self.html.thematic_break(),
             Event::TaskListMarker(done) => {
-                let (name, mark) = if *done { (words::done(), "☑") } else { (words::not_done(), "☐") };
+                let (name, mark) = if *done { (messages::done(), "☑") } else { (messages::not_done(), "☐") };
                 let attributes =
                     [(Attribute::Class, "md-check"), (Attribute::Role, "img"), (Attribute::AriaLabel, name)];
-                self.html.leaf(Element::Span, &attributes, mark);
+                self.html.text_element(Element::Span, &attributes, mark);
                 self.html.text(" ");
             }
-            Event::FootnoteReference(name) => self.note(name),
+            Event::FootnoteReference(name) => self.footnote_reference(name),
         }
         Ok(())
     }
 
-    fn start(&mut self, tag: &Tag, is_task: bool) -> Result<(), Refused> {
+    fn start(&mut self, tag: &Tag, is_task: bool) -> Result<(), DrawRefusal> {
         match tag {
             Tag::BlockQuote(_) | Tag::List(_) | Tag::FootnoteDefinition(_) => self.block_depth += 1,
             Tag::Emphasis | Tag::Strong | Tag::Strikethrough | Tag::Link { .. } | Tag::Image { .. } => {
@@ -161,7 +161,7 @@ impl Draw<'_> {
             _ => {}
         }
         if self.block_depth > limits::MARKDOWN_NESTING || self.inline_depth > limits::MARKDOWN_NESTING {
-            return Err(Refused::TooDeep);
+            return Err(DrawRefusal::TooDeep);
         }
         if let Some(image) = &mut self.image {
             image.inner += usize::from(matches!(tag, Tag::Image { .. }));
@@ -171,7 +171,7 @@ impl Draw<'_> {
         match tag {
             Tag::Paragraph => self.open(&[(Element::P, &[AUTO])]),
             Tag::Heading { level, .. } => {
-                let (element, class) = heading(*level);
+                let (element, class) = heading_element(*level);
                 self.open(&[(element, &[(Attribute::Class, class), AUTO])]);
             }
             Tag::BlockQuote(_) => self.open(&[(Element::Blockquote, &[AUTO])]),
@@ -181,7 +181,8 @@ impl Draw<'_> {
             Tag::Item if is_task => self.open(&[(Element::Li, &[(Attribute::Class, "md-task"), AUTO])]),
             Tag::Item => self.open(&[(Element::Li, &[AUTO])]),
             Tag::CodeBlock(kind) => {
-                let language = if let CodeBlockKind::Fenced(info) = kind { language(info) } else { String::new() };
+                let language =
+                    if let CodeBlockKind::Fenced(info) = kind { info_string_language(info) } else { String::new() };
                 self.code = Some((language, String::new()));
                 self.frames.push(0);
             }
@@ -191,11 +192,11 @@ impl Draw<'_> {
             Tag::Strikethrough => self.open(&[(Element::Del, &[])]),
             Tag::Link { link_type, dest_url, title, .. } => self.start_link(*link_type, dest_url, title),
             Tag::Image { dest_url, .. } => {
-                self.image = Some(Image::new(dest_url));
+                self.image = Some(OpenImage::new(dest_url));
                 self.frames.push(0);
             }
             Tag::Table(_) | Tag::TableHead | Tag::TableRow | Tag::TableCell => return self.start_table(tag),
-            Tag::FootnoteDefinition(name) => return self.start_note(name),
+            Tag::FootnoteDefinition(name) => return self.start_footnote(name),
             // Not among the options.
             Tag::DefinitionList
             | Tag::DefinitionListTitle
@@ -234,7 +235,7 @@ fn join<'a>(run: &mut Cow<'a, str>, more: &'a str) {
 }
 
 /// A heading of the text stands below the turn's own h3.
-fn heading(level: HeadingLevel) -> (Element, &'static str) {
+fn heading_element(level: HeadingLevel) -> (Element, &'static str) {
     match level {
         HeadingLevel::H1 => (Element::H4, "md-h1"),
         HeadingLevel::H2 => (Element::H5, "md-h2"),

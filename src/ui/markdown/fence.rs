@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::draw;
-use super::part::Part;
+use super::part::MarkupPart;
 
 /// The opening line of a fenced block at the top of a text, with no space before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Fence {
 
 impl Fence {
     /// Reads a complete opening line. `None` if it is not one, or one of the rarer kinds.
-    pub fn opened_by(line: &str) -> Option<Self> {
+    pub fn from_opening_line(line: &str) -> Option<Self> {
         let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let length = line.len() - line.trim_start_matches(mark).len();
         let info = &line[length..];
@@ -46,19 +46,20 @@ impl OpenFence {
     /// Takes over a tail that starts with an opening line and has no closing line. `None` if it is not so.
     pub fn new(tail: &str) -> Option<Self> {
         let (opening, _) = tail.split_once('\n')?;
-        let fence = Fence::opened_by(opening)?;
+        let fence = Fence::from_opening_line(opening)?;
         let info = &opening[fence.length..];
         // The parser would resolve these.
         if info.contains(['&', '\\']) {
             return None;
         }
-        let mut open = Self { fence, language: draw::language(info), body: String::new(), read: opening.len() + 1 };
-        open.grow(tail).is_continue().then_some(open)
+        let mut open =
+            Self { fence, language: draw::info_string_language(info), body: String::new(), read: opening.len() + 1 };
+        open.read_new_lines(tail).is_continue().then_some(open)
     }
 
     /// Reads the complete lines that are new. Breaks when the parser has to look again: the block has been closed, or
     /// there is something that only the parser knows how to read.
-    pub fn grow(&mut self, tail: &str) -> ControlFlow<()> {
+    pub fn read_new_lines(&mut self, tail: &str) -> ControlFlow<()> {
         let fresh = &tail[self.read..];
         if fresh.contains(['\r', '\0']) {
             return ControlFlow::Break(());
@@ -73,9 +74,9 @@ impl OpenFence {
     }
 
     /// The block as it is now. A last line that would close it, or may be the indent of one that will, is not shown as code.
-    pub fn part(&self, tail: &str) -> Part {
+    pub fn part(&self, tail: &str) -> MarkupPart {
         let is_shown = |line: &&str| !self.fence.is_closed_by(line) && !matches!(*line, " " | "  " | "   ");
         let last = Some(&tail[self.read..]).filter(is_shown).unwrap_or_default();
-        draw::open_code(&self.language, &self.body, last)
+        draw::draw_open_code(&self.language, &self.body, last)
     }
 }

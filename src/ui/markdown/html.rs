@@ -154,7 +154,7 @@ impl Html {
     }
 
     /// An element with nothing but text in it.
-    pub fn leaf(&mut self, element: Element, attributes: &[(Attribute, &str)], text: &str) {
+    pub fn text_element(&mut self, element: Element, attributes: &[(Attribute, &str)], text: &str) {
         self.open(element, attributes);
         self.text(text);
         self.close();
@@ -166,7 +166,7 @@ impl Html {
     }
 
     /// Text that [`escape`] has been through already.
-    pub fn escaped(&mut self, text: &str) {
+    pub fn push_escaped(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
@@ -188,7 +188,7 @@ impl Html {
     }
 
     /// A thematic break.
-    pub fn rule(&mut self) {
+    pub fn thematic_break(&mut self) {
         self.out.push_str("<hr/>");
     }
 
@@ -212,7 +212,7 @@ impl Html {
         while !self.open.is_empty() {
             self.close();
         }
-        Markup::written(self.out)
+        Markup::from_writer(self.out)
     }
 }
 
@@ -244,7 +244,7 @@ pub fn escape(text: &str, out: &mut String) {
 }
 
 /// A text that [`escape`] wrote, without control characters.
-pub fn unescaped(text: &str) -> String {
+pub fn unescape(text: &str) -> String {
     let marks = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
     marks.into_iter().fold(text.to_owned(), |text, (reference, mark)| text.replace(reference, mark))
 }

@@ -10,7 +10,7 @@ pub struct Markup(Arc<str>);
 
 impl Markup {
     /// Only for the writer, which has escaped what is in it and closed what it opened.
-    pub(super) fn written(html: String) -> Self {
+    pub(super) fn from_writer(html: String) -> Self {
         Self(html.into())
     }
 
@@ -28,12 +28,12 @@ impl fmt::Debug for Markup {
 
 /// The drawing of one block at the top of a text: a paragraph, a list, a table, a block of code. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct MarkupPart {
     markup: Markup,
     fingerprint: u64,
 }
 
-impl Part {
+impl MarkupPart {
     pub fn new(markup: Markup) -> Self {
         let mut hasher = DefaultHasher::new();
         markup.0.hash(&mut hasher);
@@ -42,8 +42,8 @@ impl Part {
 
     /// A part that the server drew with [`render_with`](super::render_with) and that came to this page from its own
     /// origin (page data, `Signal::Markup`). Never for anything a person, a model or a tool wrote.
-    pub fn received(html: String) -> Self {
-        Self::new(Markup::written(html))
+    pub fn from_server(html: String) -> Self {
+        Self::new(Markup::from_writer(html))
     }
 
     /// The HTML to show.

@@ -6,11 +6,11 @@
 //! grown by a sixteenth, with what is newer shown as plain text below it until then. So the bytes that are parsed are a
 //! constant times the bytes that came.
 
-use super::block::{self, Closing, Drawn};
-use super::draw::{self, Budget};
-use super::enrich::Plain;
+use super::block::{self, BlockClosing, DrawnBlock};
+use super::draw::{self, DrawBudget};
+use super::enricher::PlainEnricher;
 use super::fence::OpenFence;
-use super::part::Part;
+use super::part::MarkupPart;
 
 /// A tail up to this many bytes is parsed again at every change: it takes a fraction of a frame.
 const SHORT_TAIL: usize = 8 << 10;
@@ -19,14 +19,14 @@ const GROWTH: usize = 16;
 
 /// What is new: the parts from `from_index` on are these, and there are no others after them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Changed {
+pub struct PartsChange {
     pub from_index: usize,
-    pub parts: Vec<Part>,
+    pub parts: Vec<MarkupPart>,
 }
 
-impl Changed {
+impl PartsChange {
     /// Brings a copy of the parts up to date.
-    pub fn apply(&self, parts: &mut Vec<Part>) {
+    pub fn apply(&self, parts: &mut Vec<MarkupPart>) {
         parts.truncate(self.from_index);
         parts.extend_from_slice(&self.parts);
     }
@@ -34,13 +34,13 @@ impl Changed {
 
 /// The parts of a growing text, drawn as the browser draws them.
 #[derive(Debug, Default)]
-pub struct Streaming {
+pub struct StreamingMarkdown {
     text: String,
-    parts: Vec<Part>,
+    parts: Vec<MarkupPart>,
     /// Everything before this byte is final, as are the first `stable_parts` parts, which left `budget`.
     stable: usize,
     stable_parts: usize,
-    budget: Budget,
+    budget: DrawBudget,
     /// The complete lines before this byte have been looked at for blocks that are final.
     settled: usize,
     /// The text up to here has been parsed; what follows is plain for now. The parts before `parsed_parts` show it.
@@ -50,7 +50,7 @@ pub struct Streaming {
     work: u64,
 }
 
-impl Streaming {
+impl StreamingMarkdown {
     /// Starts with what there is already.
     pub fn new(text: &str) -> Self {
         let mut streaming = Self::default();
@@ -59,7 +59,7 @@ impl Streaming {
     }
 
     /// All parts as they are now.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[MarkupPart] {
         &self.parts
     }
 
@@ -69,34 +69,36 @@ impl Streaming {
     }
 
     /// How many bytes have been parsed in all, some of them more than once.
-    pub fn work(&self) -> u64 {
+    pub fn parsed_bytes(&self) -> u64 {
         self.work
     }
 
     /// Adds text.
-    pub fn push(&mut self, more: &str) -> Changed {
+    pub fn push(&mut self, more: &str) -> PartsChange {
         self.text.push_str(more);
         let from = self.stable_parts;
-        let fresh = self.grow(more.len());
+        let fresh = self.draw_tail(more.len());
         self.replace(from, fresh)
     }
 
     /// The text is complete. Draws it once as a whole: a definition of a link or a footnote can be used before it is
     /// written, and that of a footnote counts only in the stretch that is parsed together with it.
-    pub fn finish(&mut self) -> Changed {
+    pub fn finish(&mut self) -> PartsChange {
         self.work += self.text.len() as u64;
-        let whole =
-            block::draw_all(&self.text, Budget::default(), &[], &Plain).into_iter().map(|block| block.part).collect();
+        let whole = block::draw_blocks(&self.text, DrawBudget::default(), &[], &PlainEnricher)
+            .into_iter()
+            .map(|block| block.part)
+            .collect();
         self.replace(0, whole)
     }
 
     /// The parts that follow those which were final before.
-    fn grow(&mut self, added: usize) -> Vec<Part> {
+    fn draw_tail(&mut self, added: usize) -> Vec<MarkupPart> {
         let tail = &self.text[self.stable..];
         let must_parse = match self.fence.as_mut() {
             Some(fence) => {
                 self.work += added as u64;
-                if fence.grow(tail).is_continue() {
+                if fence.read_new_lines(tail).is_continue() {
                     return vec![fence.part(tail)];
                 }
                 true
@@ -105,10 +107,10 @@ impl Streaming {
         };
         if !must_parse {
             let mut parts = self.parts[self.stable_parts..self.parsed_parts].to_vec();
-            parts.push(draw::plain(&self.text[self.parsed..], None));
+            parts.push(draw::draw_plain(&self.text[self.parsed..], None));
             return parts;
         }
-        let mut parts = self.settle();
+        let mut parts = self.stabilize();
         let known = self.stable_parts;
         self.stable_parts += parts.len();
         let tail = &self.text[self.stable..];
@@ -117,14 +119,15 @@ impl Streaming {
         self.fence = OpenFence::new(tail);
         match &self.fence {
             Some(fence) => parts.push(fence.part(tail)),
-            None => parts.extend(block::draw_all(tail, self.budget, &[], &Plain).into_iter().map(|block| block.part)),
+            None => parts
+                .extend(block::draw_blocks(tail, self.budget, &[], &PlainEnricher).into_iter().map(|block| block.part)),
         }
         self.parsed_parts = known + parts.len();
         parts
     }
 
     /// Moves `stable` over the blocks that nothing can change any more, and gives their parts.
-    fn settle(&mut self) -> Vec<Part> {
+    fn stabilize(&mut self) -> Vec<MarkupPart> {
         let complete = self.text[self.stable..].rfind('\n').map_or(self.stable, |at| self.stable + at + 1);
         if complete <= self.settled {
             return Vec::new();
@@ -132,7 +135,7 @@ impl Streaming {
         self.settled = complete;
         let lines = &self.text[self.stable..complete];
         self.work += lines.len() as u64;
-        let mut drawn = block::draw_all(lines, self.budget, &[], &Plain);
+        let mut drawn = block::draw_blocks(lines, self.budget, &[], &PlainEnricher);
         let open = drawn.pop_if(|last| !is_closed(last, lines));
         let Some(reached) = open.as_ref().map(|open| open.range.start).or(drawn.last().map(|last| last.range.end))
         else {
@@ -147,24 +150,24 @@ impl Streaming {
     }
 
     /// Puts `fresh` in the place of all parts from `from` on, and says which of them are really new.
-    fn replace(&mut self, from: usize, fresh: Vec<Part>) -> Changed {
+    fn replace(&mut self, from: usize, fresh: Vec<MarkupPart>) -> PartsChange {
         let same = self.parts[from..].iter().zip(&fresh).take_while(|(old, new)| old == new).count();
         let from_index = from + same;
         self.parts.truncate(from_index);
         self.parts.extend(fresh.into_iter().skip(same));
-        Changed { from_index, parts: self.parts[from_index..].to_vec() }
+        PartsChange { from_index, parts: self.parts[from_index..].to_vec() }
     }
 }
 
 /// Whether the last block of these complete lines is final.
-fn is_closed(last: &Drawn, lines: &str) -> bool {
+fn is_closed(last: &DrawnBlock, lines: &str) -> bool {
     match last.closing {
-        Closing::Now => true,
-        Closing::AtEmptyLine => {
+        BlockClosing::Now => true,
+        BlockClosing::AtEmptyLine => {
             let end = lines.trim_end_matches([' ', '\t', '\r', '\n']).len();
             lines[end..].matches('\n').count() >= 2
         }
-        Closing::AtNextBlock => false,
+        BlockClosing::AtNextBlock => false,
     }
 }
 

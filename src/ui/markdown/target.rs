@@ -1,19 +1,19 @@
 //! Where a link may lead: an absolute http or https address or a mail address, and nothing else. The text comes from a
 //! model, a tool or a stranger, so the question is not "is this bad?" but "is this exactly one of three shapes?".
 
-use crate::browser::letters::lower;
+use crate::browser::case_mapping::to_lowercase;
 
 /// Longer ones are not meant to be followed.
 const BYTES: usize = 8192;
 
 /// A checked destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct LinkTarget {
     href: String,
     host: String,
 }
 
-impl Target {
+impl LinkTarget {
     /// Reads a destination whose entities and escapes have been resolved. `None`: not a link, show its text.
     ///
     /// Refused besides every other scheme: relative and scheme-relative ones, spaces and control characters anywhere
@@ -26,7 +26,7 @@ impl Target {
         }
         let (scheme, rest) = text.split_once(':')?;
         if scheme.eq_ignore_ascii_case("mailto") {
-            return Self::mail(rest);
+            return Self::parse_mail(rest);
         }
         let scheme = ["http", "https"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
         let rest = rest.strip_prefix("//")?;
@@ -36,13 +36,13 @@ impl Target {
     }
 
     /// Reads a mail address without its scheme.
-    pub fn mail(address: &str) -> Option<Self> {
+    pub fn parse_mail(address: &str) -> Option<Self> {
         let (local, domain) = address.split_once('@')?;
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".+_-!#$%&'*/=^`{|}~".contains(&byte);
         if address.len() > 254 || local.is_empty() || !local.bytes().all(fits) || !is_name(domain) {
             return None;
         }
-        Some(Self { href: format!("mailto:{address}"), host: in_lower_case(domain) })
+        Some(Self { href: format!("mailto:{address}"), host: to_host_lowercase(domain) })
     }
 
     /// Whether it is a page, not a mailbox.
@@ -83,12 +83,12 @@ fn host_of(authority: &str) -> Option<String> {
         Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
         None => is_name(host),
     };
-    (port_fits && host_fits).then(|| in_lower_case(host))
+    (port_fits && host_fits).then(|| to_host_lowercase(host))
 }
 
 /// Letter by letter, as names of hosts are: a sigma at the end of a Greek word is no exception there.
-fn in_lower_case(host: &str) -> String {
-    host.chars().map(|letter| lower(letter.encode_utf8(&mut [0; 4]))).collect()
+fn to_host_lowercase(host: &str) -> String {
+    host.chars().map(|letter| to_lowercase(letter.encode_utf8(&mut [0; 4]))).collect()
 }
 
 /// A name of labels joined by single dots; letters of any script, digits, hyphens and underscores. A dot may end it.

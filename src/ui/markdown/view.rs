@@ -4,13 +4,13 @@
 use leptos::prelude::*;
 
 use crate::browser::{document, scroll};
-use crate::ui::erased::{effect, rows, view};
+use crate::ui::erased::{effect, keyed_rows, view};
 
-use super::gradual::{self, GROUP};
-use super::part::Part;
+use super::incremental_render::{self, GROUP_SIZE};
+use super::part::MarkupPart;
 
 /// The parts that stand in the page, each with what it is told by when it changes.
-type Standing = Vec<(u64, ArcRwSignal<Part>)>;
+type ShownParts = Vec<(u64, ArcRwSignal<MarkupPart>)>;
 
 /// A text in parts. A part whose markup has not changed keeps its place in the page, and with it what the reader has
 /// selected or scrolled in it; one whose markup changes keeps its element, and with it the height that the browser
@@ -22,7 +22,7 @@ type Standing = Vec<(u64, ArcRwSignal<Part>)>;
 pub fn MarkdownText(
     /// All parts, in order.
     #[prop(into)]
-    parts: Signal<Vec<Part>>,
+    parts: Signal<Vec<MarkupPart>>,
     /// What the style knows it by.
     #[prop(default = "md")]
     class: &'static str,
@@ -30,14 +30,14 @@ pub fn MarkdownText(
     #[prop(default = false)]
     is_fresh: bool,
 ) -> impl IntoView {
-    let mut first = Standing::new();
+    let mut first = ShownParts::new();
     if !is_fresh {
-        parts.with_untracked(|parts| stand(&mut first, parts, parts.len()));
+        parts.with_untracked(|parts| update_shown(&mut first, parts, parts.len()));
     }
     let standing = StoredValue::new(first);
     let count = RwSignal::new(standing.with_value(Vec::len));
     let again = ArcTrigger::new();
-    let wait = StoredValue::new(None::<scroll::Wait>);
+    let wait = StoredValue::new(None::<scroll::FollowPause>);
     let is_asked = StoredValue::new(false);
     effect(move || {
         again.track();
@@ -48,8 +48,9 @@ pub fn MarkdownText(
         }
         let is_whole = parts.with(|wanted| {
             let known = standing.with_value(|standing| standing.iter().map(|(known, _)| *known).collect::<Vec<_>>());
-            let until = if document::is_hidden() { wanted.len() } else { gradual::reach(&known, wanted) };
-            standing.update_value(|standing| stand(standing, wanted, until));
+            let until =
+                if document::is_hidden() { wanted.len() } else { incremental_render::next_frame_parts(&known, wanted) };
+            standing.update_value(|standing| update_shown(standing, wanted, until));
             until == wanted.len()
         });
         let now = standing.with_value(Vec::len);
@@ -59,7 +60,7 @@ pub fn MarkdownText(
         if is_whole {
             wait.set_value(None);
         } else {
-            wait.update_value(|wait| *wait = wait.take().or_else(scroll::wait));
+            wait.update_value(|wait| *wait = wait.take().or_else(scroll::pause_following));
             let again = again.clone();
             is_asked.set_value(true);
             request_animation_frame(move || {
@@ -69,8 +70,8 @@ pub fn MarkdownText(
         }
     });
     let group = move |group: usize| {
-        let before = group * GROUP;
-        let here = Memo::new(move |_| count.get().saturating_sub(before).min(GROUP));
+        let before = group * GROUP_SIZE;
+        let here = Memo::new(move |_| count.get().saturating_sub(before).min(GROUP_SIZE));
         let numbered = move || {
             let here = here.get();
             standing.with_value(|standing| {
@@ -78,17 +79,17 @@ pub fn MarkdownText(
                 parts.map(|(_, part)| part.clone()).enumerate().collect::<Vec<_>>()
             })
         };
-        let draw = |(_, part): (usize, ArcRwSignal<Part>)| {
+        let draw = |(_, part): (usize, ArcRwSignal<MarkupPart>)| {
             view! { <div class="part" inner_html=move || part.with(|part| part.markup().as_str().to_owned())></div> }
         };
-        view! { <div class="parts">{rows(numbered, |(at, _)| *at as u128, draw)}</div> }
+        view! { <div class="parts">{keyed_rows(numbered, |(at, _)| *at as u128, draw)}</div> }
     };
-    let groups = move || (0..count.get().div_ceil(GROUP)).collect();
-    view! { <div class=class>{rows(groups, |group| *group as u128, group)}</div> }
+    let groups = move || (0..count.get().div_ceil(GROUP_SIZE)).collect();
+    view! { <div class=class>{keyed_rows(groups, |group| *group as u128, group)}</div> }
 }
 
 /// Brings what stands up to date with the first so many of the parts that are wanted; all of them end it.
-fn stand(standing: &mut Standing, wanted: &[Part], until: usize) {
+fn update_shown(standing: &mut ShownParts, wanted: &[MarkupPart], until: usize) {
     for (at, part) in wanted.iter().enumerate().take(until) {
         match standing.get_mut(at) {
             Some((known, _)) if *known == part.fingerprint() => {}
@@ -105,8 +106,8 @@ fn stand(standing: &mut Standing, wanted: &[Part], until: usize) {
 }
 
 /// The same for a page that is drawn once and never changes.
-pub fn drawn(parts: &[Part]) -> AnyView {
-    let part = |part: &Part| view! { <div class="part" inner_html=part.markup().as_str().to_owned()></div> };
-    let group = |parts: &[Part]| view! { <div class="parts">{parts.iter().map(part).collect_view()}</div> };
-    view! { <div class="md">{parts.chunks(GROUP).map(group).collect_view()}</div> }
+pub fn draw_static(parts: &[MarkupPart]) -> AnyView {
+    let part = |part: &MarkupPart| view! { <div class="part" inner_html=part.markup().as_str().to_owned()></div> };
+    let group = |parts: &[MarkupPart]| view! { <div class="parts">{parts.iter().map(part).collect_view()}</div> };
+    view! { <div class="md">{parts.chunks(GROUP_SIZE).map(group).collect_view()}</div> }
 }

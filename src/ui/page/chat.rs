@@ -2,14 +2,14 @@
 //! and with the address.
 
 mod address;
-pub mod beside;
-pub mod deleting;
-mod elsewhere;
+pub mod deletion;
 pub mod find;
 pub mod header;
-mod listed;
+mod list_sync;
+pub mod path_notices;
+mod remote_changes;
 mod signals;
-mod started;
+mod started_reply;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -19,43 +19,45 @@ use leptos_router::hooks::{use_navigate, use_params_map};
 
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
-use crate::api::json::Json;
+use crate::api::json::JsonEncoding;
 use crate::api::turns::load_turn;
-use crate::api::view::{ChatPage, Side, Started, TurnView};
+use crate::api::view::{ChatPage, PathDirection, StartedReply, TurnView};
 use crate::browser::{document, scroll};
-use crate::domain::waiting::waits_for;
+use crate::domain::user_input_wait::pending_user_input;
 use crate::domain::{ChatId, Role, TurnId};
-use crate::ui::announce::say_arrival;
+use crate::ui::announce::announce_arrival;
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
-use crate::ui::composer::state::{FollowedPath, Listeners};
-use crate::ui::erased::{rows, view};
+use crate::ui::composer::state::{ComposerListeners, FollowedPath};
+use crate::ui::erased::{keyed_rows, view};
 use crate::ui::escape::{FollowWithoutScript, safe_title};
-use crate::ui::fetched::{NotFetched, fetched};
 use crate::ui::kit::Loading;
-use crate::ui::page::chat::address::{Asked, asked_in_address, follow_address, latest, left_here, side_in_address};
-use crate::ui::page::chat::beside::{Beside, BesideBars, CopiedLine};
-use crate::ui::page::chat::deleting::{DeletedNotice, provide_deleting};
+use crate::ui::lazy_parts::{NotFetched, lazy_part};
+use crate::ui::messages;
+use crate::ui::messages::server_messages::problem;
+use crate::ui::page::chat::address::{
+    AddressTarget, address_target, follow_address, last_shown_leaf, latest_turn_link, side_in_address,
+};
+use crate::ui::page::chat::deletion::{DeletedNotice, provide_deletion};
 use crate::ui::page::chat::find::FindBar;
 use crate::ui::page::chat::header::ChatHeader;
-use crate::ui::page::chat::listed::{refresh_list, title_of, watch_end};
+use crate::ui::page::chat::list_sync::{chat_title, mark_seen_at_end, refresh_list};
+use crate::ui::page::chat::path_notices::{CopiedFromLine, PathNoticeBars, PathNotices};
 use crate::ui::page::chat::signals::PageSignals;
-use crate::ui::page::chat::started::{Sent, sent_here, show_started, take_back};
-use crate::ui::page::not_found::{Failed, Missing};
-use crate::ui::page::sending::{SENDING, SendingTurn};
-use crate::ui::state::{ChatState, Stand, Way};
+use crate::ui::page::chat::started_reply::{PendingMessage, message_sent_here, restore_failed, show_started};
+use crate::ui::page::not_found::{LoadFailedView, MissingView};
+use crate::ui::page::sending_turn::{SENDING_ID, SendingTurn};
+use crate::ui::state::{ChatState, PathNavigation, ReaderPosition};
 use crate::ui::transcript::Transcript;
-use crate::ui::transcript::model_choice::ModelChoice;
-use crate::ui::transcript::refusals::Refusals;
-use crate::ui::transcript::verbs::Verbs;
-use crate::ui::tree::panel::{OnScreen, stand_beside_tree};
-use crate::ui::words;
-use crate::ui::words::told::problem;
+use crate::ui::transcript::model_choice::ModelChoiceDialog;
+use crate::ui::transcript::refusals::TurnRefusals;
+use crate::ui::transcript::turn_commands::TurnCommands;
+use crate::ui::tree::panel::{ShownChat, attach_tree_panel};
 
 /// The page at `/c/{chat}`.
 #[component]
 pub fn ChatPageView() -> impl IntoView {
-    fetched(fetch_chat, None, |draw: &fn() -> AnyView| draw())
+    lazy_part(fetch_chat, None, |draw: &fn() -> AnyView| draw())
 }
 
 /// Fetches the code of a chat's page, with the transcript and all that is in it.
@@ -66,15 +68,15 @@ pub fn fetch_chat() -> Result<fn() -> AnyView, NotFetched> {
 
 fn draw_page() -> AnyView {
     let params = use_params_map();
-    let asked = asked_in_address();
+    let asked = address_target();
     let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));
     let (on_its_way, shown) = (use_context::<Chats>().map(|chats| chats.loading), StoredValue::new(None::<ChatId>));
     // Another version of a turn on the same page is no new page: `follow_address` shows it.
-    let page_resource = Resource::<_, Json>::new_with_options(
+    let page_resource = Resource::<_, JsonEncoding>::new_with_options(
         move || chat_id.get(),
         move |id| {
             let (asked, side) = (asked.get_untracked(), side_in_address());
-            let loading = on_its_way.filter(|_| document::is_here());
+            let loading = on_its_way.filter(|_| document::is_in_browser());
             async move {
                 // Here, because a page that the server has drawn is not asked for: then nothing is on its way.
                 if let Some(loading) = loading {
@@ -84,7 +86,7 @@ fn draw_page() -> AnyView {
                         let _ = loading.try_set(awaited);
                     }
                 }
-                let page = load_asked(id, asked, side).await;
+                let page = load_address_target(id, asked, side).await;
                 // Another one may be on its way by now.
                 if let Some(loading) = loading
                     && loading.try_get_untracked().flatten() == id
@@ -107,7 +109,7 @@ fn draw_page() -> AnyView {
     let outline = move || {
         on_its_way.and_then(|loading| loading.get()).map(|_| {
             let retry = Callback::new(move |()| page_resource.refetch());
-            view! { <Loading what=words::loading_chat() retry cancel=Some(cancel)/> }
+            view! { <Loading what=messages::loading_chat() retry cancel=Some(cancel)/> }
         })
     };
     view! {
@@ -119,7 +121,7 @@ fn draw_page() -> AnyView {
                     Ok(page) => {
                         let id = page.chat.as_ref().map(|chat| chat.id);
                         // Another chat is another screen: nothing of the one before may stay in its boxes.
-                        rows(
+                        keyed_rows(
                             move || vec![page.clone()],
                             move |_| id.map_or(0, ChatId::as_u128),
                             move |page| {
@@ -128,10 +130,10 @@ fn draw_page() -> AnyView {
                             },
                         )
                     }
-                    Err(ApiError::NotFound) => view! { <Missing what=words::not_found_chat()/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <MissingView what=messages::not_found_chat()/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| page_resource.refetch());
-                        view! { <Failed what=problem(&error) on_retry/> }.into_any()
+                        view! { <LoadFailedView what=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -142,59 +144,64 @@ fn draw_page() -> AnyView {
 /// A chat as it is drawn from its page.
 #[component]
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
-    let Some(chat) = page.chat.clone() else { return view! { <Missing what=words::not_found_chat()/> }.into_any() };
+    let Some(chat) = page.chat.clone() else {
+        return view! { <MissingView what=messages::not_found_chat()/> }.into_any();
+    };
     let chat_id = chat.id;
     // A page that loads itself again would take what somebody types into a question.
-    let is_written = |view: &&TurnView| !view.turn.status.is_terminal() && waits_for(&view.turn).is_none();
+    let is_written = |view: &&TurnView| !view.turn.status.is_terminal() && pending_user_input(&view.turn).is_none();
     let running_at_first = page.turns.iter().find(is_written).map(|view| view.turn.id);
     let state = state_of(&page);
     // For the menu behind `@`, which offers turns of the path.
     provide_context(state);
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
-    let way = Way::new(state);
+    let way = PathNavigation::new(state);
     provide_context(way);
     let changes = RwSignal::new(0);
-    let refusals = Refusals::here();
+    let refusals = TurnRefusals::from_context();
     provide_context(refusals);
-    let deleting = provide_deleting((state, way), chat_id, changes);
+    let deleting = provide_deletion((state, way), chat_id, changes);
     let signals = PageSignals::new(&page);
-    let PageSignals { beside, branch, leaves, models, gone, .. } = signals;
-    let (at, is_new_visit) = (asked_in_address().get_untracked().at, left_here(chat_id).is_none());
+    let PageSignals { notices, branch, leaves, models, gone, .. } = signals;
+    let (at, is_new_visit) = (address_target().get_untracked().at, last_shown_leaf(chat_id).is_none());
     let put_address = follow_address((state, way), signals, chat_id, refusals);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
-    elsewhere::watch(state, signals, &chat, draft_elsewhere, changes);
+    remote_changes::watch_remote_changes(state, signals, &chat, draft_elsewhere, changes);
     let finding = RwSignal::new(false);
 
-    let running = Signal::derive(move || state.running());
-    let on_screen = OnScreen { chat: chat_id, leaf, changes, deleting, on_branch: signals.on_branch() };
-    stand_beside_tree(on_screen, running, leaves);
+    let running = Signal::derive(move || state.running_reply());
+    let on_screen = ShownChat { chat: chat_id, leaf, changes, deleting, on_branch: signals.branch_callback() };
+    attach_tree_panel(on_screen, running, leaves);
     // The branch has another end with each message; what shows its model is not drawn again for that.
     let lock = Memo::new(move |_| branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
-    let title = title_of(&chat);
-    let on_started = Callback::new(move |(started, stand, is_new_path): (Started, Option<Stand>, bool)| {
-        let (on, from, leaf) = (started.branch.clone(), started.branch_from.clone(), started.assistant_turn.turn.id);
-        if show_started((state, way), started, stand) {
-            signals.begin(on, from);
-            if is_new_path {
-                put_address.run(leaf);
+    let title = chat_title(&chat);
+    let on_started =
+        Callback::new(move |(started, stand, is_new_path): (StartedReply, Option<ReaderPosition>, bool)| {
+            let (on, from, leaf) =
+                (started.branch.clone(), started.branch_from.clone(), started.assistant_turn.turn.id);
+            if show_started((state, way), started, stand) {
+                signals.reply_started(on, from);
+                if is_new_path {
+                    put_address.run(leaf);
+                }
             }
-        }
+        });
+    let on_version = Callback::new(move |(started, stand): (StartedReply, Option<ReaderPosition>)| {
+        on_started.run((started, stand, true))
     });
-    let on_version =
-        Callback::new(move |(started, stand): (Started, Option<Stand>)| on_started.run((started, stand, true)));
-    let verbs = Verbs::new(page.form_request_id.clone(), models, on_version);
+    let verbs = TurnCommands::new(page.form_request_id.clone(), models, on_version);
     provide_context(verbs);
     let on_retry = Callback::new(move |turn: TurnId| {
         verbs.retry(turn, None);
     });
-    let sending = RwSignal::new(Sent::None);
+    let sending = RwSignal::new(PendingMessage::None);
     let stop_asked = RwSignal::new(false);
     let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
-    let listeners = listeners((state, way), beside, sending, on_started);
-    say_arrival(move || words::document_title(&title.get(), false, false));
+    let listeners = composer_listeners((state, way), notices, sending, on_started);
+    announce_arrival(move || messages::document_title(&title.get(), false, false));
     let needs_you = Memo::new(move |_| state.needs_you());
     refresh_list(running, needs_you);
-    watch_end(chat_id, running);
+    mark_seen_at_end(chat_id, running);
     // What a copy of the chat ends with.
     let last_reply = Signal::derive(move || {
         let is_reply = |view: &TurnView| view.turn.role == Role::Assistant && view.turn.status.is_terminal();
@@ -202,26 +209,26 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     });
 
     let document_title =
-        move || safe_title(&words::document_title(&title.get(), running.get().is_some(), needs_you.get()));
+        move || safe_title(&messages::document_title(&title.get(), running.get().is_some(), needs_you.get()));
     let path = FollowedPath {
         lock: lock.into(),
         leaf,
         running,
         context_used: Memo::new(move |_| state.context_used()).into(),
-        gone: gone.into(),
-        way: Some(Callback::new(move |asks| way.answer(asks))),
-        way_ends: way.ends,
+        gone_model: gone.into(),
+        navigation: Some(Callback::new(move |asks| way.answer_query(asks))),
+        navigation_ended: way.ended,
     };
     let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
         <Title text=document_title/>
-        {move || latest(state, chat_id).map(|href| view! { <a class="skip" href=href>{words::skip_to_latest()}</a> })}
+        {move || latest_turn_link(state, chat_id).map(|href| view! { <a class="skip" href=href>{messages::skip_to_latest()}</a> })}
         <ChatHeader chat title branch=signals.shown_branch() leaves finding last_reply/>
         <main class="page">
         <FindBar state chat_id open=finding/>
-        {page.copied_from.map(|from| view! { <CopiedLine from/> })}
+        {page.copied_from.map(|from| view! { <CopiedFromLine from/> })}
         <Transcript state on_stop on_retry at is_new_visit/>
-        <SendingTurn text=sent_here((state, way), sending)/>
+        <SendingTurn text=message_sent_here((state, way), sending)/>
         {page.deleted.map(|(id, turns)| view! { <DeletedNotice id turns/> })}
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
@@ -234,36 +241,36 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             stop_asked
             listeners
             tools_on=page.tools_on
-            above=Some(view! { <BesideBars beside chat=chat_id leaf/> })
+            above=Some(view! { <PathNoticeBars notices chat=chat_id leaf/> })
         />
-        <ModelChoice verbs models/>
+        <ModelChoiceDialog verbs models/>
         </main>
     }
     .into_any()
 }
 
 /// What the page does with a message that the composer sends.
-fn listeners(
-    (state, way): (ChatState, Way),
-    beside: Beside,
-    sending: RwSignal<Sent>,
-    on_started: Callback<(Started, Option<Stand>, bool)>,
-) -> Listeners {
-    Listeners {
+fn composer_listeners(
+    (state, way): (ChatState, PathNavigation),
+    beside: PathNotices,
+    sending: RwSignal<PendingMessage>,
+    on_started: Callback<(StartedReply, Option<ReaderPosition>, bool)>,
+) -> ComposerListeners {
+    ComposerListeners {
         // Where its turn will stand, and at once (ux.md 14, S6): below a long chat it would be behind the composer.
         on_sending: Callback::new(move |text| {
-            sending.set(Some((text, way.stand())));
-            scroll::to_sent(SENDING);
+            sending.set(Some((text, way.reader_position())));
+            scroll::scroll_to_sent(SENDING_ID);
         }),
-        on_failed: Callback::new(move |()| take_back(way, sending)),
-        on_started: Callback::new(move |started: Started| {
+        on_failed: Callback::new(move |()| restore_failed(way, sending)),
+        on_started: Callback::new(move |started: StartedReply| {
             // Elsewhere the address may name a turn that is not on the path any more.
             let is_new_path = beside.is_cut();
             let stand = sending.get_untracked().map(|(_, stand)| stand);
             sending.set(None);
             on_started.run((started, stand, is_new_path));
         }),
-        on_stopped: Callback::new(move |view: TurnView| state.refresh(view)),
+        on_stopped: Callback::new(move |view: TurnView| state.refresh_turn(view)),
     }
 }
 
@@ -273,19 +280,23 @@ fn state_of(page: &ChatPage) -> ChatState {
     let reload = Callback::new(move |turn: TurnId| {
         spawn_local(async move {
             if let (Ok(view), Some(state)) = (load_turn(turn).await, slot.try_get_value().flatten()) {
-                state.refresh(view);
+                state.refresh_turn(view);
             }
         });
     });
-    let state = ChatState::new(page.turns.clone(), reload).at_edges_of(page);
+    let state = ChatState::new(page.turns.clone(), reload).with_edges_of(page);
     slot.set_value(Some(state));
     state
 }
 
 /// Loads a chat where the address asks for it, else where the reader was.
-async fn load_asked(id: Option<ChatId>, asked: Asked, side: Option<Side>) -> Result<ChatPage, ApiError> {
+async fn load_address_target(
+    id: Option<ChatId>,
+    asked: AddressTarget,
+    side: Option<PathDirection>,
+) -> Result<ChatPage, ApiError> {
     let Some(id) = id else { return Err(ApiError::NotFound) };
-    let left = left_here(id).filter(|_| asked.at.is_none());
+    let left = last_shown_leaf(id).filter(|_| asked.at.is_none());
     match load_chat(Some(id), asked.at.or(left), asked.from, side).await {
         // Where the reader was is gone for good; the chat may be there all the same.
         Err(ApiError::NotFound) if left.is_some() => load_chat(Some(id), None, None, None).await,

@@ -5,40 +5,40 @@ use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api::view::{Notice, Way};
+use crate::api::view::{ComposerNotice, ConnectionOption};
 use crate::browser::{focus, form};
 use crate::domain::provider::Model;
-use crate::ui::erased::{live, view};
-use crate::ui::fetched::{NotFetched, when};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
-use crate::ui::kit::link::opens_here;
+use crate::ui::kit::link::is_same_tab_click;
+use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
+use crate::ui::messages;
+use crate::ui::messages::provider_connect as said;
 use crate::ui::model_options::model_value;
-use crate::ui::page::connecting::{self, Connecting, form_of};
-use crate::ui::words;
-use crate::ui::words::connecting as said;
+use crate::ui::page::provider_connect::{self, ProviderConnect, provider_form_url};
 
 /// The form for the address of a server that nothing is known of.
 const OTHER: &str = "other";
 
 /// The local servers that were found, for who has not begun a chat yet. Each is said until somebody says no more.
-pub fn found(notices: &[Notice]) -> Vec<AnyView> {
-    let line = |notice: &Notice| match notice {
-        Notice::FoundLocally { name, address, has_models } => {
-            let text = words::found_locally(name, address, *has_models);
-            Some(found_line(text, address.clone(), *has_models))
+pub fn found_server_lines(notices: &[ComposerNotice]) -> Vec<AnyView> {
+    let line = |notice: &ComposerNotice| match notice {
+        ComposerNotice::FoundLocally { name, address, has_models } => {
+            let text = messages::found_locally(name, address, *has_models);
+            Some(found_server_line(text, address.clone(), *has_models))
         }
-        Notice::NothingConfigured { .. } | Notice::ModelUnavailable { .. } => None,
+        ComposerNotice::NothingConfigured { .. } | ComposerNotice::ModelUnavailable { .. } => None,
     };
     notices.iter().filter_map(line).collect()
 }
 
-fn found_line(text: String, address: String, has_models: bool) -> AnyView {
+fn found_server_line(text: String, address: String, has_models: bool) -> AnyView {
     let is_gone = RwSignal::new(false);
     let dismiss = move |event: SubmitEvent| {
         event.prevent_default();
-        let sent = form::post(&event);
+        let sent = form::submit(&event);
         is_gone.set(true);
-        focus::on("#message");
+        focus::focus_first("#message");
         spawn_local(async move {
             if sent.await.is_err() {
                 let _ = is_gone.try_set(false);
@@ -63,47 +63,48 @@ fn found_line(text: String, address: String, has_models: bool) -> AnyView {
 
 /// That the provider which was connected on this page works.
 #[component]
-pub fn ConnectedLine(connecting: Connecting) -> impl IntoView {
-    live(move || {
+pub fn ConnectedLine(connecting: ProviderConnect) -> impl IntoView {
+    live_view(move || {
         let text = connecting.done.get()?;
         Some(view! { <div class="found"><Icon name="check"/><p dir="auto">{text}</p></div> })
     })
 }
 
-type Draw = fn(Connecting) -> AnyView;
+type Draw = fn(ProviderConnect) -> AnyView;
 
 /// The code of the form.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Draw, NotFetched> {
-    Ok(connecting::draw)
+    Ok(provider_connect::draw_form)
 }
 
 /// "Connect a model to start", and "Try the demo".
 #[component]
 pub fn FirstRunPanel(
     models: Vec<Model>,
-    ways: Vec<Way>,
+    ways: Vec<ConnectionOption>,
     /// The name of the request that "Try the demo" sends.
     form_request_id: String,
-    connecting: Connecting,
+    connecting: ProviderConnect,
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
     let ways = ways.into_iter().map(|way| way_link(way, connecting)).collect_view();
     let leave = Callback::new(move |()| connecting.way.set(None));
-    let form = when(move || connecting.way.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
+    let form =
+        lazy_part_when(move || connecting.way.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
-            <h2 id="first-run-title">{words::connect_first()}</h2>
+            <h2 id="first-run-title">{messages::connect_first()}</h2>
             <ul class="ways">{ways}</ul>
             <div id="connect">{form}</div>
-            <p class="hint">{words::connect_how()}</p>
+            <p class="hint">{messages::connect_how()}</p>
             {demo.map(|demo| view! {
                 <form class="try-demo" method="post" action="/forms/send">
-                    <input type="hidden" name="text" value=words::demo_message()/>
+                    <input type="hidden" name="text" value=messages::demo_message()/>
                     <input type="hidden" name="model" value=model_value(&demo.lock)/>
                     <input type="hidden" name="client_request_id" value=form_request_id/>
-                    <button type="submit" class="button primary">{words::try_demo()}</button>
-                    <span>{words::try_demo_what()}</span>
+                    <button type="submit" class="button primary">{messages::try_demo()}</button>
+                    <span>{messages::try_demo_what()}</span>
                 </form>
             })}
         </section>
@@ -111,17 +112,17 @@ pub fn FirstRunPanel(
 }
 
 /// A link to the form; with script what opens the form here, where a key is all that is missing.
-fn way_link(way: Way, connecting: Connecting) -> AnyView {
-    let address = form_of(&way);
+fn way_link(way: ConnectionOption, connecting: ProviderConnect) -> AnyView {
+    let address = provider_form_url(&way);
     let opens = way.id != OTHER;
-    let name = if way.name.is_empty() { words::other_server().to_owned() } else { way.name.clone() };
+    let name = if way.name.is_empty() { messages::other_server().to_owned() } else { way.name.clone() };
     let id = way.id.clone();
     let is_open = move || {
         let is_open = connecting.way.with(|open| open.as_ref().is_some_and(|open| open.id == id));
         opens.then(|| is_open.to_string())
     };
     let on_click = move |event: MouseEvent| {
-        if opens && opens_here(&event) {
+        if opens && is_same_tab_click(&event) {
             event.prevent_default();
             let is_open = connecting.way.with_untracked(|open| open.as_ref() == Some(&way));
             connecting.way.set((!is_open).then(|| way.clone()));

@@ -7,23 +7,23 @@ use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
 use crate::api::chats::load_chat;
-use crate::api::json::Json;
-use crate::api::view::{ChatPage, Notice, Started, Way};
-use crate::browser::heights;
-use crate::browser::local_store::{self, CAME_FROM};
+use crate::api::json::JsonEncoding;
+use crate::api::view::{ChatPage, ComposerNotice, ConnectionOption, StartedReply};
+use crate::browser::css_heights;
+use crate::browser::local_store::{self, LAST_CHAT_KEY};
 use crate::domain::provider::Model;
-use crate::ui::announce::{Announcer, say_arrival};
+use crate::ui::announce::{Announcer, announce_arrival};
 use crate::ui::chats::{Chats, chat_path};
 use crate::ui::composer::Composer;
-use crate::ui::composer::state::{COMPOSER, FollowedPath, Listeners};
-use crate::ui::erased::{effect, live, view};
-use crate::ui::page::connecting::Connecting;
-use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found};
-use crate::ui::page::not_found::Failed;
-use crate::ui::page::sending::SendingTurn;
+use crate::ui::composer::state::{COMPOSER_FORM_ID, ComposerListeners, FollowedPath};
+use crate::ui::erased::{effect, live_view, view};
+use crate::ui::messages;
+use crate::ui::messages::server_messages::problem;
+use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found_server_lines};
+use crate::ui::page::not_found::LoadFailedView;
+use crate::ui::page::provider_connect::ProviderConnect;
+use crate::ui::page::sending_turn::SendingTurn;
 use crate::ui::sidebar::SidebarButton;
-use crate::ui::words;
-use crate::ui::words::told::problem;
 
 /// How many recent chats are offered.
 const RECENT: usize = 4;
@@ -31,16 +31,17 @@ const RECENT: usize = 4;
 /// The page at `/`.
 #[component]
 pub fn HomePage() -> impl IntoView {
-    let page_resource = Resource::<_, Json>::new_with_options(|| (), |()| load_chat(None, None, None, None), false);
+    let page_resource =
+        Resource::<_, JsonEncoding>::new_with_options(|| (), |()| load_chat(None, None, None, None), false);
     view! {
-        <Title text=words::PRODUCT/>
-        <Transition fallback=|| view! { <p class="hint late">{words::loading_part()}</p> }>
+        <Title text=messages::PRODUCT/>
+        <Transition fallback=|| view! { <p class="hint late">{messages::loading_part()}</p> }>
             {move || Suspend::new(async move {
                 match page_resource.await {
-                    Ok(page) => view! { <Home page/> }.into_any(),
+                    Ok(page) => view! { <HomeScreen page/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| page_resource.refetch());
-                        view! { <Failed what=problem(&error) on_retry/> }.into_any()
+                        view! { <LoadFailedView what=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -50,19 +51,19 @@ pub fn HomePage() -> impl IntoView {
 
 /// The new chat as it is drawn from its page.
 #[component]
-pub fn Home(page: ChatPage) -> impl IntoView {
+pub fn HomeScreen(page: ChatPage) -> impl IntoView {
     let sending = RwSignal::new(None::<String>);
-    let listeners = listeners(sending);
-    say_arrival(|| words::document_title("", false, false));
-    effect(|| local_store::remove_in_tab(CAME_FROM));
+    let listeners = composer_listeners(sending);
+    announce_arrival(|| messages::document_title("", false, false));
+    effect(|| local_store::remove_in_tab(LAST_CHAT_KEY));
     let models = RwSignal::new(page.models.clone());
     let is_first_run = RwSignal::new(is_first_run(&page));
     follow_models(page.models_rev, models, is_first_run);
-    let (found, request_id) = (found(&page.notices), page.form_request_id.clone());
-    let (ways, connecting) = (ways(&page.notices).unwrap_or_default(), Connecting::closed());
+    let (found, request_id) = (found_server_lines(&page.notices), page.form_request_id.clone());
+    let (ways, connecting) = (connect_ways(&page.notices).unwrap_or_default(), ProviderConnect::new());
     // Who is in the form stays there, with what is wrong with its key: that is stored already and counts as a provider.
     let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.way.with(Option::is_some));
-    let panel = live(move || {
+    let panel = live_view(move || {
         is_first_run.get().then(|| {
             let models = models.get_untracked();
             view! { <FirstRunPanel models ways=ways.clone() form_request_id=request_id.clone() connecting/> }
@@ -71,7 +72,7 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     let can_write = Memo::new(move |_| models.with(|models| !models.is_empty()));
     let tools_on = page.tools_on;
     let (draft, form_request_id) = (page.draft, page.form_request_id);
-    let composer = live(move || {
+    let composer = live_view(move || {
         if !can_write.get() {
             return None;
         }
@@ -91,10 +92,10 @@ pub fn Home(page: ChatPage) -> impl IntoView {
     view! {
         <header class="chat-head">
             <SidebarButton/>
-            <a class="button bare" href="/new/settings" rel="external">{words::chat_settings()}</a>
+            <a class="button bare" href="/new/settings" rel="external">{messages::chat_settings()}</a>
         </header>
         <main class="page"><div class="home" class:is-sending=move || sending.get().is_some()>
-            <h1 class="greeting">{move || if is_first_run.get() { words::PRODUCT } else { words::greeting() }}</h1>
+            <h1 class="greeting">{move || if is_first_run.get() { messages::PRODUCT } else { messages::greeting() }}</h1>
             {found}
             {panel}
             <ConnectedLine connecting/>
@@ -106,17 +107,17 @@ pub fn Home(page: ChatPage) -> impl IntoView {
 }
 
 /// What the page does with the first message of a chat: it goes to the chat.
-fn listeners(sending: RwSignal<Option<String>>) -> Listeners {
+fn composer_listeners(sending: RwSignal<Option<String>>) -> ComposerListeners {
     let navigate = use_navigate();
     let announcer = expect_context::<Announcer>();
-    Listeners {
+    ComposerListeners {
         on_sending: Callback::new(move |text| {
-            heights::tell_way(COMPOSER, "--way");
+            css_heights::set_move_distance(COMPOSER_FORM_ID, "--way");
             sending.set(Some(text));
         }),
         on_failed: Callback::new(move |()| sending.set(None)),
-        on_started: Callback::new(move |started: Started| {
-            announcer.awaits(started.assistant_turn.turn.id);
+        on_started: Callback::new(move |started: StartedReply| {
+            announcer.expect_reply(started.assistant_turn.turn.id);
             navigate(&chat_path(started.chat_id), Default::default());
         }),
         on_stopped: Callback::new(|_| ()),
@@ -125,14 +126,14 @@ fn listeners(sending: RwSignal<Option<String>>) -> Listeners {
 
 /// Whether nothing but the demo answers.
 fn is_first_run(page: &ChatPage) -> bool {
-    ways(&page.notices).is_some()
+    connect_ways(&page.notices).is_some()
 }
 
 /// The ways to connect a provider, where none is.
-fn ways(notices: &[Notice]) -> Option<Vec<Way>> {
+fn connect_ways(notices: &[ComposerNotice]) -> Option<Vec<ConnectionOption>> {
     notices.iter().find_map(|notice| match notice {
-        Notice::NothingConfigured { ways } => Some(ways.clone()),
-        Notice::FoundLocally { .. } | Notice::ModelUnavailable { .. } => None,
+        ComposerNotice::NothingConfigured { ways } => Some(ways.clone()),
+        ComposerNotice::FoundLocally { .. } | ComposerNotice::ModelUnavailable { .. } => None,
     })
 }
 
@@ -159,12 +160,12 @@ fn RecentChats() -> impl IntoView {
         view! {
             <Transition>
                 {move || Suspend::new(async move {
-                    let recent: Vec<_> = chats.visible().await.ok()?.into_iter().take(RECENT).collect();
+                    let recent: Vec<_> = chats.visible_chats().await.ok()?.into_iter().take(RECENT).collect();
                     (!recent.is_empty()).then(|| view! {
-                        <section class="recent" aria-label=words::recent()>
+                        <section class="recent" aria-label=messages::recent()>
                             <ul>
                                 {recent.into_iter().map(|chat| {
-                                    let title = if chat.title.is_empty() { words::untitled().into() } else { chat.title };
+                                    let title = if chat.title.is_empty() { messages::untitled().into() } else { chat.title };
                                     view! {
                                         <li><A href=chat_path(chat.id) attr:class="recent-link"><bdi>{title}</bdi></A></li>
                                     }

@@ -5,57 +5,57 @@ use leptos_meta::Title;
 use leptos_router::components::A;
 
 use crate::ui::erased::view;
+use crate::ui::messages;
 use crate::ui::page::set_status;
 use crate::ui::sidebar::SidebarButton;
-use crate::ui::words;
 
 /// The page for addresses that lead nowhere.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
-    view! { <Missing what=words::not_found_page()/> }
+    view! { <MissingView what=messages::not_found_page()/> }
 }
 
 /// The same page in the words of what is missing.
 #[component]
-pub fn Missing(what: &'static str) -> impl IntoView {
+pub fn MissingView(what: &'static str) -> impl IntoView {
     set_status(404);
     view! {
-        <Title text=words::document_title(words::not_found_title(), false, false)/>
+        <Title text=messages::document_title(messages::not_found_title(), false, false)/>
         <header class="chat-head"><SidebarButton/></header>
-        <main class="page">{missing(what)}</main>
+        <main class="page">{draw_missing(what)}</main>
     }
 }
 
 /// What that page says.
-pub fn missing(what: &'static str) -> AnyView {
+pub fn draw_missing(what: &'static str) -> AnyView {
     view! {
         <div class="centre">
-            <h1>{words::not_found_title()}</h1>
+            <h1>{messages::not_found_title()}</h1>
             <p class="lead">{what}</p>
-            <p><A href="/" attr:class="button primary">{words::new_chat()}</A></p>
+            <p><A href="/" attr:class="button primary">{messages::new_chat()}</A></p>
         </div>
     }
 }
 
 /// The page did not load: what happened, and the way to try again.
 #[component]
-pub fn Failed(what: String, on_retry: Callback<()>) -> impl IntoView {
+pub fn LoadFailedView(what: String, on_retry: Callback<()>) -> impl IntoView {
     set_status(500);
     view! {
         <header class="chat-head"><SidebarButton/></header>
-        <main class="page">{failed(what, on_retry)}</main>
+        <main class="page">{draw_load_failed(what, on_retry)}</main>
     }
 }
 
 /// What that page says.
-pub fn failed(what: String, on_retry: Callback<()>) -> AnyView {
+pub fn draw_load_failed(what: String, on_retry: Callback<()>) -> AnyView {
     view! {
-        <div class="centre" role="group" aria-label=words::page_failed()>
-            <h1>{words::page_failed()}</h1>
+        <div class="centre" role="group" aria-label=messages::page_failed()>
+            <h1>{messages::page_failed()}</h1>
             <p class="lead">{what}</p>
             <p>
                 <button type="button" class="button primary needs-script" on:click=move |_| on_retry.run(())>
-                    {words::retry()}
+                    {messages::retry()}
                 </button>
             </p>
         </div>

@@ -10,24 +10,24 @@ use leptos_router::params::ParamsMap;
 
 use crate::api::chats::glance_at_chat;
 use crate::api::error::ApiError;
-use crate::api::json::Json;
+use crate::api::json::JsonEncoding;
 use crate::api::tree::load_tree;
-use crate::api::view::tree::{TreeAsk, TreePage};
+use crate::api::view::tree::{TreePage, TreePageQuery};
 use crate::browser::document;
 use crate::domain::{ChatId, TurnId};
-use crate::ui::announce::say_arrival;
-use crate::ui::connection::Connection;
-use crate::ui::deleting::{Deed, Deleting, Screen};
+use crate::ui::announce::announce_arrival;
+use crate::ui::connection::PageConnection;
+use crate::ui::deletion::{DeletePart, DeletedPart, DeletionScreen};
 use crate::ui::erased::{effect, view};
 use crate::ui::escape::safe_title;
 use crate::ui::kit::{Icon, Loading};
 use crate::ui::locale::colon;
-use crate::ui::page::not_found::{Failed, Missing};
+use crate::ui::messages;
+use crate::ui::messages::server_messages::problem;
+use crate::ui::messages::tree as said;
+use crate::ui::page::not_found::{LoadFailedView, MissingView};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::tree::{TreeMap, TreeState};
-use crate::ui::words;
-use crate::ui::words::told::problem;
-use crate::ui::words::tree as said;
 
 /// How often the page looks whether the chat changed.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -36,9 +36,9 @@ pub(in crate::ui) fn draw_page() -> AnyView {
     let (params, query) = (use_params_map(), use_query_map());
     let ask = Memo::new(move |_| {
         let chat = params.with(|params| params.get("chat")?.parse::<ChatId>().ok());
-        chat.map(|chat| query.with(|query| ask(chat, query)))
+        chat.map(|chat| query.with(|query| ask_from_address(chat, query)))
     });
-    let resource = Resource::<_, Json>::new_with_options(
+    let resource = Resource::<_, JsonEncoding>::new_with_options(
         move || ask.get(),
         |ask| async move {
             match ask {
@@ -56,10 +56,10 @@ pub(in crate::ui) fn draw_page() -> AnyView {
             {move || Suspend::new(async move {
                 match resource.await {
                     Ok((ask, page)) => view! { <TreeScreen ask page/> }.into_any(),
-                    Err(ApiError::NotFound) => view! { <Missing what=words::not_found_chat()/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <MissingView what=messages::not_found_chat()/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| resource.refetch());
-                        view! { <Failed what=problem(&error) on_retry/> }.into_any()
+                        view! { <LoadFailedView what=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -68,12 +68,12 @@ pub(in crate::ui) fn draw_page() -> AnyView {
 }
 
 /// What the address asks for. What it does not understand it leaves.
-fn ask(chat: ChatId, query: &ParamsMap) -> TreeAsk {
+fn ask_from_address(chat: ChatId, query: &ParamsMap) -> TreePageQuery {
     let all = |name: &str| -> Vec<TurnId> {
         query.get_all(name).into_iter().flatten().filter_map(|id| id.parse().ok()).collect()
     };
     let one = |name: &str| query.get(name).and_then(|id| id.parse().ok());
-    let mut ask = TreeAsk::new(chat, one("at"));
+    let mut ask = TreePageQuery::new(chat, one("at"));
     (ask.open, ask.shut) = (all("open"), all("shut"));
     // Without script: the button of a row that was pressed.
     if let Some(row) = one("unfold") {
@@ -91,17 +91,17 @@ fn ask(chat: ChatId, query: &ParamsMap) -> TreeAsk {
 }
 
 /// Looks at the chat while the page is seen: `changes` rises when it has other turns, or a reply in it began or ended.
-fn follow(chat: ChatId, changes: RwSignal<u64>) {
+fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
     let known = StoredValue::new(None);
-    let connection = use_context::<Connection>();
+    let connection = use_context::<PageConnection>();
     let look = move || {
-        if document::is_hidden() || connection.is_some_and(Connection::is_waiting) {
+        if document::is_hidden() || connection.is_some_and(PageConnection::is_waiting) {
             return;
         }
         spawn_local(async move {
             let glance = glance_at_chat(chat, None, i64::MAX).await;
             if let Some(connection) = connection {
-                connection.heard(&glance);
+                connection.record_response(&glance);
             }
             let Ok(glance) = glance else { return };
             let now = Some((glance.rev, glance.running));
@@ -124,14 +124,14 @@ fn follow(chat: ChatId, changes: RwSignal<u64>) {
 
 /// The page as it is drawn from a part of a tree.
 #[component]
-pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
+pub fn TreeScreen(ask: TreePageQuery, page: TreePage) -> impl IntoView {
     let chat = ask.chat_id;
     let title = safe_title(&said::document_title(&page.title));
-    say_arrival({
+    announce_arrival({
         let title = title.clone();
         move || title
     });
-    let heading = if page.title.is_empty() { words::untitled().to_owned() } else { page.title.clone() };
+    let heading = if page.title.is_empty() { messages::untitled().to_owned() } else { page.title.clone() };
     let navigate = StoredValue::new(use_navigate());
     let show = Callback::new(move |turn: TurnId| {
         navigate.get_value()(&format!("/c/{chat}?at={turn}"), Default::default());
@@ -139,9 +139,9 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
     let leaf = RwSignal::new(page.leaf);
     let changes = RwSignal::new(0);
     let slot = StoredValue::new(None::<TreeState>);
-    let gone = Callback::new(move |(deed, near): (Deed, Option<TurnId>)| {
-        let is_on_path = slot.get_value().is_some_and(TreeState::looks_at_path);
-        let has_left = is_on_path == matches!(deed, Deed::Turn(_));
+    let gone = Callback::new(move |(deed, near): (DeletedPart, Option<TurnId>)| {
+        let is_on_path = slot.get_value().is_some_and(TreeState::is_card_on_path);
+        let has_left = is_on_path == matches!(deed, DeletedPart::Turn(_));
         if has_left {
             leaf.set(near);
         }
@@ -154,10 +154,10 @@ pub fn TreeScreen(ask: TreeAsk, page: TreePage) -> impl IntoView {
         }
         changes.update(|count| *count += 1);
     });
-    let deleting = Deleting::new(Screen { gone, back, ..Screen::later() });
+    let deleting = DeletePart::new(DeletionScreen { gone, back, ..DeletionScreen::deferred() });
     let state = TreeState::new(ask, Some(page), show, deleting, Callback::new(|_| {}));
     slot.set_value(Some(state));
-    follow(chat, changes);
+    poll_changes(chat, changes);
     view! {
         <Title text=title/>
         <header class="chat-head">

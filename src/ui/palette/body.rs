@@ -7,23 +7,23 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::Palette;
-use super::choices::{self, Here};
-use super::entry::{Command, Does, Entry};
-use super::hits::{Found, Kind, recent};
-pub use super::rows::Pressed;
+use super::choices::{self, PaletteContext};
+use super::entry::{EntryAction, PaletteCommand, PaletteEntry};
+use super::hits::{PaletteHitKind, PaletteHits, recent_chat};
+pub use super::rows::RowCallbacks;
 use super::rows::{self as drawn, LIST};
 use crate::browser::{api_request, dialog, document, focus};
-use crate::domain::percent;
+use crate::domain::url_encoding;
 use crate::ui::chats::Chats;
-use crate::ui::erased::{live, on_change, view};
-use crate::ui::kit::combobox::Ask;
-use crate::ui::kit::dialog::{DialogRegions, cancelled, shown_while};
+use crate::ui::erased::{live_view, on_change, view};
+use crate::ui::kit::combobox::ComboboxAction;
+use crate::ui::kit::dialog::{DialogRegions, bind_open, on_cancel};
 use crate::ui::kit::{Combobox, Icon};
-use crate::ui::preferences::{Preferences, Setting, choose};
+use crate::ui::messages;
+use crate::ui::messages::palette as said;
+use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::tree::panel::TreePanel;
-use crate::ui::words;
-use crate::ui::words::palette as said;
 
 /// How long nobody types before the server is asked, and how long it may take before that is said.
 const TYPED: Duration = Duration::from_millis(120);
@@ -39,13 +39,13 @@ const CHOSEN: &str = ".palette [role=option][aria-selected=true]";
 
 /// What is typed and found. Copies are the same.
 #[derive(Clone, Copy)]
-pub(super) struct State {
+pub(super) struct PaletteState {
     palette: Palette,
     typed: RwSignal<String>,
-    found: RwSignal<Found>,
-    recent: RwSignal<Vec<Entry>>,
+    found: RwSignal<PaletteHits>,
+    recent: RwSignal<Vec<PaletteEntry>>,
     /// The row that was gone to: the first one where that is gone.
-    chosen: RwSignal<Option<Entry>>,
+    chosen: RwSignal<Option<PaletteEntry>>,
     is_slow: RwSignal<bool>,
     /// What is asked now; an answer to anything earlier is dropped.
     question: StoredValue<u32>,
@@ -55,15 +55,15 @@ pub(super) struct State {
 #[component]
 pub fn PaletteDialog() -> impl IntoView {
     let open = expect_context::<Palette>().is_open;
-    let (node, closed) = shown_while(open);
-    let body = live(move || open.get().then(|| view! { <PaletteBody/><DialogRegions/> }));
+    let (node, closed) = bind_open(open);
+    let body = live_view(move || open.get().then(|| view! { <PaletteBody/><DialogRegions/> }));
     view! {
         <dialog
             class="dialog palette"
             closedby="any"
             node_ref=node
             aria-label=said::name()
-            on:cancel=move |event: Event| cancelled(&event, open)
+            on:cancel=move |event: Event| on_cancel(&event, open)
             on:close=move |_| closed.run(())
         >
             {body}
@@ -74,10 +74,10 @@ pub fn PaletteDialog() -> impl IntoView {
 /// Everything inside of the dialog.
 #[component]
 pub fn PaletteBody() -> impl IntoView {
-    let state = State {
+    let state = PaletteState {
         palette: expect_context(),
         typed: RwSignal::new(String::new()),
-        found: RwSignal::new(Found::default()),
+        found: RwSignal::new(PaletteHits::default()),
         recent: RwSignal::new(Vec::new()),
         chosen: RwSignal::new(None),
         is_slow: RwSignal::new(false),
@@ -87,37 +87,38 @@ pub fn PaletteBody() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
     let chats = expect_context::<Chats>();
     spawn_local(async move {
-        let chats = chats.visible().await.unwrap_or_default();
-        let entries = chats.iter().take(RECENT).map(|chat| recent(chat.id, &chat.title)).collect();
+        let chats = chats.visible_chats().await.unwrap_or_default();
+        let entries = chats.iter().take(RECENT).map(|chat| recent_chat(chat.id, &chat.title)).collect();
         let _ = state.recent.try_set(entries);
     });
-    let chat = panel.page().and_then(|page| Some(page.strip_suffix("/tree")?.to_owned()));
-    let here = Here { chat, is_running: focus::is_there(STOP) };
+    let chat = panel.tree_page_path().and_then(|page| Some(page.strip_suffix("/tree")?.to_owned()));
+    let here = PaletteContext { chat, is_running: focus::has_match(STOP) };
     let shown = Memo::new(move |_| {
         let found = state.found.get();
-        state.typed.with(|typed| choices::rows(&here, typed, &state.recent.get(), &found))
+        state.typed.with(|typed| choices::palette_rows(&here, typed, &state.recent.get(), &found))
     });
     let at = Memo::new(move |_| {
         let chosen = state.chosen.get();
-        let is_same =
-            |row: &Entry| chosen.as_ref().is_some_and(|chosen| (chosen.group, &chosen.key) == (row.group, &row.key));
+        let is_same = |row: &PaletteEntry| {
+            chosen.as_ref().is_some_and(|chosen| (chosen.group, &chosen.key) == (row.group, &row.key))
+        };
         shown.with(|rows| rows.iter().position(is_same).unwrap_or(0))
     });
-    let obey = Callback::new(move |command: Command| match command {
-        Command::Stop => drop(focus::press_last(STOP)),
-        Command::Sidebar => toggle_sidebar(preferences),
-        Command::Tree => drop(focus::press_last("#tree-button")),
-        Command::Find => drop(focus::press_last(FIND)),
-        Command::Rename => drop(focus::press_last(RENAME)),
-        Command::Shortcuts => state.palette.lists_shortcuts.set(true),
-        Command::Theme(theme) => choose(preferences, Setting::Theme, theme),
+    let obey = Callback::new(move |command: PaletteCommand| match command {
+        PaletteCommand::Stop => drop(focus::press_last(STOP)),
+        PaletteCommand::Sidebar => toggle_sidebar(preferences),
+        PaletteCommand::Tree => drop(focus::press_last("#tree-button")),
+        PaletteCommand::Find => drop(focus::press_last(FIND)),
+        PaletteCommand::Rename => drop(focus::press_last(RENAME)),
+        PaletteCommand::Shortcuts => state.palette.lists_shortcuts.set(true),
+        PaletteCommand::Theme(theme) => choose(preferences, PreferenceSetting::Theme, theme),
     });
-    on_change(move || state.typed.get(), move |_, typed| state.ask(typed));
-    let on_input = Callback::new(move |typed| state.type_in(typed));
-    let on_ask = Callback::new(move |asked| answer(state, shown, at, asked));
-    let said = Signal::derive(move || state.said(shown));
+    on_change(move || state.typed.get(), move |_, typed| state.search(typed));
+    let on_input = Callback::new(move |typed| state.on_input(typed));
+    let on_ask = Callback::new(move |asked| handle_action(state, shown, at, asked));
+    let said = Signal::derive(move || state.status_sentence(shown));
     let close = Callback::new(move |()| state.close());
-    view! { <PaletteView list=LIST rows=shown at said on_input on_ask pressed=Pressed { obey, close }/> }
+    view! { <PaletteView list=LIST rows=shown at said on_input on_ask pressed=RowCallbacks { obey, close }/> }
 }
 
 /// The box, the rows and what is said below them.
@@ -125,76 +126,78 @@ pub fn PaletteBody() -> impl IntoView {
 pub fn PaletteView(
     /// The id of its list.
     list: &'static str,
-    rows: Memo<Vec<Entry>>,
+    rows: Memo<Vec<PaletteEntry>>,
     /// The row that is chosen.
     at: Memo<usize>,
     said: Signal<String>,
     on_input: Callback<String>,
-    on_ask: Callback<Ask>,
-    pressed: Pressed,
+    on_ask: Callback<ComboboxAction>,
+    pressed: RowCallbacks,
 ) -> impl IntoView {
     let count = Memo::new(move |_| rows.with(Vec::len));
     view! {
         <div class="palette-head">
             <Icon name="search"/>
-            <Combobox label=words::palette::search_box() list count at on_input on_ask/>
-            <button type="button" class="button bare" aria-label=words::close() title="Esc" on:click=move |_| pressed.close.run(())>
+            <Combobox label=messages::palette::search_box() list count at on_input on_ask/>
+            <button type="button" class="button bare" aria-label=messages::close() title="Esc" on:click=move |_| pressed.close.run(())>
                 <Icon name="close"/>
             </button>
         </div>
-        {live(move || rows.with(|rows| (!rows.is_empty()).then(|| drawn::list(list, rows, at, pressed))))}
+        {live_view(move || rows.with(|rows| (!rows.is_empty()).then(|| drawn::draw_rows(list, rows, at, pressed))))}
         <p class="palette-said" role="status">{said}</p>
     }
 }
 
 /// What a key asked for in the box.
-fn answer(state: State, shown: Memo<Vec<Entry>>, at: Memo<usize>, asked: Ask) {
+fn handle_action(state: PaletteState, shown: Memo<Vec<PaletteEntry>>, at: Memo<usize>, asked: ComboboxAction) {
     match asked {
-        Ask::To(at) => state.chosen.set(shown.with_untracked(|rows| rows.get(at).cloned())),
-        Ask::Act => drop(focus::press_last(CHOSEN)),
-        Ask::ActBeside => {
+        ComboboxAction::MoveTo(at) => state.chosen.set(shown.with_untracked(|rows| rows.get(at).cloned())),
+        ComboboxAction::Activate => drop(focus::press_last(CHOSEN)),
+        ComboboxAction::ActivateInNewTab => {
             let row = shown.with_untracked(|rows| rows.get(at.get_untracked()).cloned());
-            match row.map(|row| row.does) {
-                Some(Does::Open(address) | Does::Leave(address)) => document::open_beside(&address),
+            match row.map(|row| row.action) {
+                Some(EntryAction::OpenPage(address) | EntryAction::OpenServerPage(address)) => {
+                    document::open_in_new_tab(&address)
+                }
                 _ => drop(focus::press_last(CHOSEN)),
             }
         }
     }
 }
 
-impl State {
+impl PaletteState {
     pub(super) fn close(self) {
         dialog::close_popovers();
         self.palette.is_open.set(false);
     }
 
-    fn type_in(self, typed: String) {
+    fn on_input(self, typed: String) {
         self.chosen.set(None);
         self.typed.set(typed);
     }
 
     /// Asks the server once nobody types any more.
-    fn ask(self, typed: String) {
+    fn search(self, typed: String) {
         let question = self.question.get_value().wrapping_add(1);
         self.question.set_value(question);
         self.is_slow.set(false);
         let typed = typed.trim().to_owned();
         if typed.is_empty() {
-            return self.found.set(Found::default());
+            return self.found.set(PaletteHits::default());
         }
-        self.found.update(Found::ask_again);
+        self.found.update(PaletteHits::mark_pending);
         // The palette may be closed by the time that anything comes.
         let is_asked = move || self.question.try_get_value() == Some(question);
         let ask = move || {
             if !is_asked() {
                 return;
             }
-            for kind in Kind::ALL {
-                let path = format!("/api/search?q={}&{}", percent::encoded(&typed), kind.asked());
+            for kind in PaletteHitKind::ALL {
+                let path = format!("/api/search?q={}&{}", url_encoding::encode(&typed), kind.search_type());
                 spawn_local(async move {
                     let answer = api_request::get(&path).await;
                     if is_asked() {
-                        self.found.update(|found| found.take(kind, answer));
+                        self.found.update(|found| found.apply_response(kind, answer));
                     }
                 });
             }
@@ -203,7 +206,7 @@ impl State {
         set_timeout(
             move || {
                 if is_asked() {
-                    self.is_slow.set(self.found.with_untracked(|found| !found.is_settled()));
+                    self.is_slow.set(self.found.with_untracked(|found| !found.is_complete()));
                 }
             },
             SLOW,
@@ -211,15 +214,15 @@ impl State {
     }
 
     /// What a person should know who does not see the rows, or sees none.
-    fn said(self, shown: Memo<Vec<Entry>>) -> String {
+    fn status_sentence(self, shown: Memo<Vec<PaletteEntry>>) -> String {
         let typed = self.typed.with(|typed| typed.trim().to_owned());
         self.found.with(|found| match &found.refused {
             _ if typed.is_empty() => String::new(),
             Some(why) => why.clone().unwrap_or_else(|| said::offline().to_owned()),
-            None if !found.is_settled() => if self.is_slow.get() { said::searching() } else { "" }.to_owned(),
+            None if !found.is_complete() => if self.is_slow.get() { said::searching() } else { "" }.to_owned(),
             // The way to the page of the search is no result.
             None => match shown.with(Vec::len).saturating_sub(1) {
-                0 => said::nothing(&typed),
+                0 => said::no_results(&typed),
                 count if found.is_partial => said::results_so_far(count),
                 count => said::results(count),
             },

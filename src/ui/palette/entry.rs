@@ -1,13 +1,13 @@
 //! A row of the palette: what it says and does, and the groups in which rows stand.
 
-use crate::ui::words::palette as words;
+use crate::ui::messages::palette as words;
 
 /// Text in pieces, each with whether it is marked.
-pub type Pieces = Vec<(String, bool)>;
+pub type PaletteText = Vec<(String, bool)>;
 
 /// In the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum PaletteGroup {
     Recent,
     Commands,
     Chats,
@@ -17,7 +17,7 @@ pub enum Group {
     More,
 }
 
-impl Group {
+impl PaletteGroup {
     pub fn name(self) -> &'static str {
         match self {
             Self::Recent => words::recent(),
@@ -33,17 +33,17 @@ impl Group {
 
 /// What a row does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Does {
+pub enum EntryAction {
     /// Leads to a page of the application.
-    Open(String),
+    OpenPage(String),
     /// Leads to a page that the server draws.
-    Leave(String),
-    Do(Command),
+    OpenServerPage(String),
+    Run(PaletteCommand),
 }
 
 /// What can be done without going anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Command {
+pub enum PaletteCommand {
     Stop,
     Sidebar,
     Tree,
@@ -57,15 +57,15 @@ pub enum Command {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    pub group: Group,
+pub struct PaletteEntry {
+    pub group: PaletteGroup,
     /// What it is told apart by within its group.
     pub key: String,
     pub icon: &'static str,
-    pub title: Pieces,
+    pub title: PaletteText,
     /// Below the title: the words around a hit.
-    pub excerpt: Pieces,
+    pub excerpt: PaletteText,
     /// Where it is, or the keys that do the same.
     pub place: String,
-    pub does: Does,
+    pub action: EntryAction,
 }

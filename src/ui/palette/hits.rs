@@ -2,27 +2,27 @@
 
 use serde_json::Value;
 
-use crate::browser::api_request::Refused;
+use crate::browser::api_request::ApiFailureMessage;
 use crate::browser::clock;
 use crate::domain::ChatId;
 use crate::ui::chats::chat_path;
-use crate::ui::palette::entry::{Does, Entry, Group, Pieces};
-use crate::ui::words::told::told_of_field;
-use crate::ui::words::{self, transcript};
+use crate::ui::messages::server_messages::localize_field_error;
+use crate::ui::messages::{self, transcript};
+use crate::ui::palette::entry::{EntryAction, PaletteEntry, PaletteGroup, PaletteText};
 
 /// What is asked for, one by one: the fast does not wait for the slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PaletteHitKind {
     Chats,
     Turns,
     Documents,
 }
 
-impl Kind {
+impl PaletteHitKind {
     pub const ALL: [Self; 3] = [Self::Chats, Self::Turns, Self::Documents];
 
     /// As the search is asked, with how many of it are shown.
-    pub fn asked(self) -> &'static str {
+    pub fn search_type(self) -> &'static str {
         match self {
             Self::Chats => "in=chats&limit=5",
             Self::Turns => "in=turns&limit=8",
@@ -33,91 +33,91 @@ impl Kind {
 
 /// What has come of each kind so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
-    entries: [Vec<Entry>; 3],
+pub struct PaletteHits {
+    entries: [Vec<PaletteEntry>; 3],
     waiting: [bool; 3],
     /// Why something could not be looked for; without words where the server was not reached.
-    pub refused: Option<Refused>,
+    pub refused: Option<ApiFailureMessage>,
     /// Not everything is in the index yet.
     pub is_partial: bool,
 }
 
-impl Found {
+impl PaletteHits {
     /// Nothing yet of anything.
-    pub fn asked() -> Self {
+    pub fn pending() -> Self {
         Self { waiting: [true; 3], ..Self::default() }
     }
 
     /// What is there is shown until what is asked for now comes.
-    pub fn ask_again(&mut self) {
+    pub fn mark_pending(&mut self) {
         (self.waiting, self.refused, self.is_partial) = ([true; 3], None, false);
     }
 
-    pub fn is_settled(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.waiting == [false; 3]
     }
 
-    pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+    pub fn entries(&self) -> impl Iterator<Item = PaletteEntry> + '_ {
         self.entries.iter().flatten().cloned()
     }
 
-    pub fn take(&mut self, kind: Kind, answer: Result<Value, Refused>) {
+    pub fn apply_response(&mut self, kind: PaletteHitKind, answer: Result<Value, ApiFailureMessage>) {
         let at = kind as usize;
         self.waiting[at] = false;
         match answer {
             Ok(answer) => {
                 self.is_partial |= answer["indexed"] == false || answer["complete"] == false;
                 let hits = answer["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
-                self.entries[at] = hits.iter().filter_map(entry).collect();
+                self.entries[at] = hits.iter().filter_map(hit_entry).collect();
             }
             Err(why) => {
                 self.entries[at] = Vec::new();
-                self.refused = Some(why.map(|why| told_of_field(&why)));
+                self.refused = Some(why.map(|why| localize_field_error(&why)));
             }
         }
     }
 }
 
 /// A chat that was used lately.
-pub fn recent(id: ChatId, title: &str) -> Entry {
-    Entry {
-        group: Group::Recent,
+pub fn recent_chat(id: ChatId, title: &str) -> PaletteEntry {
+    PaletteEntry {
+        group: PaletteGroup::Recent,
         key: id.to_string(),
         icon: "chat",
-        title: vec![(named(title), false)],
+        title: vec![(title_or_default(title), false)],
         excerpt: Vec::new(),
         place: String::new(),
-        does: Does::Open(chat_path(id)),
+        action: EntryAction::OpenPage(chat_path(id)),
     }
 }
 
-fn named(title: &str) -> String {
-    if title.is_empty() { words::untitled().to_owned() } else { title.to_owned() }
+fn title_or_default(title: &str) -> String {
+    if title.is_empty() { messages::untitled().to_owned() } else { title.to_owned() }
 }
 
-fn entry(hit: &Value) -> Option<Entry> {
+fn hit_entry(hit: &Value) -> Option<PaletteEntry> {
     let text = |name: &str| hit[name].as_str().unwrap_or_default();
-    let row = |group, key: &str, icon, title: Pieces, does| Entry {
+    let row = |group, key: &str, icon, title: PaletteText, does| PaletteEntry {
         group,
         key: key.to_owned(),
         icon,
         title,
-        excerpt: pieces(&hit["excerpt"]),
+        excerpt: marked_text(&hit["excerpt"]),
         place: String::new(),
-        does,
+        action: does,
     };
     let (chat, document, turn) = (text("chat_id"), text("document_id"), text("turn_id"));
-    let titled = || Some(pieces(&hit["title"])).filter(|title| !title.is_empty());
-    let untitled = || vec![(words::untitled().to_owned(), false)];
+    let titled = || Some(marked_text(&hit["title"])).filter(|title| !title.is_empty());
+    let untitled = || vec![(messages::untitled().to_owned(), false)];
     Some(match text("kind") {
         "chat" => {
-            let does = Does::Open(format!("/c/{chat}"));
-            let place = if hit["archived"] == true { words::chats::in_archive() } else { "" }.to_owned();
-            Entry { place, ..row(Group::Chats, chat, "chat", titled().unwrap_or_else(untitled), does) }
+            let does = EntryAction::OpenPage(format!("/c/{chat}"));
+            let place = if hit["archived"] == true { messages::chats::in_archive() } else { "" }.to_owned();
+            PaletteEntry { place, ..row(PaletteGroup::Chats, chat, "chat", titled().unwrap_or_else(untitled), does) }
         }
         "document" => {
-            let does = Does::Leave(format!("/documents/{document}"));
-            row(Group::Documents, document, "file", titled().unwrap_or_else(untitled), does)
+            let does = EntryAction::OpenServerPage(format!("/documents/{document}"));
+            row(PaletteGroup::Documents, document, "file", titled().unwrap_or_else(untitled), does)
         }
         "turn" => {
             let who = match text("role") {
@@ -127,16 +127,16 @@ fn entry(hit: &Value) -> Option<Entry> {
             };
             let at = text("created_at");
             // In the reader's own time; without a browser there is no palette.
-            let local = at.parse().ok().and_then(clock::local);
+            let local = at.parse().ok().and_then(clock::format_local_time);
             let day = local.as_deref().or(at.get(..10)).unwrap_or_default();
-            let title = vec![(named(text("chat_title")), false)];
+            let title = vec![(title_or_default(text("chat_title")), false)];
             // The very turn, on its branch.
-            let does = Does::Open(format!("/c/{chat}?at={turn}#turn-{turn}"));
+            let does = EntryAction::OpenPage(format!("/c/{chat}?at={turn}#turn-{turn}"));
             let archived =
-                if hit["archived"] == true { format!(" · {}", words::chats::in_archive()) } else { String::new() };
-            Entry {
+                if hit["archived"] == true { format!(" · {}", messages::chats::in_archive()) } else { String::new() };
+            PaletteEntry {
                 place: format!("{who} · {} · {} · {day}{archived}", text("branch"), text("model")),
-                ..row(Group::Messages, turn, "chat", title, does)
+                ..row(PaletteGroup::Messages, turn, "chat", title, does)
             }
         }
         _ => return None,
@@ -144,9 +144,9 @@ fn entry(hit: &Value) -> Option<Entry> {
 }
 
 /// A marked text in pieces: its marks are ranges of scalar values, in order.
-fn pieces(marked: &Value) -> Pieces {
+fn marked_text(marked: &Value) -> PaletteText {
     let letters: Vec<char> = marked["text"].as_str().unwrap_or_default().chars().collect();
-    let (mut pieces, mut from) = (Pieces::new(), 0);
+    let (mut pieces, mut from) = (PaletteText::new(), 0);
     let mut piece = |from: usize, to: usize, is_marked| {
         let text: String = letters.get(from..to).unwrap_or_default().iter().collect();
         if !text.is_empty() {
@@ -180,32 +180,35 @@ mod tests {
             // What makes no sense marks nothing, and loses nothing that stands before it.
             ("abc", json!([["x", 1]]), vec![("abc", false)]),
         ] {
-            let shown = pieces(&json!({ "text": text, "marks": marks }));
+            let shown = marked_text(&json!({ "text": text, "marks": marks }));
             let shown: Vec<(&str, bool)> = shown.iter().map(|(text, is_marked)| (text.as_str(), *is_marked)).collect();
             assert_eq!(shown, expected, "{text}");
         }
-        assert!(pieces(&json!(null)).is_empty());
+        assert!(marked_text(&json!(null)).is_empty());
     }
 
     #[test]
-    fn a_hit_leads_to_the_very_turn() {
-        let mut found = Found::asked();
+    fn hit_links_to_its_turn() {
+        let mut found = PaletteHits::pending();
         let hit = json!({
             "kind": "turn", "turn_id": "t", "chat_id": "c", "chat_title": "", "branch": "try 2", "model": "m",
             "role": "user", "created_at": "2026-11-22T07:00:00Z", "excerpt": { "text": "你好", "marks": [[0, 2]] },
         });
-        found.take(Kind::Turns, Ok(json!({ "hits": [hit, { "kind": "newer" }], "complete": true, "indexed": true })));
-        let entries: Vec<Entry> = found.entries().collect();
+        found.apply_response(
+            PaletteHitKind::Turns,
+            Ok(json!({ "hits": [hit, { "kind": "newer" }], "complete": true, "indexed": true })),
+        );
+        let entries: Vec<PaletteEntry> = found.entries().collect();
         assert_eq!(entries.len(), 1);
-        assert_eq!(entries[0].does, Does::Open("/c/c?at=t#turn-t".into()));
-        assert_eq!(entries[0].title, [(words::untitled().to_owned(), false)]);
+        assert_eq!(entries[0].action, EntryAction::OpenPage("/c/c?at=t#turn-t".into()));
+        assert_eq!(entries[0].title, [(messages::untitled().to_owned(), false)]);
         assert_eq!(entries[0].excerpt, [("你好".to_owned(), true)]);
         assert!(entries[0].place.ends_with("try 2 · m · 2026-11-22"), "{}", entries[0].place);
-        assert!(!found.is_settled() && !found.is_partial);
-        found.take(Kind::Chats, Err(None));
-        found.take(Kind::Documents, Ok(json!({ "hits": [], "complete": true, "indexed": false })));
-        assert!(found.is_settled() && found.is_partial && found.refused == Some(None));
-        found.ask_again();
-        assert_eq!((found.is_settled(), found.refused.clone(), found.entries().count()), (false, None, 1));
+        assert!(!found.is_complete() && !found.is_partial);
+        found.apply_response(PaletteHitKind::Chats, Err(None));
+        found.apply_response(PaletteHitKind::Documents, Ok(json!({ "hits": [], "complete": true, "indexed": false })));
+        assert!(found.is_complete() && found.is_partial && found.refused == Some(None));
+        found.mark_pending();
+        assert_eq!((found.is_complete(), found.refused.clone(), found.entries().count()), (false, None, 1));
     }
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::entry::{Command, Does, Entry, Pieces};
+use super::entry::{EntryAction, PaletteCommand, PaletteEntry, PaletteText};
 use crate::browser::{document, scroll};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::kit::combobox::option_id;
-use crate::ui::kit::link::opens_here;
-use crate::ui::words::palette as said;
+use crate::ui::kit::link::is_same_tab_click;
+use crate::ui::messages::palette as said;
 
 /// How often, and how many times, a turn that was found is looked for on the page, to be flashed.
 const LOOK: (Duration, u32) = (Duration::from_millis(100), 80);
@@ -21,13 +21,13 @@ pub(super) const LIST: &str = "palette-rows";
 
 /// What a press on a row does.
 #[derive(Clone, Copy)]
-pub struct Pressed {
-    pub obey: Callback<Command>,
+pub struct RowCallbacks {
+    pub obey: Callback<PaletteCommand>,
     pub close: Callback<()>,
 }
 
 /// The rows in their groups; `list` is the list's id, with which those in it begin.
-pub(super) fn list(list: &'static str, rows: &[Entry], at: Memo<usize>, pressed: Pressed) -> AnyView {
+pub(super) fn draw_rows(list: &'static str, rows: &[PaletteEntry], at: Memo<usize>, pressed: RowCallbacks) -> AnyView {
     let mut groups: Vec<AnyView> = Vec::new();
     let mut row = 0;
     for some in rows.chunk_by(|a, b| a.group == b.group) {
@@ -36,7 +36,7 @@ pub(super) fn list(list: &'static str, rows: &[Entry], at: Memo<usize>, pressed:
         let name = some[0].group.name();
         let (id, labelled) = (format!("{list}-group-{first}"), format!("{list}-group-{first}"));
         let drawn: Vec<AnyView> =
-            some.iter().zip(first..).map(|(entry, place)| option(list, entry, place, at, pressed)).collect();
+            some.iter().zip(first..).map(|(entry, place)| draw_row(list, entry, place, at, pressed)).collect();
         groups.push(view! {
             <div role="group" aria-labelledby=labelled>
                 <div class="palette-group" id=id role="presentation">{name}</div>
@@ -47,33 +47,33 @@ pub(super) fn list(list: &'static str, rows: &[Entry], at: Memo<usize>, pressed:
     view! { <div class="palette-rows" id=list role="listbox" aria-label=said::results_list()>{groups}</div> }
 }
 
-fn option(list: &str, entry: &Entry, place: usize, at: Memo<usize>, pressed: Pressed) -> AnyView {
-    let does = entry.does.clone();
+fn draw_row(list: &str, entry: &PaletteEntry, place: usize, at: Memo<usize>, pressed: RowCallbacks) -> AnyView {
+    let does = entry.action.clone();
     let address = match &does {
-        Does::Open(address) | Does::Leave(address) => Some(address.clone()),
-        Does::Do(_) => None,
+        EntryAction::OpenPage(address) | EntryAction::OpenServerPage(address) => Some(address.clone()),
+        EntryAction::Run(_) => None,
     };
     // What the server draws is no page of the application's router.
-    let rel = matches!(does, Does::Leave(_)).then_some("external");
+    let rel = matches!(does, EntryAction::OpenServerPage(_)).then_some("external");
     let of_click = entry.clone();
-    let on_click = move |event: MouseEvent| match &of_click.does {
-        _ if !opens_here(&event) => {}
-        Does::Do(command) => {
+    let on_click = move |event: MouseEvent| match &of_click.action {
+        _ if !is_same_tab_click(&event) => {}
+        EntryAction::Run(command) => {
             event.prevent_default();
             pressed.close.run(());
             pressed.obey.run(*command);
         }
-        Does::Open(address) => {
+        EntryAction::OpenPage(address) => {
             flash(address);
             pressed.close.run(());
         }
-        Does::Leave(_) => pressed.close.run(()),
+        EntryAction::OpenServerPage(_) => pressed.close.run(()),
     };
     let inside = view! {
         <Icon name=entry.icon/>
         <span class="palette-words">
-            <span class="palette-title" dir="auto">{drawn(&entry.title)}</span>
-            {(!entry.excerpt.is_empty()).then(|| view! { <span class="palette-excerpt" dir="auto">{drawn(&entry.excerpt)}</span> })}
+            <span class="palette-title" dir="auto">{draw_marked(&entry.title)}</span>
+            {(!entry.excerpt.is_empty()).then(|| view! { <span class="palette-excerpt" dir="auto">{draw_marked(&entry.excerpt)}</span> })}
         </span>
         <span class="palette-place" dir="auto">{entry.place.clone()}</span>
     };
@@ -94,7 +94,7 @@ fn option(list: &str, entry: &Entry, place: usize, at: Memo<usize>, pressed: Pre
     }
 }
 
-fn drawn(pieces: &Pieces) -> Vec<AnyView> {
+fn draw_marked(pieces: &PaletteText) -> Vec<AnyView> {
     let piece = |(text, is_marked): &(String, bool)| {
         let text = text.clone();
         if *is_marked {
@@ -109,17 +109,17 @@ fn drawn(pieces: &Pieces) -> Vec<AnyView> {
 /// Flashes the turn of this address once it is on the page. One that is there already is gone to.
 fn flash(address: &str) {
     let Some((_, turn)) = address.split_once('#') else { return };
-    if document::has(turn) {
-        scroll::to_element(turn, None);
+    if document::has_element(turn) {
+        scroll::scroll_to_element(turn, None);
     }
-    look_for(turn.to_owned(), LOOK.1);
+    flash_when_present(turn.to_owned(), LOOK.1);
 }
 
-fn look_for(turn: String, tries: u32) {
+fn flash_when_present(turn: String, tries: u32) {
     set_timeout(
         move || {
             if !document::flash(&turn) && tries > 0 {
-                look_for(turn, tries - 1);
+                flash_when_present(turn, tries - 1);
             }
         },
         LOOK.0,

@@ -4,7 +4,7 @@ use crate::browser::document;
 
 /// One thing to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setting {
+pub enum PreferenceSetting {
     Theme,
     /// Whether the wide layout shows the list of chats.
     Sidebar,
@@ -27,7 +27,7 @@ pub enum Setting {
     Notify,
 }
 
-impl Setting {
+impl PreferenceSetting {
     pub const ALL: [Self; 11] = [
         Self::Theme,
         Self::Sidebar,
@@ -93,7 +93,7 @@ impl Setting {
 }
 
 /// What is chosen on the page that is shown, where that is asked only when something happens.
-pub fn chosen(setting: Setting) -> &'static str {
+pub fn current_value(setting: PreferenceSetting) -> &'static str {
     let mark = document::root_attribute(&format!("data-{}", setting.name()));
     mark.and_then(|word| setting.value(&word)).unwrap_or(setting.values()[0])
 }

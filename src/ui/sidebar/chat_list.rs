@@ -6,69 +6,69 @@ use leptos_router::NavigateOptions;
 use leptos_router::components::A;
 use leptos_router::hooks::use_navigate;
 
-use crate::api::view::ChatItem;
+use crate::api::view::ChatListItem;
 use crate::browser::dialog;
 use crate::domain::ChatId;
-use crate::domain::chat::Heading;
-use crate::ui::chats::{Chats, Place, chat_path, leave_deleted};
+use crate::domain::chat::ChatListHeading;
+use crate::ui::chats::{ChatPlacement, Chats, chat_path, leave_deleted_chat};
 use crate::ui::erased::{effect, view};
-use crate::ui::kit::{FailedDeed, Icon};
-use crate::ui::words;
-use crate::ui::words::told::problem;
+use crate::ui::kit::{FailurePanel, Icon};
+use crate::ui::messages;
+use crate::ui::messages::server_messages::problem;
 
 /// One menu serves the whole list: a panel for each of hundreds of chats would be most of the page.
 const MENU: &str = "chat-menu";
 
 /// The chat whose menu is open, its title, and whether it is pinned.
 #[derive(Clone, Copy)]
-struct Chosen(RwSignal<Option<(ChatId, String, bool)>>);
+struct MenuChat(RwSignal<Option<(ChatId, String, bool)>>);
 
 /// Puts the place of the chat whose menu is open into the context.
-pub fn provide_chosen() {
-    provide_context(Chosen(RwSignal::new(None)));
+pub fn provide_menu_chat() {
+    provide_context(MenuChat(RwSignal::new(None)));
 }
 
 /// The person's chats: the pinned ones, then the others by the day on which they changed.
 #[component]
 pub fn ChatList() -> impl IntoView {
     let chats = expect_context::<Chats>();
-    provide_chosen();
+    provide_menu_chat();
     let navigate = use_navigate();
     // A note of the system was pressed.
     effect(move || {
-        if let Some(id) = chats.asked_for.get() {
-            chats.asked_for.set(None);
+        if let Some(id) = chats.requested.get() {
+            chats.requested.set(None);
             navigate(&chat_path(id), NavigateOptions { scroll: false, ..Default::default() });
         }
     });
     view! {
-        <FailedDeed failing=chats.failing/>
-        <Transition fallback=|| view! { <p class="hint late">{words::loading_chats()}</p> }>
+        <FailurePanel failing=chats.last_failure/>
+        <Transition fallback=|| view! { <p class="hint late">{messages::loading_chats()}</p> }>
             {move || Suspend::new(async move {
-                match chats.visible().await {
+                match chats.visible_chats().await {
                     Ok(items) => {
                         let has_older = chats.has_older.get();
-                        view! { <Items items/>{has_older.then(|| view! { <OlderButton/> })} }.into_any()
+                        view! { <ChatListRows items/>{has_older.then(|| view! { <OlderChatsButton/> })} }.into_any()
                     }
-                    Err(_) => view! { <LoadFailed/> }.into_any(),
+                    Err(_) => view! { <ChatsLoadFailed/> }.into_any(),
                 }
             })}
         </Transition>
-        <a class="button bare all-chats" rel="external" href="/chats">{words::chats::all_chats()}</a>
+        <a class="button bare all-chats" rel="external" href="/chats">{messages::chats::all_chats()}</a>
         <ChatMenu/>
     }
 }
 
 /// The list as it is drawn from its items.
 #[component]
-pub fn Items(items: Vec<ChatItem>) -> impl IntoView {
+pub fn ChatListRows(items: Vec<ChatListItem>) -> impl IntoView {
     if items.is_empty() {
-        return view! { <p class="hint">{words::no_chats()}</p> }.into_any();
+        return view! { <p class="hint">{messages::no_chats()}</p> }.into_any();
     }
-    let part = |items: &[ChatItem]| {
-        let heading = words::chats::heading(items[0].heading);
+    let part = |items: &[ChatListItem]| {
+        let heading = messages::chats::heading(items[0].heading);
         let name = heading.clone();
-        let items = items.iter().cloned().map(|item| view! { <Item item/> }).collect_view();
+        let items = items.iter().cloned().map(|item| view! { <ChatListRow item/> }).collect_view();
         view! {
             <h2 class="chats-of">{heading}</h2>
             <ul aria-label=name>{items}</ul>
@@ -79,18 +79,18 @@ pub fn Items(items: Vec<ChatItem>) -> impl IntoView {
 }
 
 #[component]
-fn Item(item: ChatItem) -> impl IntoView {
-    let chosen = use_context::<Chosen>();
-    let title = if item.title.is_empty() { words::untitled().to_owned() } else { item.title };
+fn ChatListRow(item: ChatListItem) -> impl IntoView {
+    let chosen = use_context::<MenuChat>();
+    let title = if item.title.is_empty() { messages::untitled().to_owned() } else { item.title };
     let choose = {
         let title = title.clone();
         move |_| {
-            if let Some(Chosen(chosen)) = chosen {
-                chosen.set(Some((item.id, title.clone(), item.heading == Heading::Pinned)));
+            if let Some(MenuChat(chosen)) = chosen {
+                chosen.set(Some((item.id, title.clone(), item.heading == ChatListHeading::Pinned)));
             }
         }
     };
-    let more = words::chat_menu(&title);
+    let more = messages::chat_menu(&title);
     let chats = use_context::<Chats>();
     let is_loading = move || chats.is_some_and(|chats| chats.loading.get() == Some(item.id)).then_some("true");
     // The browser knows it, once the page is alive.
@@ -99,7 +99,7 @@ fn Item(item: ChatItem) -> impl IntoView {
         (is_unread && !item.running).then(|| {
             view! {
                 <span class="dot unread" aria-hidden="true"></span>
-                <span class="quiet">{words::unread()}" "</span>
+                <span class="quiet">{messages::unread()}" "</span>
             }
         })
     };
@@ -109,7 +109,7 @@ fn Item(item: ChatItem) -> impl IntoView {
             <A href=chat_path(item.id) scroll=false attr:class="chat-link" on:click=move |_| dialog::close_popovers()>
                 {item.running.then(|| {
                     let (class, word) =
-                        if item.needs_you { ("dot needs-you", words::needs_you()) } else { ("dot", words::answering()) };
+                        if item.needs_you { ("dot needs-you", messages::needs_you()) } else { ("dot", messages::answering()) };
                     view! {
                         <span class=class aria-hidden="true"></span>
                         <span class="quiet">{word}" "</span>
@@ -117,8 +117,8 @@ fn Item(item: ChatItem) -> impl IntoView {
                 })}
                 {unread}
                 <span class="chat-name" dir="auto">{title}</span>
-                {item.needs_you.then(|| view! { <span class="mark" aria-hidden="true">{words::needs_you()}</span> })}
-                {item.has_draft.then(|| view! { <span class="mark">{words::draft()}</span> })}
+                {item.needs_you.then(|| view! { <span class="mark" aria-hidden="true">{messages::needs_you()}</span> })}
+                {item.has_draft.then(|| view! { <span class="mark">{messages::draft()}</span> })}
             </A>
             <button type="button" class="button bare chat-more needs-script" popovertarget=MENU on:click=choose>
                 <Icon name="more"/>
@@ -132,8 +132,8 @@ fn Item(item: ChatItem) -> impl IntoView {
 #[component]
 pub fn ChatMenu() -> impl IntoView {
     let chats = expect_context::<Chats>();
-    let Chosen(chosen) = expect_context::<Chosen>();
-    let leave = leave_deleted();
+    let MenuChat(chosen) = expect_context::<MenuChat>();
+    let leave = leave_deleted_chat();
     let rename = move |_| {
         dialog::close_popovers();
         chats.renaming.set(chosen.get_untracked().map(|(id, title, _)| (id, title)));
@@ -145,32 +145,32 @@ pub fn ChatMenu() -> impl IntoView {
             leave(id);
         }
     };
-    let place = move |to: Place| {
+    let place = move |to: ChatPlacement| {
         dialog::close_popovers();
         if let Some((id, title, _)) = chosen.get_untracked() {
-            chats.place(id, title, to);
+            chats.set_placement(id, title, to);
         }
     };
     let is_pinned = move || chosen.with(|chosen| chosen.as_ref().is_some_and(|(.., is_pinned)| *is_pinned));
     view! {
         <div id=MENU class="menu" popover="auto">
-            <button type="button" class="menu-row" on:click=move |_| place(Place::Pinned(!is_pinned()))>
+            <button type="button" class="menu-row" on:click=move |_| place(ChatPlacement::Pinned(!is_pinned()))>
                 <Icon name="pin"/>
-                {move || if is_pinned() { words::chats::unpin() } else { words::chats::pin() }}
+                {move || if is_pinned() { messages::chats::unpin() } else { messages::chats::pin() }}
             </button>
-            <button type="button" class="menu-row" on:click=move |_| place(Place::Archived(true))>
+            <button type="button" class="menu-row" on:click=move |_| place(ChatPlacement::Archived(true))>
                 <Icon name="file"/>
-                {words::chats::archive()}
+                {messages::chats::archive()}
             </button>
-            <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{words::rename()}</button>
-            <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{words::delete()}</button>
+            <button type="button" class="menu-row" on:click=rename><Icon name="edit"/>{messages::rename()}</button>
+            <button type="button" class="menu-row danger" on:click=delete><Icon name="trash"/>{messages::delete()}</button>
         </div>
     }
 }
 
 /// Brings the chats that the list does not reach.
 #[component]
-pub fn OlderButton() -> impl IntoView {
+pub fn OlderChatsButton() -> impl IntoView {
     let chats = expect_context::<Chats>();
     let (is_asked, failed) = (RwSignal::new(false), RwSignal::new(None::<String>));
     let load = move |_| {
@@ -186,7 +186,7 @@ pub fn OlderButton() -> impl IntoView {
     view! {
         <div class="older-chats">
             <button type="button" class="button bare needs-script" aria-disabled=move || is_asked.get().to_string() on:click=load>
-                {move || if is_asked.get() { words::loading_chats() } else { words::older_chats() }}
+                {move || if is_asked.get() { messages::loading_chats() } else { messages::older_chats() }}
             </button>
             <p class="problem" role="alert">{move || failed.get()}</p>
         </div>
@@ -195,12 +195,12 @@ pub fn OlderButton() -> impl IntoView {
 
 /// Says that the list did not come, with the way to ask for it again.
 #[component]
-pub fn LoadFailed() -> impl IntoView {
+pub fn ChatsLoadFailed() -> impl IntoView {
     let chats = expect_context::<Chats>();
     view! {
         <div class="hint">
-            <p>{words::chats_failed()}</p>
-            <button type="button" class="button needs-script" on:click=move |_| chats.refresh()>{words::retry()}</button>
+            <p>{messages::chats_failed()}</p>
+            <button type="button" class="button needs-script" on:click=move |_| chats.refresh()>{messages::retry()}</button>
         </div>
     }
 }

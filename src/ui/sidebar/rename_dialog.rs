@@ -9,10 +9,10 @@ use crate::domain::limits;
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, view};
-use crate::ui::fetched::{NotFetched, when};
 use crate::ui::input_method::InputMethod;
 use crate::ui::kit::Dialog;
-use crate::ui::words::{self, told};
+use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
+use crate::ui::messages::{self, server_messages};
 
 /// The code of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
@@ -25,7 +25,12 @@ fn fetch() -> Result<fn(Chats) -> AnyView, NotFetched> {
 pub fn RenameDialog() -> impl IntoView {
     let chats = expect_context::<Chats>();
     let leave = Callback::new(move |()| chats.renaming.set(None));
-    when(move || chats.renaming.with(Option::is_some), fetch, leave, move |draw: &fn(Chats) -> AnyView| draw(chats))
+    lazy_part_when(
+        move || chats.renaming.with(Option::is_some),
+        fetch,
+        leave,
+        move |draw: &fn(Chats) -> AnyView| draw(chats),
+    )
 }
 
 /// The dialog as it is drawn.
@@ -35,7 +40,7 @@ pub fn draw(chats: Chats) -> AnyView {
     let input_method = InputMethod::default();
     let problem = RwSignal::new(None::<String>);
     let (title, is_saving) = (RwSignal::new(String::new()), RwSignal::new(false));
-    let renaming = Renaming { chats, title, open, problem, is_saving, announcer: expect_context() };
+    let renaming = RenameState { chats, title, open, problem, is_saving, announcer: expect_context() };
     effect(move || {
         if let Some((_, old)) = chats.renaming.get() {
             title.set(old);
@@ -59,14 +64,14 @@ pub fn draw(chats: Chats) -> AnyView {
         renaming.save();
     };
     view! {
-        <Dialog id="rename-title" title=words::rename() open>
+        <Dialog id="rename-title" title=messages::rename() open>
             <form
                 class="dialog-form"
                 on:submit=save
-                on:keydown=move |event| input_method.guard(&event)
-                on:compositionend=move |event| input_method.ended(&event)
+                on:keydown=move |event| input_method.block_composition_key(&event)
+                on:compositionend=move |event| input_method.on_composition_end(&event)
             >
-                <label for="rename-field">{words::title()}</label>
+                <label for="rename-field">{messages::title()}</label>
                 <input
                     id="rename-field"
                     class="field"
@@ -81,9 +86,9 @@ pub fn draw(chats: Chats) -> AnyView {
                 />
                 <p id="rename-problem" class="problem">{move || problem.get()}</p>
                 <div class="dialog-actions">
-                    <button type="button" class="button" on:click=move |_| open.set(false)>{words::cancel()}</button>
+                    <button type="button" class="button" on:click=move |_| open.set(false)>{messages::cancel()}</button>
                     <button type="submit" class="button primary" aria-disabled=move || is_saving.get().then_some("true")>
-                        {words::save()}
+                        {messages::save()}
                     </button>
                 </div>
             </form>
@@ -93,7 +98,7 @@ pub fn draw(chats: Chats) -> AnyView {
 
 /// The dialog's state.
 #[derive(Clone, Copy)]
-struct Renaming {
+struct RenameState {
     chats: Chats,
     title: RwSignal<String>,
     open: RwSignal<bool>,
@@ -102,7 +107,7 @@ struct Renaming {
     announcer: Announcer,
 }
 
-impl Renaming {
+impl RenameState {
     /// Saves the title, and closes the dialog when it is stored. An empty one changes nothing.
     fn save(self) {
         let Self { chats, title, open, problem, is_saving, announcer } = self;
@@ -116,7 +121,7 @@ impl Renaming {
                     match chats.rename(id, title).await {
                         Ok(()) => open.set(false),
                         Err(error) => {
-                            let why = told::problem(&error);
+                            let why = server_messages::problem(&error);
                             announcer.alert(&why);
                             problem.set(Some(why));
                         }
@@ -124,7 +129,9 @@ impl Renaming {
                     is_saving.set(false);
                 });
             }
-            (Err(invalid), _) => problem.set(Some(told::told(&invalid.reason).into_owned())),
+            (Err(invalid), _) => {
+                problem.set(Some(server_messages::localize_server_message(&invalid.reason).into_owned()))
+            }
             _ => open.set(false),
         }
     }

@@ -6,14 +6,14 @@ use leptos_router::hooks::use_location;
 use crate::browser::dialog;
 use crate::ui::erased::view;
 use crate::ui::kit::{Icon, Menu};
-use crate::ui::preferences::{Preferences, Setting, choose};
-use crate::ui::words;
+use crate::ui::messages;
+use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
 
 /// The menu "Theme".
 #[component]
 pub fn ThemeMenu() -> impl IntoView {
     view! {
-        <Menu id="theme-menu" label=words::theme_label() icon="sun" class="bare">
+        <Menu id="theme-menu" label=messages::theme_label() icon="sun" class="bare">
             <ThemeForm/>
         </Menu>
     }
@@ -26,7 +26,7 @@ fn ThemeForm() -> impl IntoView {
     view! {
         <form method="post" action="/forms/preferences">
             <input type="hidden" name="next" value=move || next()/>
-            {Setting::Theme.values().iter().map(|theme| view! { <Choice theme/> }).collect_view()}
+            {PreferenceSetting::Theme.values().iter().map(|theme| view! { <Choice theme/> }).collect_view()}
         </form>
     }
 }
@@ -38,10 +38,10 @@ fn query(search: &str) -> String {
 #[component]
 fn Choice(theme: &'static str) -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
-    let is_chosen = move || preferences.get().is(Setting::Theme, theme);
+    let is_chosen = move || preferences.get().is_chosen(PreferenceSetting::Theme, theme);
     let press = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
-        choose(preferences, Setting::Theme, theme);
+        choose(preferences, PreferenceSetting::Theme, theme);
         dialog::close_popovers();
     };
     let icon = match theme {
@@ -59,7 +59,7 @@ fn Choice(theme: &'static str) -> impl IntoView {
             on:click=press
         >
             <Icon name=icon/>
-            {words::theme(theme)}
+            {messages::theme(theme)}
             {move || is_chosen().then(|| view! { <Icon name="check"/> })}
         </button>
     }

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use super::{Standalone, damaged, source};
+use super::{StandaloneContext, damage_note, import_note};
 use crate::api::view::TurnView;
-use crate::domain::export::{Part, Parts};
-use crate::domain::{Difference, ImportedFrom};
+use crate::domain::export::{ExportDetail, ExportOptions};
+use crate::domain::{ImportDifference, ImportOrigin};
 use crate::ui::erased::view;
-use crate::ui::escape::sprite;
+use crate::ui::escape::icon_sprite;
 use crate::ui::locale::locale;
-use crate::ui::preferences::{Preferences, Setting};
+use crate::ui::messages as app_words;
+use crate::ui::messages::standalone as words;
+use crate::ui::preferences::{PreferenceSetting, Preferences};
 use crate::ui::state::ChatState;
 use crate::ui::transcript::Transcript;
-use crate::ui::words as app_words;
-use crate::ui::words::standalone as words;
 
 /// What the page may do: draw itself. Nothing is asked of anybody, whatever is in it.
 const POLICY: &str =
@@ -38,10 +38,10 @@ pub struct StandalonePage {
     pub pictures_left_out: usize,
     /// Whether a reply of the path was still being written.
     pub is_cut: bool,
-    pub imported_from: Option<ImportedFrom>,
+    pub imported_from: Option<ImportOrigin>,
     /// What could not be read.
-    pub damaged: Vec<Difference>,
-    pub parts: Parts,
+    pub damaged: Vec<ImportDifference>,
+    pub parts: ExportOptions,
     /// The application's style sheet.
     pub style: String,
 }
@@ -51,9 +51,9 @@ impl StandalonePage {
     pub fn draw(mut self) -> String {
         let pictures = std::mem::take(&mut self.pictures);
         let html = Owner::new().with(|| {
-            provide_context(Standalone::new(pictures, self.parts));
-            let opened = if self.parts.reasoning == Part::Full { "open" } else { "closed" };
-            provide_context(RwSignal::new(Preferences::default().with(Setting::Reasoning, opened)));
+            provide_context(StandaloneContext::new(pictures, self.parts));
+            let opened = if self.parts.reasoning == ExportDetail::Full { "open" } else { "closed" };
+            provide_context(RwSignal::new(Preferences::default().with_choice(PreferenceSetting::Reasoning, opened)));
             self.document().to_html()
         });
         // Marks for hydration, which never comes here. No text holds one: its `<` is written as a reference.
@@ -74,8 +74,8 @@ impl StandalonePage {
         });
         let notes = self.notes().into_iter().map(|note| view! { <p>{note}</p> }).collect_view();
         let exported = words::exported(&day(self.exported_at));
-        let origin = self.imported_from.as_ref().map(source);
-        let damaged = (!self.damaged.is_empty()).then(|| damaged(&self.damaged));
+        let origin = self.imported_from.as_ref().map(import_note);
+        let damaged = (!self.damaged.is_empty()).then(|| damage_note(&self.damaged));
         let nothing = Callback::new(|_| {});
         let state = ChatState::new(self.turns, nothing);
         view! {
@@ -108,7 +108,7 @@ impl StandalonePage {
                         {origin}
                         {damaged}
                     </footer>
-                    {sprite()}
+                    {icon_sprite()}
                 </body>
             </html>
         }
@@ -119,8 +119,8 @@ impl StandalonePage {
         let others: usize = self.turns.iter().map(|view| view.siblings.len().saturating_sub(1)).sum();
         [
             self.is_cut.then(|| words::cut().to_owned()),
-            (self.parts.reasoning == Part::LeftOut).then(|| words::without_reasoning().to_owned()),
-            (self.parts.tools == Part::LeftOut).then(|| words::without_tools().to_owned()),
+            (self.parts.reasoning == ExportDetail::LeftOut).then(|| words::without_reasoning().to_owned()),
+            (self.parts.tools == ExportDetail::LeftOut).then(|| words::without_tools().to_owned()),
             (others > 0).then(|| words::other_versions(others)),
             (self.pictures_left_out > 0).then(|| words::pictures_left_out(self.pictures_left_out)),
         ]

@@ -2,15 +2,15 @@
 
 use leptos::leptos_dom::helpers::TimeoutHandle;
 
-use super::saying::Saying;
-use crate::browser::event_source::Source;
-use crate::domain::frame::Frame;
-use crate::ui::connection::Connection;
+use super::announcement_policy::AnnouncementPolicy;
+use crate::browser::event_source::EventStream;
+use crate::domain::frame::StreamFrame;
+use crate::ui::connection::PageConnection;
 
 /// One reply that is followed. Dropping it closes its stream.
-pub(super) struct Follower {
-    pub(super) stream: Option<Source>,
-    pub(super) pending: Vec<Frame>,
+pub(super) struct ReplySubscription {
+    pub(super) stream: Option<EventStream>,
+    pub(super) pending: Vec<StreamFrame>,
     /// How often frames had to wait to be applied, and whether they do now.
     pub(super) schedules: u32,
     pub(super) is_scheduled: bool,
@@ -18,12 +18,12 @@ pub(super) struct Follower {
     pub(super) heard_ms: i64,
     pub(super) failures: u32,
     pub(super) retry: Option<TimeoutHandle>,
-    pub(super) saying: Saying,
+    pub(super) announcements: AnnouncementPolicy,
     /// The connection that was told that the stream broke, until it works again.
-    pub(super) broke: Option<Connection>,
+    pub(super) lost_by: Option<PageConnection>,
 }
 
-impl Follower {
+impl ReplySubscription {
     /// Its stream is not open yet.
     pub(super) fn new(now_ms: i64) -> Self {
         Self {
@@ -35,19 +35,19 @@ impl Follower {
             heard_ms: now_ms,
             failures: 0,
             retry: None,
-            saying: Saying::new(now_ms),
-            broke: None,
+            announcements: AnnouncementPolicy::new(now_ms),
+            lost_by: None,
         }
     }
 }
 
-impl Drop for Follower {
+impl Drop for ReplySubscription {
     fn drop(&mut self) {
         if let Some(retry) = self.retry.take() {
             retry.clear();
         }
-        if let Some(connection) = self.broke.take() {
-            connection.let_go();
+        if let Some(connection) = self.lost_by.take() {
+            connection.stream_released();
         }
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use leptos::prelude::*;
 
 use crate::api::view::{BlockMarkup, TurnView};
-use crate::domain::fold::{self, Applied};
-use crate::domain::frame::Frame;
-use crate::domain::frame::Signal as Aside;
-use crate::domain::segment::{Item, segments};
+use crate::domain::fold::{self, ApplyOutcome};
+use crate::domain::frame::StreamFrame;
+use crate::domain::frame::StreamSignal as Aside;
+use crate::domain::segment::{RenderedItem, segments};
 use crate::domain::{Block, BlockId, Content, Event, Role, Turn, TurnId};
 
 /// A turn and who watches it. Cloning gives another handle on the same turn.
@@ -29,7 +29,7 @@ pub struct TurnState {
 
 /// What a batch of frames said beside what it changed.
 #[derive(Debug, Default, PartialEq)]
-pub struct Heard {
+pub struct FramesOutcome {
     /// Events before one of the batch are missing: the turn must be loaded anew.
     pub is_gap: bool,
     /// The newest time of the server.
@@ -37,7 +37,7 @@ pub struct Heard {
 }
 
 /// What one frame changed.
-enum Change {
+enum FrameChange {
     Nothing,
     Shape(Option<BlockId>),
     Growth(BlockId),
@@ -53,12 +53,12 @@ impl TurnState {
 
     /// Whether a block that began while the turn was on screen is drawn for the first time. Only such a one may come
     /// bit by bit: what was there before has its height at once, because the reader's place hangs on it.
-    pub fn is_first_sight(&self, block: BlockId) -> bool {
+    pub fn is_first_render(&self, block: BlockId) -> bool {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(block)
     }
 
     /// The turn as one of this batch.
-    pub fn of_batch(self, batch: u32) -> Self {
+    pub fn in_batch(self, batch: u32) -> Self {
         Self { batch, ..self }
     }
 
@@ -106,7 +106,7 @@ impl TurnState {
     }
 
     /// What is drawn of the turn, by the rule of `domain::segment`.
-    pub fn items(&self) -> Vec<Item> {
+    pub fn items(&self) -> Vec<RenderedItem> {
         self.with(|view| segments(&view.turn.blocks, view.is_thinking_mode))
     }
 
@@ -127,21 +127,21 @@ impl TurnState {
     }
 
     /// Applies frames in their order and tells those who watch what changed, once.
-    pub fn apply(&self, frames: Vec<Frame>) -> Heard {
-        let mut heard = Heard::default();
+    pub fn apply(&self, frames: Vec<StreamFrame>) -> FramesOutcome {
+        let mut heard = FramesOutcome::default();
         let mut shape = false;
         let mut all = false;
         let mut grown: Vec<BlockId> = Vec::new();
         self.view.update_untracked(|view| {
             for frame in frames {
-                match take(view, frame, &mut heard) {
-                    Change::Nothing => {}
-                    Change::All => (shape, all) = (true, true),
-                    Change::Shape(block) => {
+                match apply_frame(view, frame, &mut heard) {
+                    FrameChange::Nothing => {}
+                    FrameChange::All => (shape, all) = (true, true),
+                    FrameChange::Shape(block) => {
                         shape = true;
                         grown.extend(block);
                     }
-                    Change::Growth(block) => grown.push(block),
+                    FrameChange::Growth(block) => grown.push(block),
                 }
                 if heard.is_gap {
                     break;
@@ -175,49 +175,51 @@ impl TurnState {
 }
 
 /// Applies one frame.
-fn take(view: &mut TurnView, frame: Frame, heard: &mut Heard) -> Change {
+fn apply_frame(view: &mut TurnView, frame: StreamFrame, heard: &mut FramesOutcome) -> FrameChange {
     match frame {
-        Frame::Event { turn_id, seq, event } if turn_id == view.turn.id => {
-            let was_blank = grows(&event).is_some_and(|id| is_blank(&view.turn, id));
+        StreamFrame::Event { turn_id, seq, event } if turn_id == view.turn.id => {
+            let was_blank = growing_block(&event).is_some_and(|id| is_blank(&view.turn, id));
             match fold::apply(&mut view.turn, seq, &event) {
-                Applied::Gap => {
+                ApplyOutcome::Gap => {
                     heard.is_gap = true;
-                    return Change::Nothing;
+                    return FrameChange::Nothing;
                 }
-                Applied::Already | Applied::Impossible(_) => return Change::Nothing,
-                Applied::Yes => {}
+                ApplyOutcome::AlreadyCovered | ApplyOutcome::Impossible(_) => return FrameChange::Nothing,
+                ApplyOutcome::Changed => {}
             }
             match event {
                 // The first visible letter makes a segment of a block that had none.
                 Event::BlockDelta { block_id, .. } if was_blank && !is_blank(&view.turn, block_id) => {
-                    Change::Shape(Some(block_id))
+                    FrameChange::Shape(Some(block_id))
                 }
-                Event::BlockDelta { block_id, .. } => Change::Growth(block_id),
-                Event::BlockUpdate { block_id, .. } | Event::BlockEnd { block_id, .. } => Change::Shape(Some(block_id)),
-                Event::BlockStart { block } => Change::Shape(Some(block.id)),
-                Event::Usage { .. } | Event::Unknown(_) => Change::Nothing,
-                _ => Change::Shape(None),
+                Event::BlockDelta { block_id, .. } => FrameChange::Growth(block_id),
+                Event::BlockUpdate { block_id, .. } | Event::BlockEnd { block_id, .. } => {
+                    FrameChange::Shape(Some(block_id))
+                }
+                Event::BlockStart { block } => FrameChange::Shape(Some(block.id)),
+                Event::Usage { .. } | Event::Unknown(_) => FrameChange::Nothing,
+                _ => FrameChange::Shape(None),
             }
         }
-        Frame::Event { .. } => Change::Nothing,
-        Frame::Other(Aside::Snapshot { turn }) if turn.id == view.turn.id => {
+        StreamFrame::Event { .. } => FrameChange::Nothing,
+        StreamFrame::Other(Aside::Snapshot { turn }) if turn.id == view.turn.id => {
             view.turn = *turn;
-            Change::All
+            FrameChange::All
         }
-        Frame::Other(Aside::Snapshot { .. }) => Change::Nothing,
-        Frame::Other(Aside::Markup { block_id, parts }) => {
+        StreamFrame::Other(Aside::Snapshot { .. }) => FrameChange::Nothing,
+        StreamFrame::Other(Aside::Markup { block_id, parts }) => {
             view.markup.retain(|markup| markup.block_id != block_id);
             view.markup.push(BlockMarkup { block_id, parts });
-            Change::Growth(block_id)
+            FrameChange::Growth(block_id)
         }
-        Frame::Other(Aside::Heartbeat { now }) => {
+        StreamFrame::Other(Aside::Heartbeat { now }) => {
             heard.server_time = Some(now);
-            Change::Nothing
+            FrameChange::Nothing
         }
     }
 }
 
-fn grows(event: &Event) -> Option<BlockId> {
+fn growing_block(event: &Event) -> Option<BlockId> {
     match event {
         Event::BlockDelta { block_id, .. } => Some(*block_id),
         _ => None,

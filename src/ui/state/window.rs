@@ -4,79 +4,82 @@
 use leptos::prelude::*;
 
 use super::{ChatState, TurnState};
-use crate::api::view::{ChatPage, Side, TurnView, TurnsPage};
+use crate::api::view::{ChatPage, PathDirection, TurnView, TurnsPage};
 use crate::domain::{ChatId, TurnId};
 
 /// Whether more turns are on their way, and on which sides they could not be loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Loading {
+pub struct WindowLoading {
     is_busy: bool,
     failed_older: bool,
     failed_newer: bool,
 }
 
-impl Loading {
+impl WindowLoading {
     /// Whether turns of this side could not be loaded.
-    pub fn has_failed(self, side: Side) -> bool {
+    pub fn has_failed(self, side: PathDirection) -> bool {
         match side {
-            Side::Older => self.failed_older,
-            Side::Newer => self.failed_newer,
+            PathDirection::Older => self.failed_older,
+            PathDirection::Newer => self.failed_newer,
         }
     }
 
-    fn with(self, side: Side, failed: bool) -> Self {
+    fn with_failure(self, side: PathDirection, failed: bool) -> Self {
         match side {
-            Side::Older => Self { failed_older: failed, ..self },
-            Side::Newer => Self { failed_newer: failed, ..self },
+            PathDirection::Older => Self { failed_older: failed, ..self },
+            PathDirection::Newer => Self { failed_newer: failed, ..self },
         }
     }
 }
 
 impl ChatState {
     /// Whether more turns are on their way.
-    pub fn loading(self) -> Loading {
+    pub fn loading(self) -> WindowLoading {
         self.loading.get()
     }
 
     /// Begins to load on this side. False when something is being loaded already, or there is nothing.
-    pub fn start_loading(self, side: Side) -> bool {
+    pub fn start_loading(self, side: PathDirection) -> bool {
         let may = untrack(move || !self.loading().is_busy && self.has_more(side));
         if may {
-            self.loading.update(|loading| *loading = Loading { is_busy: true, ..loading.with(side, false) });
+            self.loading
+                .update(|loading| *loading = WindowLoading { is_busy: true, ..loading.with_failure(side, false) });
         }
         may
     }
 
     /// Whether to load on this side as the reader comes near. After a failure there it waits for the button, whatever
     /// happens on the other side.
-    pub fn may_load(self, side: Side) -> bool {
+    pub fn may_load(self, side: PathDirection) -> bool {
         let loading = self.loading();
         !loading.is_busy && !loading.has_failed(side) && self.has_more(side)
     }
 
     /// Counts a move to other turns; gives the number that the answer must still find.
-    pub fn move_on(self) -> u64 {
+    pub fn start_move(self) -> u64 {
         self.moves.update_value(|moves| *moves += 1);
         self.moves.get_value()
     }
 
     /// Whether nothing has moved since, and the page is still there; an answer may come late.
-    pub fn is_still(self, moves: u64) -> bool {
+    pub fn is_current_move(self, moves: u64) -> bool {
         self.moves.try_get_value() == Some(moves)
     }
 
     /// Says that loading ended, if the page is still there.
-    pub fn loaded(self) {
+    pub fn finish_loading(self) {
         let _ = self.loading.try_update(|loading| loading.is_busy = false);
     }
 
     /// Says that nothing came on this side.
-    pub fn failed_to_load(self, side: Side) {
-        let _ = self.loading.try_update(|loading| *loading = Loading { is_busy: false, ..loading.with(side, true) });
+    pub fn fail_loading(self, side: PathDirection) {
+        let _ = self
+            .loading
+            .try_update(|loading| *loading = WindowLoading { is_busy: false, ..loading.with_failure(side, true) });
     }
 
     /// Whether the page is still there; an answer may come late.
-    pub fn is_there(self) -> bool {
+    pub fn is_page_alive(self) -> bool {
         self.path.try_with_untracked(Vec::is_empty).is_some()
     }
 
@@ -86,27 +89,27 @@ impl ChatState {
     }
 
     /// Takes over which stretch of its path a page holds. For the state that was made of the page's turns.
-    pub fn at_edges_of(self, page: &ChatPage) -> Self {
+    pub fn with_edges_of(self, page: &ChatPage) -> Self {
         self.has_older.set(page.has_more_before);
         self.beyond.set(page.end.clone().map(TurnState::new));
         self
     }
 
     /// Whether the path has turns on this side of those on screen.
-    pub fn has_more(self, side: Side) -> bool {
+    pub fn has_more(self, side: PathDirection) -> bool {
         match side {
-            Side::Older => self.has_older.get(),
-            Side::Newer => self.beyond.with(Option::is_some),
+            PathDirection::Older => self.has_older.get(),
+            PathDirection::Newer => self.beyond.with(Option::is_some),
         }
     }
 
     /// Where more turns begin: the chat, the outermost turn on this side, and the path's last turn.
-    pub fn edge(self, side: Side) -> Option<(ChatId, TurnId, TurnId)> {
+    pub fn edge(self, side: PathDirection) -> Option<(ChatId, TurnId, TurnId)> {
         let leaf = self.leaf_id()?;
         self.path.with_untracked(|path| {
             let outermost = match side {
-                Side::Older => path.first(),
-                Side::Newer => path.last(),
+                PathDirection::Older => path.first(),
+                PathDirection::Newer => path.last(),
             };
             outermost.map(|turn| (turn.with_untracked(|view| view.turn.chat_id), turn.id(), leaf))
         })
@@ -114,15 +117,15 @@ impl ChatState {
 
     /// Shows the path of a page. Turns that were shown before keep their place and what is known of them; so do those
     /// before the page's, where they are of the same path.
-    pub fn show(self, page: ChatPage) {
-        let end = page.end.map(|view| self.known(view, 0));
+    pub fn show_page(self, page: ChatPage) {
+        let end = page.end.map(|view| self.turn_state(view, 0));
         self.show_window(page.turns, page.has_more_before, end);
     }
 
     /// Shows other turns of the same path.
     pub fn show_turns(self, page: TurnsPage) {
         // Also the end of a path that grew meanwhile.
-        let end = self.end().filter(|end| page.turns.iter().all(|view| view.turn.id != end.id()));
+        let end = self.last_turn().filter(|end| page.turns.iter().all(|view| view.turn.id != end.id()));
         self.show_window(page.turns, page.has_more_before, end);
     }
 
@@ -133,7 +136,7 @@ impl ChatState {
         // The path goes on from the end that is known.
         let goes_on = self.beyond.get_untracked().is_some_and(|end| has(end.id()));
         if let Some(last) = page.turns.last().filter(|_| goes_on).cloned() {
-            self.beyond.set(Some(self.known(last, 0)));
+            self.beyond.set(Some(self.turn_state(last, 0)));
             return None;
         }
         let place = |id: TurnId| self.path.with_untracked(|path| path.iter().position(|turn| turn.id() == id));
@@ -141,7 +144,7 @@ impl ChatState {
         let first = page.turns.first().and_then(|view| place(view.turn.id));
         let stays = |seen: TurnId| has(seen) || place(seen).zip(first).is_some_and(|(seen, first)| seen < first);
         if seen.is_none_or(stays) {
-            self.show(page);
+            self.show_page(page);
             return None;
         }
         Some(page)
@@ -149,29 +152,29 @@ impl ChatState {
 
     /// Shows turns around the reader's place on a path that ends with another turn than the one on screen.
     pub fn show_with_end(self, page: TurnsPage, end: TurnView) {
-        let end = Some(self.known(end, 0)).filter(|end| page.turns.iter().all(|view| view.turn.id != end.id()));
+        let end = Some(self.turn_state(end, 0)).filter(|end| page.turns.iter().all(|view| view.turn.id != end.id()));
         self.show_window(page.turns, page.has_more_before, end);
     }
 
     /// Puts more turns beside those on screen. False, and nothing, when what is on screen changed since they were asked
     /// for.
-    pub fn take(self, side: Side, from: TurnId, page: TurnsPage) -> bool {
+    pub fn take_turns(self, side: PathDirection, from: TurnId, page: TurnsPage) -> bool {
         if self.edge(side).is_none_or(|(_, outermost, _)| outermost != from) {
             return false;
         }
         let path = self.path.get_untracked();
         let batch = match side {
-            Side::Older => self.new_batch(),
-            Side::Newer => path.last().map_or(0, TurnState::batch),
+            PathDirection::Older => self.new_batch(),
+            PathDirection::Newer => path.last().map_or(0, TurnState::batch),
         };
-        let turns = page.turns.into_iter().map(|view| self.known(view, batch));
+        let turns = page.turns.into_iter().map(|view| self.turn_state(view, batch));
         let mut turns: Vec<_> = turns.filter(|turn| path.iter().all(|shown| shown.id() != turn.id())).collect();
         match side {
-            Side::Older => {
+            PathDirection::Older => {
                 self.has_older.set(page.has_more_before);
                 turns.extend(path);
             }
-            Side::Newer => {
+            PathDirection::Newer => {
                 let end = self.beyond.get_untracked().filter(|end| turns.iter().all(|turn| turn.id() != end.id()));
                 self.beyond.set(end);
                 turns.splice(0..0, path);
@@ -183,26 +186,26 @@ impl ChatState {
 
     /// Takes turns off the screen at one side until `most` are left, or until one that must stay. They come back when the
     /// reader does.
-    pub fn trim(self, side: Side, most: usize, must_stay: impl Fn(TurnId) -> bool) {
+    pub fn trim(self, side: PathDirection, most: usize, must_stay: impl Fn(TurnId) -> bool) {
         let mut path = self.path.get_untracked();
         let surplus = path.len().saturating_sub(most);
         let goes = |turns: &mut dyn Iterator<Item = &TurnState>| {
             turns.take(surplus).take_while(|turn| !must_stay(turn.id())).count()
         };
         let count = match side {
-            Side::Older => goes(&mut path.iter()),
-            Side::Newer => goes(&mut path.iter().rev()),
+            PathDirection::Older => goes(&mut path.iter()),
+            PathDirection::Newer => goes(&mut path.iter().rev()),
         };
         if count == 0 {
             return;
         }
         match side {
-            Side::Older => {
+            PathDirection::Older => {
                 path.drain(..count);
                 self.has_older.set(true);
             }
-            Side::Newer => {
-                let end = self.end();
+            PathDirection::Newer => {
+                let end = self.last_turn();
                 path.truncate(path.len() - count);
                 self.beyond.set(end);
             }
@@ -217,16 +220,16 @@ impl ChatState {
         let mut path: Vec<TurnState> = old.into_iter().take(place.unwrap_or(0)).collect();
         for view in turns {
             let batch = path.last().map_or_else(|| self.new_batch(), TurnState::batch);
-            path.push(self.known(view, batch));
+            path.push(self.turn_state(view, batch));
         }
         if place.is_none() {
             self.has_older.set(has_older);
         }
         self.path.set(path);
         self.beyond.set(end);
-        self.move_on();
+        self.start_move();
         // What failed was about other turns.
-        self.loading.set(Loading::default());
+        self.loading.set(WindowLoading::default());
         self.drop_unseen();
     }
 
@@ -240,25 +243,25 @@ impl ChatState {
     }
 
     /// The turns of a batch that are on screen.
-    pub fn turns_of(self, batch: u32) -> Vec<TurnState> {
+    pub fn turns_of_batch(self, batch: u32) -> Vec<TurnState> {
         self.path.with(|path| path.iter().filter(|turn| turn.batch() == batch).cloned().collect())
     }
 
     /// A number that no turn known here has.
     fn new_batch(self) -> u32 {
         let newest = |turns: &Vec<TurnState>| turns.iter().map(TurnState::batch).max();
-        let on_screen = self.path.with_untracked(newest).max(self.end().map(|end| end.batch()));
+        let on_screen = self.path.with_untracked(newest).max(self.last_turn().map(|end| end.batch()));
         on_screen.map_or(0, |batch| batch + 1)
     }
 
     /// The state of this turn: the one it has here, brought up to date, or a new one of this batch.
-    fn known(self, view: TurnView, batch: u32) -> TurnState {
-        match self.shown(view.turn.id) {
+    fn turn_state(self, view: TurnView, batch: u32) -> TurnState {
+        match self.find_if_alive(view.turn.id) {
             Some(turn) => {
                 turn.replace(view);
                 turn
             }
-            None => TurnState::new(view).of_batch(batch),
+            None => TurnState::new(view).in_batch(batch),
         }
     }
 }

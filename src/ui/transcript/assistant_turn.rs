@@ -2,26 +2,26 @@
 
 use leptos::prelude::*;
 
-use super::asks::Asks;
-use super::editor::Editor;
+use super::approval_prompt::Prompts;
+use super::continue_reply::EndedEarlyLine;
+use super::editor::TurnEditor;
 use super::error_reply::ErrorReply;
-use super::going_on::EndedEarly;
-use super::items::Items;
-use super::notices::Notices;
-use super::refused::Refused;
+use super::items::ReplyItems;
+use super::notices::RequestNotices;
+use super::refusal_notice::RefusalNotice;
 use super::source_list::SourceList;
 use super::status_line::{RefreshLink, StatusLine, StoppedLine};
 use super::turn_actions::ReplyActions;
+use super::turn_commands::TurnCommands;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
-use super::verbs::Verbs;
-use crate::domain::waiting::waits_for;
+use crate::domain::user_input_wait::pending_user_input;
 use crate::domain::{Role, TurnId, TurnStatus};
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{live_view, view};
 use crate::ui::locale::comma;
+use crate::ui::messages::model_name_or_unknown;
+use crate::ui::messages::server_messages::not_sent_sentences;
+use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words::called;
-use crate::ui::words::told::not_sent_told;
-use crate::ui::words::transcript as words;
 
 /// An assistant's turn, while it is written and afterwards.
 #[component]
@@ -35,12 +35,13 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
     // Readers of the screen pass over what is busy, and a question must be found.
     let is_busy = Memo::new({
         let turn = turn.clone();
-        move |_| turn.with(|view| !view.turn.status.is_terminal() && waits_for(&view.turn).is_none())
+        move |_| turn.with(|view| !view.turn.status.is_terminal() && pending_user_input(&view.turn).is_none())
     });
     let who = Memo::new({
         let turn = turn.clone();
         move |_| {
-            let model = turn.with(|view| view.turn.model_used.as_deref().map(|model| called(model).to_owned()));
+            let model =
+                turn.with(|view| view.turn.model_used.as_deref().map(|model| model_name_or_unknown(model).to_owned()));
             let parts = [Some(words::assistant().to_owned()), model, words::ending(status.get()).map(str::to_owned)];
             parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
         }
@@ -51,19 +52,19 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
     });
     let growing = Memo::new({
         let turn = turn.clone();
-        move |_| state.growing(&turn)
+        move |_| state.growing_item(&turn)
     });
-    let verbs = use_context::<Verbs>();
+    let verbs = use_context::<TurnCommands>();
     let of_edit = turn.clone();
     let editor = move || {
         let verbs = verbs.filter(|verbs| verbs.editing.get() == Some(id))?;
         let text = of_edit.with_untracked(|view| view.turn.content_text());
-        Some(view! { <Editor verbs id role=Role::Assistant text/> })
+        Some(view! { <TurnEditor verbs id role=Role::Assistant text/> })
     };
     let is_edited = move || verbs.is_some_and(|verbs| verbs.editing.get() == Some(id));
     let by_person = turn.with_untracked(|view| view.turn.is_edited());
     let by_person = by_person.then(|| view! { <p class="not-sent">{words::edited_by_you()}</p> });
-    let not_sent = turn.with_untracked(|view| not_sent_told(&view.not_sent));
+    let not_sent = turn.with_untracked(|view| not_sent_sentences(&view.not_sent));
     let not_sent = not_sent.map(|said| view! { <p class="not-sent">{said}</p> });
     view! {
         <article
@@ -76,15 +77,15 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
             aria-busy=move || is_busy.get().then_some("true")
         >
             <TurnHeading id=heading_id(id) who at/>
-            {live(editor)}
+            {live_view(editor)}
             <div class="reply" hidden=is_edited>
-                <Notices turn=turn.clone()/>
-                <Items state turn=turn.clone() growing/>
+                <RequestNotices turn=turn.clone()/>
+                <ReplyItems state turn=turn.clone() growing/>
                 {move || is_empty.get().then(|| view! { <p class="stopped-line">{words::empty_reply()}</p> })}
                 <StatusLine state turn=turn.clone() growing/>
-                <Asks turn=turn.clone()/>
+                <Prompts turn=turn.clone()/>
                 <StoppedLine turn=turn.clone()/>
-                <EndedEarly state turn=turn.clone()/>
+                <EndedEarlyLine state turn=turn.clone()/>
                 <SourceList turn=turn.clone()/>
                 {by_person}
                 {not_sent}
@@ -92,7 +93,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
                 <RefreshLink turn=turn.clone()/>
             </div>
             <ReplyActions state turn on_retry/>
-            <Refused id/>
+            <RefusalNotice id/>
         </article>
     }
 }

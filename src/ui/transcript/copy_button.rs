@@ -8,8 +8,8 @@ use crate::browser::{clipboard, dialog};
 use crate::ui::announce::Announcer;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::standalone::standalone;
-use crate::ui::words;
+use crate::ui::messages;
+use crate::ui::standalone::standalone_context;
 
 /// How long the button shows that it worked.
 const SHOWN: Duration = Duration::from_millis(1_500);
@@ -31,7 +31,7 @@ pub fn CopyButton(
     #[prop(optional)]
     in_menu: bool,
 ) -> impl IntoView {
-    if standalone().is_some() {
+    if standalone_context().is_some() {
         return ().into_any();
     }
     let announcer = use_context::<Announcer>();
@@ -43,7 +43,7 @@ pub fn CopyButton(
     };
     let on_click = move |_| {
         let done = move |copied| {
-            say(if copied { words::copied() } else { words::transcript::copy_failed() });
+            say(if copied { messages::copied() } else { messages::transcript::copy_failed() });
             let _ = is_done.try_set(copied);
             if in_menu && copied {
                 dialog::close_popovers();
@@ -56,7 +56,7 @@ pub fn CopyButton(
             );
         };
         match source.and_then(|source| source.run(())) {
-            Some(path) => clipboard::copy_answer(path, done),
+            Some(path) => clipboard::copy_response(path, done),
             None => clipboard::copy(text.run(()), done),
         }
     };

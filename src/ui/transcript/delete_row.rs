@@ -8,24 +8,24 @@ use leptos::task::spawn_local;
 use crate::api::trash::count_below;
 use crate::browser::dialog;
 use crate::domain::TurnId;
-use crate::ui::deleting::{Deed, Deleting};
+use crate::ui::deletion::{DeletePart, DeletedPart};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::words::trash as words;
+use crate::ui::messages::trash as words;
 
 /// How many turns would go, once the server has said so: it is asked when the menu opens.
 #[derive(Clone, Copy)]
-pub struct Below {
+pub struct DeletionCount {
     turn: TurnId,
     count: RwSignal<Option<u64>>,
 }
 
-impl Below {
+impl DeletionCount {
     pub fn new(turn: TurnId) -> Self {
         Self { turn, count: RwSignal::new(None) }
     }
 
-    pub fn ask(self) {
+    pub fn load(self) {
         spawn_local(async move {
             if let Ok(count) = count_below(self.turn).await {
                 let _ = self.count.try_set(Some(count));
@@ -35,13 +35,13 @@ impl Below {
 }
 
 #[component]
-pub fn DeleteRow(below: Below) -> impl IntoView {
-    let deleting = use_context::<Deleting>();
+pub fn DeleteRow(below: DeletionCount) -> impl IntoView {
+    let deleting = use_context::<DeletePart>();
     let on_submit = move |event: SubmitEvent| {
-        if let Some(Deleting(run)) = deleting {
+        if let Some(DeletePart(run)) = deleting {
             event.prevent_default();
             dialog::close_popovers();
-            run.run((Deed::Turn(below.turn), below.count.get_untracked()));
+            run.run((DeletedPart::Turn(below.turn), below.count.get_untracked()));
         }
     };
     let label =

@@ -3,18 +3,18 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::verbs::Verbs;
+use super::turn_commands::TurnCommands;
 use crate::browser::dialog;
 use crate::domain::TurnId;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::kit::link::click_by_space;
-use crate::ui::words::transcript as said;
+use crate::ui::messages::transcript as said;
 
 /// "Edit your message", or a reply: a page with a form without script, the turn's own place with it.
 #[component]
 pub fn EditLink(id: TurnId, class: &'static str, is_wordy: bool) -> impl IntoView {
-    let verbs = use_context::<Verbs>();
+    let verbs = use_context::<TurnCommands>();
     let on_click = move |event: MouseEvent| {
         if let Some(verbs) = verbs {
             event.prevent_default();

@@ -6,26 +6,26 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::verbs::{Reworded, Verbs};
+use super::turn_commands::{EditedTurn, TurnCommands};
 use crate::browser::{files, media, request_id, textarea};
-use crate::domain::attachment::{Attachment, Standing};
+use crate::domain::attachment::{Attachment, ReferenceStatus};
 use crate::domain::{Role, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::composer::attach_button::AttachInput;
 use crate::ui::composer::attached_list::{AttachedList, WaitingNote};
-use crate::ui::composer::attaching::Attaching;
-use crate::ui::composer::keys::{self, Ask};
-use crate::ui::composer::queue::Queue;
+use crate::ui::composer::attachment_queue::AttachmentQueue;
+use crate::ui::composer::attachments::MessageAttachments;
+use crate::ui::composer::keys::{self, ComposerKeyAction};
 use crate::ui::erased::{effect, on_change, view};
-use crate::ui::fetched::{NotFetched, fetched};
-use crate::ui::input_method::{Memory, is_bare, is_of_input_method, press};
-use crate::ui::preferences::{Setting, chosen};
-use crate::ui::words;
-use crate::ui::words::attaching as of_files;
-use crate::ui::words::transcript as said;
+use crate::ui::input_method::{CompositionMemory, field_key_press, is_input_method_press, is_plain_press};
+use crate::ui::lazy_parts::{NotFetched, lazy_part};
+use crate::ui::messages;
+use crate::ui::messages::attachments as of_files;
+use crate::ui::messages::transcript as said;
+use crate::ui::preferences::{PreferenceSetting, current_value};
 
-type Attached = (Attachment, Option<Standing>);
-type Draw = fn(Verbs, TurnId, Role, String, Vec<Attached>) -> AnyView;
+type EditedAttachment = (Attachment, Option<ReferenceStatus>);
+type Draw = fn(TurnCommands, TurnId, Role, String, Vec<EditedAttachment>) -> AnyView;
 
 /// The code of the box.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
@@ -35,82 +35,82 @@ fn fetch() -> Result<Draw, NotFetched> {
 
 /// The box, with "Send" and "Cancel". Takes the focus when it appears.
 #[component]
-pub fn Editor(
-    verbs: Verbs,
+pub fn TurnEditor(
+    verbs: TurnCommands,
     id: TurnId,
     role: Role,
     text: String,
     /// What the message has beside its words, each with how it stands.
     #[prop(optional)]
-    attached: Vec<Attached>,
+    attached: Vec<EditedAttachment>,
 ) -> impl IntoView {
     let leave = Callback::new(move |()| verbs.cancel_edit(id));
-    fetched(fetch, Some(leave), move |draw: &Draw| draw(verbs, id, role, text.clone(), attached.clone()))
+    lazy_part(fetch, Some(leave), move |draw: &Draw| draw(verbs, id, role, text.clone(), attached.clone()))
 }
 
 /// What is edited, and how it goes out.
 #[derive(Clone, Copy)]
-struct Editing {
-    verbs: Verbs,
+struct EditSession {
+    verbs: TurnCommands,
     id: TurnId,
     area: NodeRef<html::Textarea>,
     /// What is written, as it is kept.
-    words: StoredValue<Reworded>,
-    attaching: Attaching,
+    words: StoredValue<EditedTurn>,
+    attaching: MessageAttachments,
     problem: RwSignal<Option<String>>,
     /// What went out last, and under which name.
-    is_sent: StoredValue<Option<(Reworded, String)>>,
+    is_sent: StoredValue<Option<(EditedTurn, String)>>,
     is_sending: RwSignal<bool>,
     /// Whether it goes out by itself when its files are there.
     waits: RwSignal<bool>,
-    memory: StoredValue<Memory>,
+    memory: StoredValue<CompositionMemory>,
     announcer: Announcer,
 }
 
-impl Editing {
-    fn begin(verbs: Verbs, id: TurnId, text: String, attached: Vec<Attached>) -> Self {
-        let of_turn = Reworded { text, attachments: attached.iter().map(|(one, _)| one.clone()).collect() };
+impl EditSession {
+    fn new(verbs: TurnCommands, id: TurnId, text: String, attached: Vec<EditedAttachment>) -> Self {
+        let of_turn = EditedTurn { text, attachments: attached.iter().map(|(one, _)| one.clone()).collect() };
         let standing = |one: &Attachment| attached.iter().find(|(known, _)| known == one)?.1;
-        let first = verbs.left(id).unwrap_or(of_turn);
+        let first = verbs.saved_edit(id).unwrap_or(of_turn);
         let named: Vec<_> =
             first.attachments.iter().enumerate().filter_map(|(at, one)| Some((at, standing(one)?))).collect();
         let words = StoredValue::new(first.clone());
         let keep = Callback::new(move |attachments| {
             words.update_value(|words| words.attachments = attachments);
-            verbs.keep(id, words.get_value());
+            verbs.save_edit(id, words.get_value());
         });
         Self {
             verbs,
             id,
             area: NodeRef::new(),
             words,
-            attaching: Attaching::new(first.attachments, &named, ".editor", keep),
+            attaching: MessageAttachments::new(first.attachments, &named, ".editor", keep),
             problem: RwSignal::new(None),
             is_sent: StoredValue::new(None),
             is_sending: RwSignal::new(false),
             waits: RwSignal::new(false),
-            memory: StoredValue::new(Memory::default()),
+            memory: StoredValue::new(CompositionMemory::default()),
             announcer: expect_context(),
         }
     }
 
     /// Files that are dropped on the page are for this message, until it is gone.
-    fn takes_dropped(self) {
+    fn take_dropped_files(self) {
         self.verbs.attaching.set_value(Some(self.attaching));
         on_cleanup(move || {
             // Another edit may have begun before this one was gone.
-            let is_own = |now: &Option<Attaching>| now.is_some_and(|now| now.queue == self.attaching.queue);
+            let is_own = |now: &Option<MessageAttachments>| now.is_some_and(|now| now.queue == self.attaching.queue);
             if self.verbs.attaching.try_with_value(is_own) == Some(true) {
                 self.verbs.attaching.set_value(None);
             }
         });
     }
 
-    fn typed(self, text: String) {
+    fn on_input(self, text: String) {
         self.problem.set(None);
         self.stop_waiting();
         self.words.update_value(|words| words.text = text);
-        self.verbs.keep(self.id, self.words.get_value());
+        self.verbs.save_edit(self.id, self.words.get_value());
     }
 
     /// Whoever goes on writing does not want it to go out by itself.
@@ -123,32 +123,38 @@ impl Editing {
 
     /// Of the buttons too: on its way up the page the key would stop a reply.
     fn on_escape(self, event: &KeyboardEvent) {
-        if event.key() == "Escape" && !is_of_input_method(press(event, "Escape"), self.memory.get_value()) {
+        if event.key() == "Escape" && !is_input_method_press(field_key_press(event, "Escape"), self.memory.get_value())
+        {
             event.prevent_default();
             self.verbs.cancel_edit(self.id);
         }
     }
 
     /// Does what a press in the box asks for. False where it is left to the browser.
-    fn takes_key(self, event: &KeyboardEvent) -> bool {
-        let is_at_start = || self.area.get_untracked().is_some_and(|area| textarea::is_at_start(&area));
-        if event.key() == "Backspace" && is_bare(event) && !event.repeat() && is_at_start() {
+    fn handle_key(self, event: &KeyboardEvent) -> bool {
+        let is_at_start = || self.area.get_untracked().is_some_and(|area| textarea::is_caret_at_start(&area));
+        if event.key() == "Backspace" && is_plain_press(event) && !event.repeat() && is_at_start() {
             return self.attaching.backspace();
         }
         if self.attaching.selected.get_untracked().is_some() {
             self.attaching.selected.set(None);
         }
         let memory = self.memory.get_value();
-        let asked = keys::in_box(press(event, &event.key()), memory, media::is_touch(), chosen(Setting::Send));
-        if asked == Ask::Send {
+        let asked = keys::message_box_key_action(
+            field_key_press(event, &event.key()),
+            memory,
+            media::is_touch(),
+            current_value(PreferenceSetting::Send),
+        );
+        if asked == ComposerKeyAction::Send {
             self.send();
         }
-        asked == Ask::Send
+        asked == ComposerKeyAction::Send
     }
 
     /// Takes the files of a paste.
     fn on_paste(self, event: &ClipboardEvent) {
-        let (files, ..) = files::pasted(event);
+        let (files, ..) = files::pasted_content(event);
         if !files.is_empty() {
             self.attaching.add(files);
             event.prevent_default();
@@ -166,16 +172,19 @@ impl Editing {
     fn send(self) {
         let Some(area) = self.area.get_untracked().filter(|_| !self.is_sending.get_untracked()) else { return };
         let queue = self.attaching.queue;
-        let words = Reworded { text: textarea::value(&area), attachments: queue.with_untracked(Queue::ready) };
+        let words = EditedTurn {
+            text: textarea::value(&area),
+            attachments: queue.with_untracked(AttachmentQueue::ready_attachments),
+        };
         if words.text.trim().is_empty() && queue.with_untracked(|queue| queue.items().is_empty()) {
-            return self.refuse(words::write_first());
+            return self.refuse(messages::write_first());
         }
-        if queue.with_untracked(Queue::is_pending) {
+        if queue.with_untracked(AttachmentQueue::is_pending) {
             self.problem.set(None);
             self.waits.set(true);
-            return self.announcer.say(of_files::goes_out());
+            return self.announcer.say(of_files::sends_after_upload());
         }
-        if queue.with_untracked(Queue::has_failed) {
+        if queue.with_untracked(AttachmentQueue::has_failed) {
             return self.refuse(of_files::file_failed());
         }
         self.problem.set(None);
@@ -194,13 +203,13 @@ impl Editing {
     }
 }
 
-fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attached>) -> AnyView {
-    let editing = Editing::begin(verbs, id, text, attached);
-    let Editing { area, attaching, problem, is_sending, waits, memory, .. } = editing;
+fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec<EditedAttachment>) -> AnyView {
+    let editing = EditSession::new(verbs, id, text, attached);
+    let EditSession { area, attaching, problem, is_sending, waits, memory, .. } = editing;
     // A version of a reply is its words alone.
     let takes_files = role == Role::User;
     if takes_files {
-        editing.takes_dropped();
+        editing.take_dropped_files();
     }
     let first = StoredValue::new(editing.words.with_value(|words| words.text.clone()));
     effect(move || {
@@ -210,7 +219,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
         }
     });
     on_change(
-        move || attaching.queue.with(Queue::is_pending),
+        move || attaching.queue.with(AttachmentQueue::is_pending),
         move |_, is_pending| {
             if !is_pending && waits.get_untracked() {
                 waits.set(false);
@@ -219,15 +228,15 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
         },
     );
     let on_key = move |event: KeyboardEvent| {
-        if editing.takes_key(&event) {
+        if editing.handle_key(&event) {
             event.prevent_default();
         }
     };
     let on_input = move |event: Event| {
         if let Some(area) = area.get_untracked() {
-            textarea::fit(&area);
+            textarea::fit_height(&area);
         }
-        editing.typed(event_target_value(&event));
+        editing.on_input(event_target_value(&event));
     };
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
@@ -235,7 +244,7 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
     };
     let (name, hint, button) = match role {
         Role::Assistant => (said::edit_reply(), Some(said::edit_reply_hint()), said::save_version()),
-        Role::User | Role::System => (said::edit_message(), None, words::send()),
+        Role::User | Role::System => (said::edit_message(), None, messages::send()),
     };
     let (problem_id, hint_id) = (format!("turn-{id}-problem"), format!("turn-{id}-hint"));
     let described_by = format!("{problem_id} {hint_id}");
@@ -273,9 +282,9 @@ fn draw(verbs: Verbs, id: TurnId, role: Role, text: String, attached: Vec<Attach
             <p id=problem_id class="problem">{move || problem.get()}</p>
             <div class="editor-row">
                 {attach}
-                <button type="button" class="button" on:click=move |_| verbs.cancel_edit(id)>{words::cancel()}</button>
+                <button type="button" class="button" on:click=move |_| verbs.cancel_edit(id)>{messages::cancel()}</button>
                 <button type="submit" class="button primary" aria-disabled=move || is_sending.get().then_some("true")>
-                    {move || if is_sending.get() { words::sending() } else { button }}
+                    {move || if is_sending.get() { messages::sending() } else { button }}
                 </button>
             </div>
         </form>

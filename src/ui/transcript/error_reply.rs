@@ -3,16 +3,16 @@
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
-use super::other_models::OtherModels;
+use super::other_models::RetryModelMenu;
+use super::recovery_actions::{RecoveryAction, recovery_actions, recovery_link};
 use super::turn_actions::RetryForm;
-use super::ways_out::{Way, way_out, ways};
 use crate::domain::{Failure, TurnId, TurnStatus};
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
-use crate::ui::standalone::standalone;
+use crate::ui::messages::transcript as words;
+use crate::ui::messages::turn_actions as said;
+use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words::transcript as words;
-use crate::ui::words::verbs as said;
 
 /// The panel below what had come; nothing for a reply that did not fail.
 #[component]
@@ -26,24 +26,24 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
         let turn = turn.clone();
         move |_| turn.with(|view| view.turn.model_used.clone())
     });
-    live(move || {
+    live_view(move || {
         let failure = failure.get()?;
         let title_id = format!("turn-{id}-error");
         let labelled_by = title_id.clone();
         let facts = facts(&failure, id, model.get());
         let kind = failure.kind;
-        let others = ways(kind).iter().filter_map(|way| way_out(*way, state, &turn)).collect_view();
+        let others = recovery_actions(kind).iter().filter_map(|way| recovery_link(*way, state, &turn)).collect_view();
         // What cannot work as it is comes behind what can.
         let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
-        let names_models = ways(kind).contains(&Way::OtherModel);
+        let names_models = recovery_actions(kind).contains(&RecoveryAction::RetryWithModel);
         let retry = answers.then(|| {
             view! {
                 <RetryForm turn=turn.clone() on_retry is_wordy=true/>
-                {(!names_models).then(|| view! { <OtherModels turn=turn.clone()/> })}
+                {(!names_models).then(|| view! { <RetryModelMenu turn=turn.clone()/> })}
             }
         });
         let (first, last) = if kind.is_retryable() { (retry, None) } else { (None, retry) };
-        let actions = standalone().is_none().then(|| {
+        let actions = standalone_context().is_none().then(|| {
             view! {
                 <div class="error-actions">
                     {first}

@@ -2,28 +2,28 @@
 
 use leptos::prelude::*;
 
-use super::places::{Place, in_places, places};
+use super::item_places::{ItemPlace, draw_places, group_into_places};
 use super::reasoning_panel::ReasoningPanel;
 use crate::domain::segment::Segment;
 use crate::ui::erased::view;
-use crate::ui::standalone::standalone;
-use crate::ui::state::{ChatState, Growing, TurnState};
+use crate::ui::standalone::standalone_context;
+use crate::ui::state::{ChatState, GrowingItem, TurnState};
 
 /// What of them a page shows that stands alone. Tools in reasoning that is left out are drawn by themselves.
-fn kept(places: Vec<Place>) -> Vec<Place> {
-    let Some(page) = standalone() else { return places };
-    let kept = |place: Place| match place {
-        Place::Tools(..) => Some(place).filter(|_| page.has_tools()),
-        Place::Other(_) => Some(place),
-        Place::Reasoning(block) if page.has_reasoning() && page.has_tools() => Some(Place::Reasoning(block)),
-        Place::Reasoning(mut block) => {
+fn standalone_places(places: Vec<ItemPlace>) -> Vec<ItemPlace> {
+    let Some(page) = standalone_context() else { return places };
+    let kept = |place: ItemPlace| match place {
+        ItemPlace::Tools(..) => Some(place).filter(|_| page.has_tools()),
+        ItemPlace::Other(_) => Some(place),
+        ItemPlace::Reasoning(block) if page.has_reasoning() && page.has_tools() => Some(ItemPlace::Reasoning(block)),
+        ItemPlace::Reasoning(mut block) => {
             let is_tool = |member: &Segment| matches!(member, Segment::Tool { .. });
             block.members.retain(|member| if is_tool(member) { page.has_tools() } else { page.has_reasoning() });
             if page.has_reasoning() {
                 (block.tool_calls, block.failed_tool_calls) = (0, 0);
-                return Some(Place::Reasoning(block));
+                return Some(ItemPlace::Reasoning(block));
             }
-            Some(Place::Tools(block.members.first()?.key(), block.members))
+            Some(ItemPlace::Tools(block.members.first()?.key(), block.members))
         }
     };
     places.into_iter().filter_map(kept).collect()
@@ -31,17 +31,17 @@ fn kept(places: Vec<Place>) -> Vec<Place> {
 
 /// The items of a reply, in reading order.
 #[component]
-pub fn Items(
+pub fn ReplyItems(
     state: ChatState,
     turn: TurnState,
     /// What the reply is at, while it is being written.
-    growing: Memo<Option<Growing>>,
+    growing: Memo<Option<GrowingItem>>,
 ) -> impl IntoView {
     let all = Memo::new({
         let turn = turn.clone();
-        move |_| kept(places(state.items(&turn), |_| false))
+        move |_| standalone_places(group_into_places(state.run_items(&turn), |_| false))
     });
     let newest = Memo::new(move |_| growing.get().map(|item| item.key));
     let reasoning = |state, turn, block, newest| view! { <ReasoningPanel state turn block newest/> };
-    in_places(state, turn, all, newest, Some(reasoning))
+    draw_places(state, turn, all, newest, Some(reasoning))
 }

@@ -4,18 +4,18 @@
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use super::verbs::Verbs;
+use super::turn_commands::TurnCommands;
 use crate::browser::form;
 use crate::domain::provider::Model;
-use crate::ui::erased::{effect, live, on_change, view};
-use crate::ui::fetched::{NotFetched, when};
+use crate::ui::erased::{effect, live_view, on_change, view};
 use crate::ui::kit::{Dialog, Icon};
-use crate::ui::model_options::{options, parse_model_value};
-use crate::ui::model_picker::{ModelPicker, are_many};
-use crate::ui::words;
-use crate::ui::words::transcript as said;
+use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
+use crate::ui::messages;
+use crate::ui::messages::transcript as said;
+use crate::ui::model_options::{model_option_views, parse_model_value};
+use crate::ui::model_picker::{ModelPicker, needs_picker};
 
-type Draw = fn(Verbs, RwSignal<Vec<Model>>) -> AnyView;
+type Draw = fn(TurnCommands, RwSignal<Vec<Model>>) -> AnyView;
 
 /// The code of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
@@ -23,15 +23,15 @@ fn fetch() -> Result<Draw, NotFetched> {
     Ok(draw)
 }
 
-/// Shown while `Verbs::choosing` names a reply.
+/// Shown while `TurnCommands::choosing` names a reply.
 #[component]
-pub fn ModelChoice(verbs: Verbs, models: RwSignal<Vec<Model>>) -> impl IntoView {
+pub fn ModelChoiceDialog(verbs: TurnCommands, models: RwSignal<Vec<Model>>) -> impl IntoView {
     let leave = Callback::new(move |()| verbs.choosing.set(None));
-    when(move || verbs.choosing.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(verbs, models))
+    lazy_part_when(move || verbs.choosing.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(verbs, models))
 }
 
 /// The dialog as it is drawn.
-pub fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {
+pub fn draw(verbs: TurnCommands, models: RwSignal<Vec<Model>>) -> AnyView {
     let open = RwSignal::new(false);
     effect(move || open.set(verbs.choosing.get().is_some()));
     on_change(
@@ -44,7 +44,7 @@ pub fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {
     );
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
-        let lock = form::chosen("again").and_then(|value| parse_model_value(&value));
+        let lock = form::selected_value("again").and_then(|value| parse_model_value(&value));
         if let (Some(turn), Some(lock)) = (verbs.choosing.get_untracked(), lock) {
             verbs.retry(turn, Some(lock));
         }
@@ -56,17 +56,17 @@ pub fn draw(verbs: Verbs, models: RwSignal<Vec<Model>>) -> AnyView {
         }
         open.set(false);
     });
-    let choice = live(move || {
+    let choice = live_view(move || {
         verbs.choosing.get().map(|_| match models.get_untracked() {
-            models if are_many(&models) => view! { <ModelPicker models chosen=None on_pick/> },
+            models if needs_picker(&models) => view! { <ModelPicker models chosen=None on_pick/> },
             models => view! {
                 <form on:submit=on_submit>
                     <span class="select wide">
-                        <select name="again" aria-label=words::model()>{options(models, None)}</select>
+                        <select name="again" aria-label=messages::model()>{model_option_views(models, None)}</select>
                         <Icon name="chevron-down"/>
                     </span>
                     <div class="dialog-actions">
-                        <button type="submit" class="button primary">{words::retry()}</button>
+                        <button type="submit" class="button primary">{messages::retry()}</button>
                     </div>
                 </form>
             },

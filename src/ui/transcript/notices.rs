@@ -4,23 +4,25 @@
 use leptos::prelude::*;
 
 use crate::domain::{BlockId, notice};
-use crate::ui::erased::{rows, view};
+use crate::ui::erased::{keyed_rows, view};
+use crate::ui::messages::server_messages::localize_server_message;
 use crate::ui::state::TurnState;
-use crate::ui::words::told::told;
 
 /// The lines; nothing for most replies.
 #[component]
-pub fn Notices(turn: TurnState) -> impl IntoView {
+pub fn RequestNotices(turn: TurnState) -> impl IntoView {
     let lines = move || {
         turn.with(|view| {
             let blocks = view.turn.blocks.iter();
             blocks
-                .filter(|block| notice::ending_of(block).is_none())
-                .filter_map(|block| Some((block.id, told(notice::sentence_of(block)?).into_owned())))
+                .filter(|block| notice::ending_notice(block).is_none())
+                .filter_map(|block| {
+                    Some((block.id, localize_server_message(notice::notice_sentence(block)?).into_owned()))
+                })
                 .collect::<Vec<_>>()
         })
     };
-    rows(
+    keyed_rows(
         lines,
         |(id, _)| id.as_u128(),
         |(id, text): (BlockId, String)| {

@@ -2,29 +2,31 @@
 
 use leptos::prelude::*;
 
-use crate::domain::attachment::{Card, Standing};
+use crate::domain::attachment::{AttachmentCard, ReferenceStatus};
 use crate::domain::{Block, Content};
-use crate::ui::drawn::picture;
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::reference_chip;
-use crate::ui::markdown::view::drawn;
+use crate::ui::markdown::view::draw_static;
 use crate::ui::state::TurnState;
+use crate::ui::tool_rendering::picture;
 
 /// One block, and how what it names stands now. Types this version does not know are kept in the turn and not drawn.
 #[component]
 pub fn OtherBlock(turn: TurnState, block: Block) -> impl IntoView {
     let id = block.id;
-    live(move || attached_block(&block, turn.with(|view| view.standing(id))))
+    live_view(move || attached_block(&block, turn.with(|view| view.reference_status(id))))
 }
 
-fn attached_block(block: &Block, standing: Option<Standing>) -> AnyView {
+fn attached_block(block: &Block, standing: Option<ReferenceStatus>) -> AnyView {
     let (id, kind) = (block.id.to_string(), block.content.block_type().to_owned());
-    let chip = || reference_chip(&block.content, &Card::of(block).unwrap_or_default(), standing);
+    let chip = || reference_chip(&block.content, &AttachmentCard::from_block(block).unwrap_or_default(), standing);
     let inside = match &block.content {
-        Content::Image { .. } => match picture::of_block(block).filter(|_| standing != Some(Standing::Deleted)) {
-            Some(picture) => drawn(&[picture]),
-            None => chip(),
-        },
+        Content::Image { .. } => {
+            match picture::picture_of_block(block).filter(|_| standing != Some(ReferenceStatus::Deleted)) {
+                Some(picture) => draw_static(&[picture]),
+                None => chip(),
+            }
+        }
         Content::Reference { .. } | Content::PartialReference { .. } => chip(),
         _ => return ().into_any(),
     };

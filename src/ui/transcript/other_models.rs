@@ -4,28 +4,28 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::verbs::Verbs;
+use super::turn_commands::TurnCommands;
 use crate::browser::{dialog, focus};
 use crate::domain::TurnId;
 use crate::domain::provider::Model;
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::{Icon, Menu};
-use crate::ui::model_picker::are_many;
+use crate::ui::messages as all_words;
+use crate::ui::messages::transcript as words;
+use crate::ui::messages::turn_actions as said;
+use crate::ui::model_picker::needs_picker;
 use crate::ui::state::TurnState;
-use crate::ui::words as all_words;
-use crate::ui::words::transcript as words;
-use crate::ui::words::verbs as said;
 
 /// The menu. The models are drawn while it is open: a long chat does not hold the list of them with every reply.
 #[component]
-pub fn OtherModels(turn: TurnState) -> impl IntoView {
+pub fn RetryModelMenu(turn: TurnState) -> impl IntoView {
     let id = turn.id();
-    let verbs = use_context::<Verbs>();
+    let verbs = use_context::<TurnCommands>();
     let is_open = RwSignal::new(false);
-    let on_toggle = move |()| is_open.set(focus::is_there(&format!("#turn-{id}-models:popover-open")));
+    let on_toggle = move |()| is_open.set(focus::has_match(&format!("#turn-{id}-models:popover-open")));
     let named = move || {
         let models = verbs.filter(|_| is_open.get())?.models.get();
-        (!models.is_empty() && !are_many(&models)).then_some(models)
+        (!models.is_empty() && !needs_picker(&models)).then_some(models)
     };
     let of_rows = turn.clone();
     let own = move |model: &Model| {
@@ -40,16 +40,16 @@ pub fn OtherModels(turn: TurnState) -> impl IntoView {
             let others = others.map(|model| row(verbs, id, model)).collect_view();
             view! { <p class="palette-group">{said::other_models()}</p>{others} }
         }
-        _ => view! { <RetryWith id class="menu-row"/> }.into_any(),
+        _ => view! { <RetryWithLink id class="menu-row"/> }.into_any(),
     };
     view! {
         <Menu id=format!("turn-{id}-models") label=said::other_models() icon="chevron-down" class="bare" on_toggle>
-            {live(rows)}
+            {live_view(rows)}
         </Menu>
     }
 }
 
-fn row(verbs: Verbs, id: TurnId, model: Model) -> AnyView {
+fn row(verbs: TurnCommands, id: TurnId, model: Model) -> AnyView {
     let name = all_words::model_name(&model);
     let label = said::retry_with_model(&format!("{name} {}", model.provider_name));
     let lock = model.lock;
@@ -69,8 +69,8 @@ fn row(verbs: Verbs, id: TurnId, model: Model) -> AnyView {
 
 /// To the list of the models: a page with a form without script, a dialog with it.
 #[component]
-pub fn RetryWith(id: TurnId, class: &'static str) -> impl IntoView {
-    let verbs = use_context::<Verbs>();
+pub fn RetryWithLink(id: TurnId, class: &'static str) -> impl IntoView {
+    let verbs = use_context::<TurnCommands>();
     let on_click = move |event: MouseEvent| {
         if let Some(verbs) = verbs {
             event.prevent_default();

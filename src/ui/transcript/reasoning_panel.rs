@@ -2,18 +2,18 @@
 
 use leptos::prelude::*;
 
+use super::auto_disclosure::{follow_growth, toggle_listener};
 use super::copy_button::CopyButton;
-use super::disclosed::{on_toggle, open_and_close};
-use super::places::{Place, in_places, places};
+use super::item_places::{ItemPlace, draw_places, group_into_places};
 use crate::browser::scroll;
-use crate::domain::segment::{Item, ReasoningBlock, Segment, thinking_text};
+use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, thinking_text};
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind, TurnStatus};
-use crate::ui::erased::{effect, live, rows, view};
+use crate::ui::erased::{effect, keyed_rows, live_view, view};
 use crate::ui::kit::Icon;
-use crate::ui::preferences::{Preferences, Setting};
-use crate::ui::standalone::standalone;
+use crate::ui::messages::transcript::{self as words, ReasoningInterruption};
+use crate::ui::preferences::{PreferenceSetting, Preferences};
+use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words::transcript::{self as words, CutOff};
 
 /// A native disclosure, so that it opens without script.
 #[component]
@@ -38,7 +38,7 @@ pub fn ReasoningPanel(
     });
     let is_hidden =
         Memo::new(move |_| !is_streaming.get() && block.with(|block| !block.has_text && block.tool_calls == 0));
-    live(move || {
+    live_view(move || {
         let turn = turn.clone();
         if is_hidden.get() {
             view! { <HiddenReasoning state turn block label/> }.into_any()
@@ -63,7 +63,7 @@ fn HiddenReasoning(
                 <span>{label}</span>
             </p>
             <p class="reasoning-note">{words::hidden_reasoning()}</p>
-            {rows(
+            {keyed_rows(
                 move || thinking_blocks(state, &turn, &block.get()),
                 |id| id.as_u128(),
                 |id| view! { <span hidden data-block-id=id.to_string() data-block-type="thinking"></span> },
@@ -84,13 +84,13 @@ fn Panel(
     let panel_id = format!("reasoning-{key}");
     let label_id = format!("reasoning-{key}-label");
     let body_id = format!("reasoning-{key}-body");
-    let stays_open = stays_open(block, is_streaming);
+    let stays_open = should_be_open(block, is_streaming);
     let open = RwSignal::new(stays_open.get_untracked());
-    open_and_close(state, key, panel_id.clone(), open, stays_open);
+    follow_growth(state, key, panel_id.clone(), open, stays_open);
     keep_end_in_view(state, turn.clone(), block, is_streaming, body_id.clone());
-    let on_toggle = on_toggle(state, key, panel_id.clone(), open);
+    let on_toggle = toggle_listener(state, key, panel_id.clone(), open);
     // Without script nobody would say that it has changed; the element itself does.
-    let is_live = standalone().is_none();
+    let is_live = standalone_context().is_none();
     let timer = {
         let turn = turn.clone();
         move || is_streaming.get().then(|| elapsed(state, &turn, block)).flatten().map(words::seconds)
@@ -101,15 +101,17 @@ fn Panel(
     let all = Memo::new({
         let turn = turn.clone();
         move |_| {
-            let members =
-                block.with(|block| block.members.iter().flat_map(|one| split(state, &turn, one)).collect::<Vec<_>>());
+            let members = block.with(|block| {
+                block.members.iter().flat_map(|one| split_segments(state, &turn, one)).collect::<Vec<_>>()
+            });
             let silent = |segment: &Segment| is_silent(state, &turn, segment);
-            places(members.into_iter().map(Item::Reply).collect(), silent)
+            group_into_places(members.into_iter().map(RenderedItem::Reply).collect(), silent)
         }
     });
     // What may still grow of a block is its end.
-    let newest =
-        Memo::new(move |_| is_streaming.get().then(|| all.with(|all| all.last().map(Place::newest))).flatten());
+    let newest = Memo::new(move |_| {
+        is_streaming.get().then(|| all.with(|all| all.last().map(ItemPlace::newest_block))).flatten()
+    });
     view! {
         <details
             id=panel_id
@@ -138,7 +140,7 @@ fn Panel(
                 aria-labelledby=label_id
                 tabindex=move || is_streaming.get().then_some("0")
             >
-                {in_places(state, turn, all, newest, None)}
+                {draw_places(state, turn, all, newest, None)}
                 {move || foot()}
             </div>
         </details>
@@ -146,9 +148,9 @@ fn Panel(
 }
 
 /// Whether the panel is to be open. What the reader chose in the settings goes before what the reply does.
-fn stays_open(block: Memo<ReasoningBlock>, is_streaming: Memo<bool>) -> Memo<bool> {
+fn should_be_open(block: Memo<ReasoningBlock>, is_streaming: Memo<bool>) -> Memo<bool> {
     let preferences = use_context::<RwSignal<Preferences>>().map(|chosen| chosen.get_untracked()).unwrap_or_default();
-    match preferences.get(Setting::Reasoning) {
+    match preferences.get(PreferenceSetting::Reasoning) {
         "open" => Memo::new(|_| true),
         "closed" => Memo::new(|_| false),
         "failure" => Memo::new(move |_| is_streaming.get() || block.with(|block| block.failed_tool_calls > 0)),
@@ -159,7 +161,7 @@ fn stays_open(block: Memo<ReasoningBlock>, is_streaming: Memo<bool>) -> Memo<boo
 /// What can be done with reasoning that is over.
 #[component]
 fn PanelFoot(state: ChatState, turn: TurnState, block: Memo<ReasoningBlock>) -> impl IntoView {
-    let raw = raw_of(state, &turn, &block.get_untracked());
+    let raw = raw_response_link(state, &turn, &block.get_untracked());
     let text = Callback::new(move |()| reasoning_text(state, &turn, &block.get_untracked()));
     let raw = raw.map(|address| {
         view! {
@@ -175,7 +177,7 @@ fn PanelFoot(state: ChatState, turn: TurnState, block: Memo<ReasoningBlock>) -> 
 }
 
 /// One segment a block: a block that joins the reasoning before it must not have that drawn again.
-fn split(state: ChatState, turn: &TurnState, segment: &Segment) -> Vec<Segment> {
+fn split_segments(state: ChatState, turn: &TurnState, segment: &Segment) -> Vec<Segment> {
     match segment {
         Segment::Think { blocks, .. } => {
             let one = |&at: &usize| Some(Segment::Think { key: id_at(state, turn, at)?, blocks: vec![at] });
@@ -214,20 +216,20 @@ fn keep_end_in_view(
         let newest = block.with(newest_block).and_then(|at| state.block_at(&turn, at));
         if let Some((turn, newest)) = newest {
             turn.with_block(newest.id, |_, _| ());
-            scroll::keep_end(&body_id);
+            scroll::keep_box_at_end(&body_id);
         }
     });
 }
 
 /// Whole seconds that the block has taken: what was measured, and what goes on now. Not how long a person was waited for.
 fn elapsed(state: ChatState, turn: &TurnState, block: Memo<ReasoningBlock>) -> Option<u64> {
-    let now = state.now()?;
+    let now = state.server_time()?;
     block.with(|block| {
         let places = block.members.iter().flat_map(|member| match member {
             Segment::Think { blocks, .. } => blocks.as_slice(),
             Segment::Tool { call: at, .. } | Segment::Text { block: at, .. } => std::slice::from_ref(at),
         });
-        let going_on = places.filter_map(|&at| state.read_at(turn, at, Block::goes_on_since)?.1);
+        let going_on = places.filter_map(|&at| state.read_at(turn, at, Block::running_since)?.1);
         let running: i64 = going_on.map(|since| (now - since).num_milliseconds().max(0)).sum();
         Some((block.duration_ms.unwrap_or(0) + running.unsigned_abs()) / 1000)
     })
@@ -247,11 +249,11 @@ fn id_at(state: ChatState, turn: &TurnState, at: usize) -> Option<BlockId> {
 
 /// The ids of the thinking blocks in it.
 fn thinking_blocks(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Vec<BlockId> {
-    thoughts(state, turn, block).into_iter().map(|block| block.id).collect()
+    thinking_block_contents(state, turn, block).into_iter().map(|block| block.id).collect()
 }
 
 /// The thinking blocks in it.
-fn thoughts(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Vec<Block> {
+fn thinking_block_contents(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Vec<Block> {
     let places = block.members.iter().flat_map(|member| match member {
         Segment::Think { blocks, .. } => blocks.clone(),
         _ => Vec::new(),
@@ -261,13 +263,13 @@ fn thoughts(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Vec<B
 
 /// All the reasoning in it, for copying.
 fn reasoning_text(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> String {
-    let blocks = thoughts(state, turn, block);
+    let blocks = thinking_block_contents(state, turn, block);
     let all: Vec<usize> = (0..blocks.len()).collect();
     thinking_text(&blocks, &all)
 }
 
 /// The page that shows what the provider sent for it; nothing where nobody knows that of it.
-fn raw_of(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Option<String> {
+fn raw_response_link(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Option<String> {
     let first = block.members.iter().find_map(|member| match member {
         Segment::Think { blocks, .. } => blocks.first().copied(),
         _ => None,
@@ -277,17 +279,17 @@ fn raw_of(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Option<
 }
 
 /// Why the block ended early, from how its turn ended.
-fn cut_off(block: &ReasoningBlock, turn: &TurnState) -> Option<CutOff> {
+fn cut_off(block: &ReasoningBlock, turn: &TurnState) -> Option<ReasoningInterruption> {
     if !block.was_cut_off {
         return None;
     }
     turn.with(|view| match (view.turn.status, view.turn.error.as_ref().map(|error| error.kind)) {
-        (TurnStatus::Error, Some(FailureKind::ServerRestarted)) => Some(CutOff::ServerRestarted),
+        (TurnStatus::Error, Some(FailureKind::ServerRestarted)) => Some(ReasoningInterruption::ServerRestarted),
         (
             TurnStatus::Error,
             Some(FailureKind::ProviderTruncated | FailureKind::ProviderStalled | FailureKind::ProviderUnreachable),
-        ) => Some(CutOff::ConnectionLost),
-        (TurnStatus::Error, _) => Some(CutOff::Failed),
-        _ => Some(CutOff::Stopped),
+        ) => Some(ReasoningInterruption::ConnectionLost),
+        (TurnStatus::Error, _) => Some(ReasoningInterruption::Failed),
+        _ => Some(ReasoningInterruption::Stopped),
     })
 }

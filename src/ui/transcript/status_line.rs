@@ -3,15 +3,15 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use super::posting::Posting;
-use crate::domain::turn::Attempt;
-use crate::domain::waiting::waits_for;
+use super::async_form::AsyncForm;
+use crate::domain::turn::RetryAttempt;
+use crate::domain::user_input_wait::pending_user_input;
 use crate::domain::{Block, BlockState, Content, Turn, TurnId, TurnStatus};
-use crate::ui::erased::{live, view};
-use crate::ui::state::{ChatState, Growing, TurnState};
-use crate::ui::words;
-use crate::ui::words::told::told;
-use crate::ui::words::transcript as said;
+use crate::ui::erased::{live_view, view};
+use crate::ui::messages;
+use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::transcript as said;
+use crate::ui::state::{ChatState, GrowingItem, TurnState};
 
 /// After this many seconds, the line says more.
 const NAMES_MODEL: u64 = 1;
@@ -20,15 +20,15 @@ const MAY_LEAVE: u64 = 30;
 
 /// What the reply is doing, when no block of it says so by itself.
 #[derive(Debug, Clone, PartialEq)]
-enum Waiting {
+enum WaitingFor {
     /// For the model: its name, behind how many blocks, and whether any of those showed something.
-    For {
+    Model {
         model: Option<String>,
         behind: usize,
         is_first: bool,
     },
-    ForPerson,
-    Retry(Attempt),
+    Person,
+    Retry(RetryAttempt),
 }
 
 /// The line; nothing while blocks grow or tools run, and nothing when the reply is over.
@@ -37,37 +37,37 @@ pub fn StatusLine(
     state: ChatState,
     turn: TurnState,
     /// What the reply is at, while it is being written.
-    growing: Memo<Option<Growing>>,
+    growing: Memo<Option<GrowingItem>>,
 ) -> impl IntoView {
     let waiting = Memo::new({
         let turn = turn.clone();
         move |_| turn.with(|view| waiting(&view.turn))
     });
-    let (id, posting) = (turn.id(), Posting::here());
+    let (id, posting) = (turn.id(), AsyncForm::from_context());
     // Reasoning that may go on says in its own label that the model thinks.
     let is_said_above = Memo::new(move |_| growing.get().is_some_and(|item| item.is_reasoning));
     // The last sign of life, and where nobody knows that, when this page saw that there was nothing new.
-    let quiet = Memo::new(move |before: Option<&(Option<Waiting>, Option<DateTime<Utc>>)>| {
+    let quiet = Memo::new(move |before: Option<&(Option<WaitingFor>, Option<DateTime<Utc>>)>| {
         let waiting = waiting.get();
         match before {
             Some((was, Some(since))) if *was == waiting => (waiting, Some(*since)),
             _ => {
-                let since = turn.with_untracked(|view| last_sign(&view.turn));
-                (waiting, since.or_else(|| state.now()))
+                let since = turn.with_untracked(|view| last_activity(&view.turn));
+                (waiting, since.or_else(|| state.server_time()))
             }
         }
     });
     // Seconds are on screen only: a screen reader is told by the announcer, at its own pace.
     let seconds = move || {
         let since = quiet.with(|(_, since)| *since)?;
-        state.now().map(|now| u64::try_from((now - since).num_seconds()).unwrap_or(0))
+        state.server_time().map(|now| u64::try_from((now - since).num_seconds()).unwrap_or(0))
     };
     let at_least = move |bound: u64| seconds().is_some_and(|seconds| seconds >= bound);
     let is_long = Memo::new(move |_| at_least(SAYS_WHAT_IS_KNOWN));
-    live(move || {
+    live_view(move || {
         let line = match waiting.get()? {
-            Waiting::For { .. } if is_said_above.get() && !is_long.get() => return None,
-            Waiting::For { model, is_first, .. } => {
+            WaitingFor::Model { .. } if is_said_above.get() && !is_long.get() => return None,
+            WaitingFor::Model { model, is_first, .. } => {
                 let name = move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!(" · {model}"));
                 let known = move || is_long.get().then(|| view! { <span>{said::waiting_for_first()}</span> });
                 view! {
@@ -81,10 +81,10 @@ pub fn StatusLine(
                 }
                 .into_any()
             }
-            Waiting::ForPerson => {
+            WaitingFor::Person => {
                 return Some(view! { <div class="status-line"><span>{said::waits_for_answer()}</span></div> });
             }
-            Waiting::Retry(attempt) => retry_line(state, id, attempt, posting),
+            WaitingFor::Retry(attempt) => retry_line(state, id, attempt, posting),
         };
         Some(view! {
             <div class="status-line">
@@ -96,11 +96,11 @@ pub fn StatusLine(
 }
 
 /// What an attempt that is repeated says: why, in how many seconds, and the way to stop.
-fn retry_line(state: ChatState, id: TurnId, attempt: Attempt, posting: Posting) -> AnyView {
+fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: AsyncForm) -> AnyView {
     let wait = attempt.wait_ms.div_ceil(1000);
     let began = StoredValue::new(None);
     let left = move || {
-        let now = state.now()?;
+        let now = state.server_time()?;
         began.update_value(|began| *began = began.or(Some(now)));
         let passed = began.get_value().map_or(0, |began| (now - began).num_seconds());
         Some(wait.saturating_sub(u64::try_from(passed).unwrap_or(0)))
@@ -115,13 +115,13 @@ fn retry_line(state: ChatState, id: TurnId, attempt: Attempt, posting: Posting) 
     };
     view! {
         <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
-        <span dir="auto">{told(&attempt.reason.message).into_owned()}</span>
+        <span dir="auto">{localize_server_message(&attempt.reason.message).into_owned()}</span>
         {(wait > 0).then(countdown)}
-        <form method="post" action="/forms/stop" class="inline-form no-print" on:submit=move |event| posting.send(event, || ())>
+        <form method="post" action="/forms/stop" class="inline-form no-print" on:submit=move |event| posting.submit(event, || ())>
             <input type="hidden" name="turn_id" value=id.to_string()/>
-            <button type="submit" class="button" aria-disabled=move || posting.busy()>{said::stop_waiting()}</button>
+            <button type="submit" class="button" aria-disabled=move || posting.aria_disabled()>{said::stop_waiting()}</button>
         </form>
-        {posting.problem()}
+        {posting.problem_view()}
     }
     .into_any()
 }
@@ -130,7 +130,7 @@ fn retry_line(state: ChatState, id: TurnId, attempt: Attempt, posting: Posting) 
 #[component]
 pub fn StoppedLine(turn: TurnState) -> impl IntoView {
     let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
-    live(move || is_stopped.get().then(|| view! { <p class="stopped-line">{said::stopped_by_you()}</p> }))
+    live_view(move || is_stopped.get().then(|| view! { <p class="stopped-line">{said::stopped_by_you()}</p> }))
 }
 
 /// A page without script does not grow by itself. Hidden by the style once it is hydrated.
@@ -139,22 +139,22 @@ pub fn RefreshLink(turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let chat = turn.with_untracked(|view| view.turn.chat_id);
     let is_running = Memo::new(move |_| turn.is_running());
-    live(move || {
+    live_view(move || {
         is_running.get().then(|| {
-            view! { <a class="turn-refresh" href=format!("/c/{chat}?at={id}#latest")>{words::refresh()}</a> }
+            view! { <a class="turn-refresh" href=format!("/c/{chat}?at={id}#latest")>{messages::refresh()}</a> }
         })
     })
 }
 
-fn waiting(turn: &Turn) -> Option<Waiting> {
+fn waiting(turn: &Turn) -> Option<WaitingFor> {
     if turn.status.is_terminal() {
         return None;
     }
-    if waits_for(turn).is_some() {
-        return Some(Waiting::ForPerson);
+    if pending_user_input(turn).is_some() {
+        return Some(WaitingFor::Person);
     }
     if let Some(attempt) = &turn.attempt {
-        return Some(Waiting::Retry(attempt.clone()));
+        return Some(WaitingFor::Retry(attempt.clone()));
     }
     let is_busy = turn.blocks.iter().any(|block| match &block.content {
         Content::ToolUse { status, .. } => block.state == BlockState::Open || status.is_open(),
@@ -168,7 +168,7 @@ fn waiting(turn: &Turn) -> Option<Waiting> {
         Content::ThinkingSignature { .. } => false,
         _ => true,
     };
-    (!is_busy).then(|| Waiting::For {
+    (!is_busy).then(|| WaitingFor::Model {
         model: turn.model_used.clone(),
         behind: turn.blocks.len(),
         is_first: !turn.blocks.iter().any(showed),
@@ -176,6 +176,6 @@ fn waiting(turn: &Turn) -> Option<Waiting> {
 }
 
 /// When the last sign of the model or of its tools came, where that is known.
-fn last_sign(turn: &Turn) -> Option<DateTime<Utc>> {
+fn last_activity(turn: &Turn) -> Option<DateTime<Utc>> {
     turn.blocks.last().map_or(Some(turn.created_at), Block::ended_at)
 }

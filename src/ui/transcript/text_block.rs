@@ -4,14 +4,14 @@ use leptos::prelude::*;
 
 use crate::api::view::BlockMarkup;
 use crate::browser::document;
-use crate::domain::sources::{self, Sources};
+use crate::domain::sources::{self, ReplySources};
 use crate::domain::{Block, BlockId, BlockState, Content, TurnId, language};
-use crate::ui::drawn::hidden_badge;
 use crate::ui::erased::view;
 use crate::ui::markdown::view::MarkdownText;
-use crate::ui::markdown::{self, AskingLinks, Cite, Part, Plain, Streaming};
-use crate::ui::standalone::standalone;
+use crate::ui::markdown::{self, ConfirmingLinks, InlineCitation, MarkupPart, PlainEnricher, StreamingMarkdown};
+use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
+use crate::ui::tool_rendering::hidden_badge;
 
 /// What a drawn mark has in it.
 const MARK: &str = "<sup class=\"md-cite\">";
@@ -20,19 +20,19 @@ const MARK: &str = "<sup class=\"md-cite\">";
 #[component]
 pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl IntoView {
     let known_hosts = state.known_hosts();
-    let streaming = StoredValue::new(None::<Streaming>);
+    let streaming = StoredValue::new(None::<StreamingMarkdown>);
     let (of_state, of_language) = (turn.clone(), turn.clone());
     let (id, of_sources) = (turn.id(), turn.clone());
-    let is_fresh = document::has_settled() && turn.is_first_sight(block);
-    let sources = Memo::new(move |_| of_sources.with(|view| sources::of_blocks(&view.turn.blocks)));
+    let is_fresh = document::is_hydrated() && turn.is_first_render(block);
+    let sources = Memo::new(move |_| of_sources.with(|view| sources::collect_sources(&view.turn.blocks)));
     let kind = turn.with_untracked(|view| {
         view.turn.blocks.iter().find(|b| b.id == block).map(|b| b.content.block_type().to_owned())
     });
     let parts = Memo::new(move |_| {
         let sources = sources.get();
         let draw = |block: &Block, markup: Option<&BlockMarkup>| {
-            let draw = |streaming: &mut Option<Streaming>| {
-                let mut parts = draw(block, markup, &sources, id, streaming);
+            let draw = |streaming: &mut Option<StreamingMarkdown>| {
+                let mut parts = draw_parts(block, markup, &sources, id, streaming);
                 parts.extend(text_of(block).and_then(|text| hidden_badge(text, block.state == BlockState::Open)));
                 parts
             };
@@ -41,13 +41,13 @@ pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl Into
         turn.with_block(block, draw).unwrap_or_default()
     });
     // A page that stands alone has no server that could ask.
-    let parts = if standalone().is_some() {
+    let parts = if standalone_context().is_some() {
         parts
     } else {
-        let asking = StoredValue::new(AskingLinks::new(id));
+        let asking = StoredValue::new(ConfirmingLinks::new(id));
         Memo::new(move |_| {
             let draw =
-                |asking: &mut AskingLinks| parts.with(|parts| known_hosts.with(|known| asking.draw(parts, known)));
+                |asking: &mut ConfirmingLinks| parts.with(|parts| known_hosts.with(|known| asking.draw(parts, known)));
             asking.try_update_value(draw).unwrap_or_default()
         })
     };
@@ -79,31 +79,36 @@ fn text_of(block: &Block) -> Option<&str> {
 
 fn language_of(block: &Block) -> Option<&'static str> {
     let text = text_of(block)?;
-    if block.state == BlockState::Open { language::so_far(text) } else { language::of(text) }
+    if block.state == BlockState::Open { language::detect_while_streaming(text) } else { language::detect(text) }
 }
 
 /// A part as a page has it: without buttons on one that stands alone.
-fn still(part: Part) -> Part {
-    if standalone().is_some() { markdown::without_buttons(&part) } else { part }
+fn without_standalone_buttons(part: MarkupPart) -> MarkupPart {
+    if standalone_context().is_some() { markdown::without_buttons(&part) } else { part }
 }
 
 /// The parts of a block as it is now.
-fn draw(
+fn draw_parts(
     block: &Block,
     markup: Option<&BlockMarkup>,
-    sources: &Sources,
+    sources: &ReplySources,
     turn: TurnId,
-    streaming: &mut Option<Streaming>,
-) -> Vec<Part> {
+    streaming: &mut Option<StreamingMarkdown>,
+) -> Vec<MarkupPart> {
     let Some(text) = text_of(block) else { return Vec::new() };
     if block.state != BlockState::Open {
         *streaming = None;
-        let cites = Cite::of(sources, turn, block.id, text);
+        let cites = InlineCitation::marks_in_block(sources, turn, block.id, text);
         // The server may have drawn it before it knew the sources.
         let has_marks = |markup: &&BlockMarkup| cites.is_empty() || markup.parts.iter().any(|part| part.contains(MARK));
         return match markup.filter(has_marks) {
-            Some(markup) => markup.parts.iter().cloned().map(Part::received).map(still).collect(),
-            None => markdown::render_with(text, &cites, &Plain).into_iter().map(still).collect(),
+            Some(markup) => {
+                markup.parts.iter().cloned().map(MarkupPart::from_server).map(without_standalone_buttons).collect()
+            }
+            None => markdown::render_with(text, &cites, &PlainEnricher)
+                .into_iter()
+                .map(without_standalone_buttons)
+                .collect(),
         };
     }
     let grown = streaming.take().filter(|grown| text.starts_with(grown.text()));

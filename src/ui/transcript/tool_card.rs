@@ -3,23 +3,23 @@
 
 use leptos::prelude::*;
 
-use super::posting::Posting;
+use super::async_form::AsyncForm;
 use crate::browser::focus;
 use crate::domain::{BlockId, Content};
-use crate::ui::drawn;
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::locale::colon;
-use crate::ui::markdown::Part;
+use crate::ui::markdown::MarkupPart;
 use crate::ui::markdown::view::MarkdownText;
-use crate::ui::standalone::standalone;
+use crate::ui::messages::transcript as words;
+use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words::transcript as words;
+use crate::ui::tool_rendering;
 
 mod call;
 
-pub use call::status;
-use call::{Call, Looks};
+pub use call::tool_status;
+use call::{CardSummary, ShownCall};
 
 /// The card of one call.
 #[component]
@@ -31,23 +31,24 @@ pub fn ToolCard(
     is_compact: bool,
 ) -> impl IntoView {
     let turn_id = turn.id();
-    let call = Memo::new(move |_| Call::find(&turn, block));
-    let looks = Memo::new(move |_| call.with(|call| call.as_ref().map(Call::looks)));
+    let call = Memo::new(move |_| ShownCall::find(&turn, block));
+    let looks = Memo::new(move |_| call.with(|call| call.as_ref().map(ShownCall::summary)));
     let parts = Memo::new(move |_| {
         call.with(|call| {
             let Some(call) = call else { return Vec::new() };
             let result = call.result.as_ref();
             let result = result.filter(|block| matches!(block.content, Content::ToolResult { .. }));
-            let result = result.map(|block| drawn::result(block, turn_id, call.failed()));
-            let parts = [drawn::arguments(&call.call)].into_iter().chain(drawn::tail(&call.tail()));
-            parts.chain(result).collect::<Vec<Part>>()
+            let result = result.map(|block| tool_rendering::result(block, turn_id, call.has_failed()));
+            let parts =
+                [tool_rendering::arguments(&call.call)].into_iter().chain(tool_rendering::tail(&call.log_tail()));
+            parts.chain(result).collect::<Vec<MarkupPart>>()
         })
     });
     let has_no_result = Memo::new(move |_| {
         call.with(|call| call.as_ref().is_some_and(|call| call.result.is_none() && !call.is_open()))
     });
-    let reason = Memo::new(move |_| call.with(|call| call.as_ref().and_then(Call::reason)));
-    let is_open = standalone().is_some_and(|page| page.opens_tools());
+    let reason = Memo::new(move |_| call.with(|call| call.as_ref().and_then(ShownCall::decline_reason)));
+    let is_open = standalone_context().is_some_and(|page| page.opens_tools());
     let heading_id = format!("tool-{block}");
     let labelled_by = heading_id.clone();
     let declined = move || {
@@ -66,8 +67,8 @@ pub fn ToolCard(
             aria-labelledby=labelled_by
         >
             <ToolHeader state call looks block heading_id/>
-            {live(declined)}
-            <WhileItRuns call turn=turn_id block/>
+            {live_view(declined)}
+            <RunningCallProgress call turn=turn_id block/>
             <details class="tool-details" open=is_open>
                 <summary role="button">
                     <span class="quiet">{words::arguments_and_result()}</span>
@@ -86,26 +87,26 @@ pub fn ToolCard(
 #[component]
 fn ToolHeader(
     state: ChatState,
-    call: Memo<Option<Call>>,
-    looks: Memo<Option<Looks>>,
+    call: Memo<Option<ShownCall>>,
+    looks: Memo<Option<CardSummary>>,
     block: BlockId,
     heading_id: String,
 ) -> impl IntoView {
-    let name = Memo::new(move |_| call.with(|call| call.as_ref().map(Call::name)).unwrap_or_default());
+    let name = Memo::new(move |_| call.with(|call| call.as_ref().map(ShownCall::name)).unwrap_or_default());
     let gist = Memo::new(move |_| {
         call.with(|call| {
             let call = call.as_ref()?;
-            words::tool_gist(&call.call, call.result.as_ref(), call.failed())
+            words::tool_gist(&call.call, call.result.as_ref(), call.has_failed())
         })
     });
     let timer = move || {
-        let since = call.with(|call| call.as_ref()?.call.goes_on_since())?;
-        let seconds = u64::try_from((state.now()? - since).num_seconds()).unwrap_or(0);
+        let since = call.with(|call| call.as_ref()?.call.running_since())?;
+        let seconds = u64::try_from((state.server_time()? - since).num_seconds()).unwrap_or(0);
         Some(words::seconds(seconds))
     };
-    let took = move || call.with(|call| call.as_ref().and_then(Call::duration_ms)).map(words::took);
-    let is_by_provider = Memo::new(move |_| call.with(|call| call.as_ref().is_some_and(Call::is_by_provider)));
-    let state_word = move || looks.get().map(|looks| looks.word);
+    let took = move || call.with(|call| call.as_ref().and_then(ShownCall::duration_ms)).map(words::measured_time);
+    let is_by_provider = Memo::new(move |_| call.with(|call| call.as_ref().is_some_and(ShownCall::is_by_provider)));
+    let state_word = move || looks.get().map(|looks| looks.status_text);
     let icon = move || view! { <Icon name=looks.get().map_or("tool", |looks| looks.icon)/> };
     let server = move || name.get().1.map(|server| view! { <bdi class="tool-server">{server}</bdi> });
     let review = move || {
@@ -124,21 +125,21 @@ fn ToolHeader(
                 <span class="timer" aria-hidden="true">{move || timer()}</span>
                 <span class="tool-took">{move || took()}</span>
             </span>
-            {live(review)}
+            {live_view(review)}
         </header>
     }
 }
 
 /// The button is gone or goes: whoever pressed it stays at the card.
-fn stopped(block: BlockId) {
-    if focus::is_free() || focus::is_within(".tool-live") {
-        focus::quietly_on(&format!(".tool[data-block-id=\"{block}\"] summary"));
+fn focus_card(block: BlockId) {
+    if focus::is_unfocused() || focus::is_within(".tool-live") {
+        focus::focus_first_without_scroll(&format!(".tool[data-block-id=\"{block}\"] summary"));
     }
 }
 
 /// While it runs: how far it is, and the way to stop it alone.
 #[component]
-fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
+fn RunningCallProgress(call: Memo<Option<ShownCall>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
     let progress = Memo::new(move |_| {
         call.with(|call| {
             call.as_ref().filter(|call| call.is_running()).map(|call| (call.progress(), call.is_by_provider()))
@@ -149,8 +150,8 @@ fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Blo
     let has_percent = Memo::new(move |_| percent().is_some());
     let is_running = Memo::new(move |_| progress.with(Option::is_some));
     let can_stop = Memo::new(move |_| progress.with(|running| matches!(running, Some((_, false)))));
-    let posting = Posting::here();
-    live(move || {
+    let posting = AsyncForm::from_context();
+    live_view(move || {
         is_running.get().then(|| {
             let stop = move || {
                 can_stop.get().then(|| {
@@ -159,11 +160,11 @@ fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Blo
                             method="post"
                             action="/forms/call-stop"
                             class="tool-stop-form no-print"
-                            on:submit=move |event| posting.send(event, move || stopped(block))
+                            on:submit=move |event| posting.submit(event, move || focus_card(block))
                         >
                             <input type="hidden" name="turn" value=turn.to_string()/>
                             <input type="hidden" name="block" value=block.to_string()/>
-                            <button type="submit" class="button bare tool-stop" aria-disabled=move || posting.busy()>
+                            <button type="submit" class="button bare tool-stop" aria-disabled=move || posting.aria_disabled()>
                                 <Icon name="stop"/>
                                 {words::stop_tool()}
                             </button>
@@ -177,10 +178,10 @@ fn WhileItRuns(call: Memo<Option<Call>>, turn: crate::domain::TurnId, block: Blo
             };
             view! {
                 <div class="tool-live">
-                    {live(bar)}
+                    {live_view(bar)}
                     <span class="tool-progress" dir="auto">{move || line()}</span>
-                    {live(stop)}
-                    {posting.problem()}
+                    {live_view(stop)}
+                    {posting.problem_view()}
                 </div>
             }
         })

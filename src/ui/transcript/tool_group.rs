@@ -2,17 +2,17 @@
 
 use leptos::prelude::*;
 
-use super::disclosed::{on_toggle, open_and_close};
+use super::auto_disclosure::{follow_growth, toggle_listener};
 use super::segment_view::SegmentBody;
-use super::tool_card::status;
+use super::tool_card::tool_status;
 use crate::domain::block::{BlockState, ToolStatus};
-use crate::domain::segment::{Segment, tool_failed};
+use crate::domain::segment::{Segment, is_tool_failed};
 use crate::domain::{BlockId, limits};
-use crate::ui::erased::{rows, view};
+use crate::ui::erased::{keyed_rows, view};
 use crate::ui::kit::Icon;
-use crate::ui::standalone::{Standalone, standalone};
+use crate::ui::messages::transcript::{self as words, ToolCallCounts};
+use crate::ui::standalone::{StandaloneContext, standalone_context};
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words::transcript::{self as words, Calls};
 
 /// The cards of calls with nothing between them. One alone has no heading, but is drawn in the same place, so that a
 /// second one moves nothing.
@@ -29,7 +29,7 @@ pub fn ToolGroup(
 ) -> impl IntoView {
     let calls = Memo::new({
         let turn = turn.clone();
-        move |_| members.with(|members| count(state, &turn, members))
+        move |_| members.with(|members| count_calls(state, &turn, members))
     });
     let is_busy = Memo::new(move |_| {
         // Between the steps of the model too: the next call may join.
@@ -37,15 +37,15 @@ pub fn ToolGroup(
         let is_last = last.is_some() && newest.get() == last;
         is_last || calls.with(|calls| calls.asking + calls.running + calls.waiting > 0)
     });
-    let page = standalone();
-    let is_full = page.as_ref().is_some_and(Standalone::opens_tools);
+    let page = standalone_context();
+    let is_full = page.as_ref().is_some_and(StandaloneContext::opens_tools);
     let stays_open =
         Memo::new(move |_| is_full || is_busy.get() || calls.with(|calls| calls.all <= limits::TOOLS_IN_A_ROW));
     let panel_id = format!("tools-{key}");
     let label_id = format!("tools-{key}-label");
     let open = RwSignal::new(stays_open.get_untracked());
-    open_and_close(state, key, panel_id.clone(), open, stays_open);
-    let on_toggle = on_toggle(state, key, panel_id.clone(), open);
+    follow_growth(state, key, panel_id.clone(), open, stays_open);
+    let on_toggle = toggle_listener(state, key, panel_id.clone(), open);
     view! {
         <details
             id=panel_id
@@ -65,7 +65,7 @@ pub fn ToolGroup(
                 <Icon name="chevron-right"/>
             </summary>
             <div class="tool-group-body">
-                {rows(
+                {keyed_rows(
                     move || members.get(),
                     |segment| segment.key().as_u128(),
                     move |segment| view! { <SegmentBody state turn=turn.clone() segment is_compact/> },
@@ -76,19 +76,19 @@ pub fn ToolGroup(
 }
 
 /// How many calls there are and how far they are.
-fn count(state: ChatState, turn: &TurnState, members: &[Segment]) -> Calls {
-    let mut calls = Calls::default();
+fn count_calls(state: ChatState, turn: &TurnState, members: &[Segment]) -> ToolCallCounts {
+    let mut calls = ToolCallCounts::default();
     for member in members {
         let Segment::Tool { call, result, .. } = member else { continue };
         calls.all += 1;
         let Some((of, block)) = state.block_at(turn, *call) else { continue };
         let result = result.and_then(|at| state.block_at(turn, at)).map(|(_, block)| block);
         // Read through the block, so that this is counted again when it changes.
-        of.with_block(block.id, |block, _| match status(block) {
+        of.with_block(block.id, |block, _| match tool_status(block) {
             Some(ToolStatus::AwaitingApproval) => calls.asking += 1,
             Some(ToolStatus::Running) => calls.running += 1,
             Some(ToolStatus::Pending) if block.state != BlockState::Aborted => calls.waiting += 1,
-            _ if tool_failed(block, result.as_ref()) => calls.failed += 1,
+            _ if is_tool_failed(block, result.as_ref()) => calls.failed += 1,
             Some(ToolStatus::Done) => {}
             Some(ToolStatus::Denied) => calls.declined += 1,
             Some(ToolStatus::Cancelled) => calls.stopped += 1,

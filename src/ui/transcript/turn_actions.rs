@@ -6,21 +6,21 @@ use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
 use super::edit_link::EditLink;
-use super::other_models::OtherModels;
+use super::other_models::RetryModelMenu;
 use super::turn_heading::{TurnTime, article_id};
 use super::turn_menu::{MessageMenu, ReplyMenu};
-use super::versions::Versions;
+use super::versions::VersionSwitcher;
 use crate::browser::scroll;
 use crate::domain::attachment::is_reference;
 use crate::domain::{ChatId, Content, Role, TurnId, TurnStatus};
-use crate::ui::erased::{live, view};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::kit::link::click_by_space;
-use crate::ui::standalone::{standalone, version};
+use crate::ui::messages;
+use crate::ui::messages::transcript as said;
+use crate::ui::messages::usage;
+use crate::ui::standalone::{standalone_context, version_label};
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words;
-use crate::ui::words::spent;
-use crate::ui::words::transcript as said;
 
 /// The actions of a user's turn. Where the path ends with it, its replies are deleted, and it is tried again.
 #[component]
@@ -31,28 +31,28 @@ pub fn UserActions(
     is_leaf: Memo<bool>,
     on_retry: Callback<TurnId>,
 ) -> impl IntoView {
-    if standalone().is_some() {
-        return standing_still(&turn, view! { <span class="meta"><TurnTime at/></span> });
+    if standalone_context().is_some() {
+        return static_actions(&turn, view! { <span class="meta"><TurnTime at/></span> });
     }
     let of_text = turn.clone();
     let text = Callback::new(move |()| of_text.with_untracked(|view| view.turn.content_text()));
     let edit = turn.with_untracked(|view| view.turn.role == Role::User);
     let id = turn.id();
     let of_copy = turn.clone();
-    let source = Callback::new(move |()| with_sources(id, &of_copy));
+    let source = Callback::new(move |()| markdown_with_sources_link(id, &of_copy));
     let of_retry = turn.clone();
     let retry = move || {
         (edit && is_leaf.get()).then(|| {
             view! {
                 <RetryForm turn=of_retry.clone() on_retry is_wordy=true/>
-                <OtherModels turn=of_retry.clone()/>
+                <RetryModelMenu turn=of_retry.clone()/>
             }
         })
     };
     view! {
         <div class="actions">
-            {live(retry)}
-            <Versions state turn=turn.clone()/>
+            {live_view(retry)}
+            <VersionSwitcher state turn=turn.clone()/>
             {edit.then(|| view! { <EditLink id class="button bare" is_wordy=false/> })}
             <CopyButton name=said::copy_message() text source/>
             <MessageMenu turn/>
@@ -64,8 +64,8 @@ pub fn UserActions(
 /// The actions of a reply, and what it took. A failed reply offers "Try again" in its error instead.
 #[component]
 pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
-    if standalone().is_some() {
-        return standing_still(&turn, view! { <ReplyMeta turn=turn.clone()/> });
+    if standalone_context().is_some() {
+        return static_actions(&turn, view! { <ReplyMeta turn=turn.clone()/> });
     }
     let status = Memo::new({
         let turn = turn.clone();
@@ -82,7 +82,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         let text = Callback::new(move |()| turn.with_untracked(|view| view.turn.content_text()));
         let source = Callback::new(move |()| {
             let message = of_sources.with_untracked(|view| view.turn.prev_turn_id)?;
-            with_sources(of_sources.id(), &state.find(message)?)
+            markdown_with_sources_link(of_sources.id(), &state.find(message)?)
         });
         has_text.get().then(|| view! { <CopyButton name=said::copy_reply() text source/> })
     };
@@ -93,7 +93,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         (answers && matches!(status.get(), TurnStatus::Complete | TurnStatus::Cancelled)).then(|| {
             view! {
                 <RetryForm turn=of_retry.clone() on_retry is_wordy=false/>
-                <OtherModels turn=of_retry.clone()/>
+                <RetryModelMenu turn=of_retry.clone()/>
             }
         })
     };
@@ -101,7 +101,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
     let branch = move || status.get().is_terminal().then(|| view! { <BranchLink id chat/> });
     view! {
         <div class="actions">
-            <Versions state turn=turn.clone()/>
+            <VersionSwitcher state turn=turn.clone()/>
             {move || of_copy()}
             {move || retry()}
             {move || branch()}
@@ -112,8 +112,8 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
 }
 
 /// Where nothing can be done: which version it is, and what it took.
-fn standing_still(turn: &TurnState, meta: AnyView) -> AnyView {
-    let version = turn.with_untracked(|view| version(&view.siblings, view.turn.id));
+fn static_actions(turn: &TurnState, meta: AnyView) -> AnyView {
+    let version = turn.with_untracked(|view| version_label(&view.siblings, view.turn.id));
     view! {
         <div class="actions">
             {version.map(|version| view! { <span class="version-number">{version}</span> })}
@@ -124,7 +124,7 @@ fn standing_still(turn: &TurnState, meta: AnyView) -> AnyView {
 
 /// Where a turn is as Markdown with the texts that its message quotes, which are not in the page; nothing where it quotes
 /// none.
-fn with_sources(id: TurnId, message: &TurnState) -> Option<String> {
+fn markdown_with_sources_link(id: TurnId, message: &TurnState) -> Option<String> {
     let names_any = message.with_untracked(|view| view.turn.blocks.iter().any(|block| is_attached(&block.content)));
     names_any.then(|| format!("/api/turns/{id}/markdown"))
 }
@@ -145,7 +145,7 @@ fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
             aria-label=said::branch()
             title=said::branch()
             data-noscroll=""
-            on:click=move |_| scroll::hold(&article_id(id))
+            on:click=move |_| scroll::anchor_element(&article_id(id))
             on:keydown=click_by_space
         >
             <Icon name="branch"/>
@@ -179,14 +179,14 @@ pub fn RetryForm(
     };
     // The same press of the same button makes the same version, however often it arrives.
     let request_id = move || turn.with(|view| view.retry_id.clone());
-    let label = (!is_wordy).then_some(words::retry());
+    let label = (!is_wordy).then_some(messages::retry());
     view! {
         <form method="post" action="/forms/retry" class="inline-form" on:submit=on_submit>
             <input type="hidden" name="turn_id" value=id.to_string()/>
             <input type="hidden" name="client_request_id" value=move || request_id()/>
             <button type="submit" data-verb="retry" class=if is_wordy { "button" } else { "button bare" } aria-label=label title=label>
                 <Icon name="retry"/>
-                {is_wordy.then_some(words::retry())}
+                {is_wordy.then_some(messages::retry())}
             </button>
         </form>
     }
@@ -208,19 +208,19 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
             Some((turn.model_used.clone(), (turn.usage, turn.cost), took, turn.created_at))
         })
     });
-    live(move || {
+    live_view(move || {
         let (model, (usage, cost), took, at) = meta.get()?;
-        let tokens = spent::in_and_out(&usage);
-        let cost = cost.map(|cost| view! { <span class="meta-part">{spent::cost(cost)}</span> });
+        let tokens = usage::in_and_out(&usage);
+        let cost = cost.map(|cost| view! { <span class="meta-part">{usage::cost(cost)}</span> });
         let all = usage.is_known().then(|| said::usage(&usage));
         Some(view! {
             <span class="meta">
-                {model.map(|model| view! { <bdi class="meta-model">{words::called(&model).to_owned()}</bdi> })}
+                {model.map(|model| view! { <bdi class="meta-model">{messages::model_name_or_unknown(&model).to_owned()}</bdi> })}
                 {tokens.map(|tokens| view! {
                     <span class="meta-part" title=all>{tokens}</span>
                     {cost}
                 })}
-                {took.map(|ms| view! { <span class="meta-part">{said::took(ms)}</span> })}
+                {took.map(|ms| view! { <span class="meta-part">{said::measured_time(ms)}</span> })}
                 <span class="meta-part"><TurnTime at/></span>
             </span>
         })

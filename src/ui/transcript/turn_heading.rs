@@ -38,7 +38,7 @@ pub fn TurnTime(at: DateTime<Utc>) -> impl IntoView {
     let minutes = machine.get(..16).unwrap_or(&machine).replace('T', " ");
     let words = RwSignal::new(format!("{minutes} UTC"));
     effect(move || {
-        if let Some(local) = clock::local(at) {
+        if let Some(local) = clock::format_local_time(at) {
             words.set(local);
         }
     });
@@ -51,7 +51,7 @@ pub fn article_id(turn: TurnId) -> String {
 }
 
 /// The turn whose article has this id.
-pub fn turn_of(article_id: &str) -> Option<TurnId> {
+pub fn turn_of_article(article_id: &str) -> Option<TurnId> {
     article_id.strip_prefix("turn-")?.parse().ok()
 }
 
@@ -62,5 +62,5 @@ pub fn heading_id(turn: TurnId) -> String {
 
 /// Gives the focus to a turn, without moving the page.
 pub fn focus_on_turn(turn: TurnId) {
-    focus::quietly_on(&format!("#{}", heading_id(turn)));
+    focus::focus_first_without_scroll(&format!("#{}", heading_id(turn)));
 }

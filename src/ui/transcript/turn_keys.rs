@@ -4,17 +4,17 @@
 use leptos::ev::KeyboardEvent;
 
 use crate::browser::focus;
-use crate::ui::keymap::{self, Command, Press, Scope};
+use crate::ui::keymap::{self, KeyCommand, KeyPress, KeyScope};
 
 /// What a command presses within the turn that has the focus. `None` for one that does something else.
-fn pressed(command: Command) -> Option<&'static str> {
+fn pressed_selector(command: KeyCommand) -> Option<&'static str> {
     Some(match command {
-        Command::VersionBefore => "[data-version=previous]",
-        Command::NextVersion => "[data-version=next]",
-        Command::Edit => "[data-verb=edit]",
-        Command::Retry => "[data-verb=retry]",
-        Command::Branch => "[data-verb=branch]",
-        Command::Copy => ".actions > [data-verb=copy]",
+        KeyCommand::VersionBefore => "[data-version=previous]",
+        KeyCommand::NextVersion => "[data-version=next]",
+        KeyCommand::Edit => "[data-verb=edit]",
+        KeyCommand::Retry => "[data-verb=retry]",
+        KeyCommand::Branch => "[data-verb=branch]",
+        KeyCommand::Copy => ".actions > [data-verb=copy]",
         _ => return None,
     })
 }
@@ -25,18 +25,19 @@ pub fn on_keydown(event: &KeyboardEvent) {
         return;
     }
     let key = event.key();
-    let neighbour = |turns| focus::neighbour("[data-turn-id]", "h3", turns);
-    let is_done = match keymap::asked(Scope::Turn, Press::of(event, &key), focus::is_in_text()) {
-        Some(Command::TurnBefore) => neighbour(-1),
-        Some(Command::NextTurn) => neighbour(1),
-        // All that is closed, or all where nothing is.
-        Some(Command::Reasoning) => {
-            let press = |what| focus::press_all_within("[data-turn-id]", what);
-            press("details.reasoning:not([open]) > summary") || press("details.reasoning > summary")
-        }
-        Some(command) => pressed(command).is_some_and(|what| focus::press_within("[data-turn-id]", what)),
-        None => false,
-    };
+    let neighbour = |turns| focus::focus_neighbour("[data-turn-id]", "h3", turns);
+    let is_done =
+        match keymap::command_on_page(KeyScope::Turn, KeyPress::from_event(event, &key), focus::is_in_text_field()) {
+            Some(KeyCommand::TurnBefore) => neighbour(-1),
+            Some(KeyCommand::NextTurn) => neighbour(1),
+            // All that is closed, or all where nothing is.
+            Some(KeyCommand::Reasoning) => {
+                let press = |what| focus::press_all_within("[data-turn-id]", what);
+                press("details.reasoning:not([open]) > summary") || press("details.reasoning > summary")
+            }
+            Some(command) => pressed_selector(command).is_some_and(|what| focus::press_within("[data-turn-id]", what)),
+            None => false,
+        };
     if is_done {
         event.prevent_default();
     }

@@ -5,17 +5,17 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::copy_button::CopyButton;
-use super::delete_row::{Below, DeleteRow};
+use super::delete_row::{DeleteRow, DeletionCount};
 use super::edit_link::EditLink;
-use super::quoting::QuoteRow;
-use super::verbs::Verbs;
+use super::quote_button::QuoteRow;
+use super::turn_commands::TurnCommands;
 use crate::browser::{clipboard, dialog};
 use crate::domain::{ChatId, Content, Turn, TurnId};
-use crate::ui::erased::{live, view};
-use crate::ui::kit::link::opens_here;
+use crate::ui::erased::{live_view, view};
+use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::kit::{Icon, Menu};
+use crate::ui::messages::{self as all_words, transcript as words};
 use crate::ui::state::TurnState;
-use crate::ui::words::{self as all_words, transcript as words};
 
 /// The menu of a person's turn.
 #[component]
@@ -39,7 +39,7 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     });
     let of_plain = turn.clone();
     let plain = Callback::new(move |()| {
-        let shown = clipboard::shown_text(&format!("#turn-{id} .reply [data-block-type=text]"));
+        let shown = clipboard::visible_text(&format!("#turn-{id} .reply [data-block-type=text]"));
         shown.unwrap_or_else(|| of_plain.with_untracked(|view| view.turn.content_text()))
     });
     let (can_edit, chat) = turn.with_untracked(|view| (view.turn.prev_turn_id.is_some(), view.turn.chat_id));
@@ -58,15 +58,15 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
     let of_all = turn.clone();
     let all = move || {
         let turn = of_all.clone();
-        let text = Callback::new(move |()| turn.with_untracked(|view| with_reasoning(&view.turn)));
+        let text = Callback::new(move |()| turn.with_untracked(|view| markdown_with_reasoning(&view.turn)));
         has_reasoning.get().then(|| view! { <CopyButton name=words::copy_with_reasoning() text in_menu=true/> })
     };
     view! {
         <TurnMenu id>
-            {live(verbs)}
+            {live_view(verbs)}
             <QuoteRow turn=turn.clone()/>
             <CopyButton name=words::copy_plain() text=plain in_menu=true/>
-            {live(all)}
+            {live_view(all)}
             <a class="menu-row" href=format!("/turns/{id}/sent") rel="external">
                 <Icon name="file"/>
                 {words::what_was_sent()}
@@ -79,11 +79,11 @@ pub fn ReplyMenu(turn: TurnState) -> impl IntoView {
 /// The button and its panel.
 #[component]
 fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
-    let below = Below::new(id);
+    let below = DeletionCount::new(id);
     // Not when it closes: the turn may be deleted by then.
     let on_toggle = move |()| {
         if dialog::is_any_open() {
-            below.ask();
+            below.load();
         }
     };
     view! {
@@ -97,7 +97,7 @@ fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
 /// The path up to here as a chat of its own, to which the browser goes: a form with and without script.
 #[component]
 pub fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
-    let request = use_context::<Verbs>().map(|verbs| verbs.form_request_id.get_value());
+    let request = use_context::<TurnCommands>().map(|verbs| verbs.form_request_id.get_value());
     view! {
         <form method="post" action="/forms/copy" class="menu-form">
             <input type="hidden" name="chat_id" value=chat.to_string()/>
@@ -115,14 +115,14 @@ pub fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
 fn LinkRow(turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let address = turn.with_untracked(|view| format!("/c/{}?at={id}", view.turn.chat_id));
-    let verbs = use_context::<Verbs>();
+    let verbs = use_context::<TurnCommands>();
     let of_copy = address.clone();
     let on_click = move |event: MouseEvent| {
-        if !opens_here(&event) {
+        if !is_same_tab_click(&event) {
             return;
         }
         dialog::close_popovers();
-        clipboard::copy_address(&of_copy, move |copied| {
+        clipboard::copy_page_address(&of_copy, move |copied| {
             if let Some(verbs) = verbs {
                 verbs.say(if copied { all_words::copied() } else { words::copy_failed() });
             }
@@ -141,7 +141,7 @@ fn is_reasoning(block: &crate::domain::Block) -> bool {
 }
 
 /// A reply's reasoning and text as markdown, in their order; reasoning is quoted.
-fn with_reasoning(turn: &Turn) -> String {
+fn markdown_with_reasoning(turn: &Turn) -> String {
     let parts = turn.blocks.iter().filter_map(|block| match &block.content {
         Content::Thinking { thinking, .. } if !thinking.trim().is_empty() => {
             Some(thinking.trim().lines().map(|line| format!("> {line}")).collect::<Vec<_>>().join("\n"))
@@ -155,10 +155,10 @@ fn with_reasoning(turn: &Turn) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::sample::reply;
+    use crate::domain::fixtures::reply;
 
     #[test]
-    fn reasoning_is_copied_as_a_quotation_before_what_was_said() {
+    fn reasoning_is_copied_as_quote_before_text() {
         let thought = Content::Thinking {
             thinking: "one\ntwo".into(),
             signature: None,
@@ -167,6 +167,6 @@ mod tests {
             duration_ms: None,
         };
         let turn = reply(1, [thought, Content::text("So."), Content::text("  ")]);
-        assert_eq!(with_reasoning(&turn), "> one\n> two\n\nSo.");
+        assert_eq!(markdown_with_reasoning(&turn), "> one\n> two\n\nSo.");
     }
 }

@@ -2,19 +2,19 @@
 
 use leptos::prelude::*;
 
-use super::editor::Editor;
+use super::editor::TurnEditor;
 use super::other_block::OtherBlock;
-use super::refused::Refused;
+use super::refusal_notice::RefusalNotice;
 use super::turn_actions::UserActions;
+use super::turn_commands::TurnCommands;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
-use super::verbs::Verbs;
 use crate::domain::attachment::Attachment;
 use crate::domain::{Block, Content, Role, TurnId, language};
-use crate::ui::drawn::hidden_badge;
-use crate::ui::erased::{live, rows, view};
-use crate::ui::markdown::view::drawn;
+use crate::ui::erased::{keyed_rows, live_view, view};
+use crate::ui::markdown::view::draw_static;
+use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
-use crate::ui::words::transcript as words;
+use crate::ui::tool_rendering::hidden_badge;
 
 /// A user's turn, or a system's: complete when it exists.
 #[component]
@@ -24,15 +24,15 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
     let at = turn.with_untracked(|view| view.turn.created_at);
     let of_status = turn.clone();
     let of_blocks = turn.clone();
-    let verbs = use_context::<Verbs>();
+    let verbs = use_context::<TurnCommands>();
     let bubble = move || match verbs.filter(|verbs| verbs.editing.get() == Some(id)) {
         Some(verbs) => {
             let (text, attached) = of_blocks.with_untracked(|view| {
-                let attached = |block| Some((Attachment::of(block)?, view.standing(block.id)));
+                let attached = |block| Some((Attachment::from_block(block)?, view.reference_status(block.id)));
                 let attached = view.turn.blocks.iter().filter_map(attached).collect::<Vec<_>>();
                 (view.turn.content_text(), attached)
             });
-            view! { <Editor verbs id role text attached/> }
+            view! { <TurnEditor verbs id role text attached/> }
         }
         None => {
             let turn = of_blocks.clone();
@@ -40,7 +40,7 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
             let blocks = move || turn.with(|view| view.turn.blocks.clone());
             view! {
                 <div class="bubble">
-                    {rows(blocks, |block| block.id.as_u128(), move |block| view! { <SaidBlock turn=of_rows.clone() block/> })}
+                    {keyed_rows(blocks, |block| block.id.as_u128(), move |block| view! { <UserBlock turn=of_rows.clone() block/> })}
                 </div>
             }
         }
@@ -55,19 +55,19 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
             aria-labelledby=heading_id(id)
         >
             <TurnHeading id=heading_id(id) who=who.to_owned() at/>
-            {live(bubble)}
+            {live_view(bubble)}
             <UserActions state turn at is_leaf on_retry/>
-            <Refused id/>
+            <RefusalNotice id/>
         </article>
     }
 }
 
 #[component]
-fn SaidBlock(turn: TurnState, block: Block) -> impl IntoView {
+fn UserBlock(turn: TurnState, block: Block) -> impl IntoView {
     match block.content {
         Content::Text { text, .. } => {
-            let lang = language::of(&text);
-            let hidden = hidden_badge(&text, false).map(|badge| drawn(&[badge]));
+            let lang = language::detect(&text);
+            let hidden = hidden_badge(&text, false).map(|badge| draw_static(&[badge]));
             view! {
                 <div class="said" dir="auto" lang=lang data-block-id=block.id.to_string() data-block-type="text">{text}</div>
                 {hidden}

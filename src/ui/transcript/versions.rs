@@ -8,28 +8,28 @@ use crate::api::view::{TurnView, VersionView};
 use crate::browser::{dialog, scroll};
 use crate::domain::excerpt::first_words;
 use crate::domain::{ChatId, TurnId};
-use crate::ui::erased::{live, view};
-use crate::ui::kit::link::{click_by_space, opens_here};
+use crate::ui::erased::{live_view, view};
+use crate::ui::kit::link::{click_by_space, is_same_tab_click};
 use crate::ui::kit::{Icon, Menu};
-use crate::ui::state::{ChatState, TurnState, place_among};
-use crate::ui::words::transcript as words;
+use crate::ui::messages::transcript as words;
+use crate::ui::state::{ChatState, TurnState, version_number};
 
 /// The arrows between versions and the list of them; nothing where there is only one. They are links, so they work
 /// without script, and the arrows are called buttons, because they change the page they are on.
 #[component]
-pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
+pub fn VersionSwitcher(state: ChatState, turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let again = turn.clone();
     let versions = Memo::new(move |_| again.with(versions_now));
     // What is drawn stays while it is used: news of a version takes neither the focus nor an open list away.
     let known =
         Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone(), !view.versions.is_empty())));
-    live(move || {
+    live_view(move || {
         let (chat, siblings, has_rows) = known.get();
-        let (number, count) = place_among(&siblings, id).filter(|(_, count)| *count > 1)?;
+        let (number, count) = version_number(&siblings, id).filter(|(_, count)| *count > 1)?;
         let to = move |number: usize| {
             let to = *siblings.get(number.checked_sub(1)?)?;
-            Some(Way { state, chat, from: id, to, number, count, versions })
+            Some(VersionSwitch { state, chat, from: id, to, number, count, versions })
         };
         let (before, after) = (to(number - 1), to(number + 1));
         let rows = move || {
@@ -52,14 +52,14 @@ pub fn Versions(state: ChatState, turn: TurnState) -> impl IntoView {
                             label=words::version_of(number, count)
                             class="bare version-number"
                         >
-                            {live(rows)}
+                            {live_view(rows)}
                         </Menu>
                     }
                 } else {
                     view! { <span class="version-number">{words::version_of(number, count)}</span> }
                 }}
                 <VersionLink from=id way=after direction=Direction::Next/>
-                {live(runs)}
+                {live_view(runs)}
             </div>
         })
     })
@@ -80,7 +80,7 @@ fn versions_now(view: &TurnView) -> Vec<VersionView> {
 
 /// The way from the version on screen to another one.
 #[derive(Clone, Copy)]
-struct Way {
+struct VersionSwitch {
     state: ChatState,
     chat: ChatId,
     from: TurnId,
@@ -90,32 +90,36 @@ struct Way {
     versions: Memo<Vec<VersionView>>,
 }
 
-impl Way {
+impl VersionSwitch {
     fn href(self) -> String {
         format!("/c/{}?at={}", self.chat, self.to)
     }
 
     /// The turn keeps its place on screen, and the focus goes to the same part of the other version. What is opened in
     /// another tab leaves this one as it is.
-    fn take(self, event: &MouseEvent, part: &str) {
-        if opens_here(event) {
-            scroll::hold_for(&article_id(self.from), &article_id(self.to), &format!("turn-{}-{part}", self.to));
+    fn switch(self, event: &MouseEvent, part: &str) {
+        if is_same_tab_click(event) {
+            scroll::anchor_replacement(
+                &article_id(self.from),
+                &article_id(self.to),
+                &format!("turn-{}-{part}", self.to),
+            );
             let is_it = |version: &&VersionView| version.turn_id == self.to;
             let followed_by = self.versions.with_untracked(|all| all.iter().find(is_it).map_or(0, |it| it.followed_by));
-            self.state.say_on_arrival(self.to, words::say::version(self.number, self.count, followed_by));
+            self.state.say_on_arrival(self.to, words::announcements::version(self.number, self.count, followed_by));
         }
     }
 }
 
 /// One line of the list.
-fn version_row(way: Way, version: VersionView) -> AnyView {
+fn version_row(way: VersionSwitch, version: VersionView) -> AnyView {
     let is_here = way.to == way.from;
     let on_click = move |event: MouseEvent| {
         dialog::close_popovers();
         if is_here {
             event.prevent_default();
         } else {
-            way.take(&event, "versions-button");
+            way.switch(&event, "versions-button");
         }
     };
     let facts = [
@@ -178,9 +182,9 @@ impl Direction {
 
 /// One arrow. At the end it leads nowhere but can still be reached, so that the focus is not lost there.
 #[component]
-fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl IntoView {
+fn VersionLink(from: TurnId, way: Option<VersionSwitch>, direction: Direction) -> impl IntoView {
     let on_click = move |event: MouseEvent| match way {
-        Some(way) => way.take(&event, direction.word()),
+        Some(way) => way.switch(&event, direction.word()),
         None => event.prevent_default(),
     };
     let on_keydown = move |event: KeyboardEvent| click_by_space(event);
@@ -194,7 +198,7 @@ fn VersionLink(from: TurnId, way: Option<Way>, direction: Direction) -> impl Int
             class="button bare"
             role="button"
             data-version=direction.word()
-            href=way.map(Way::href)
+            href=way.map(VersionSwitch::href)
             tabindex=way.is_none().then_some("0")
             aria-disabled=way.is_none().then_some("true")
             aria-label=name.clone()

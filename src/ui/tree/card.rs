@@ -8,28 +8,28 @@ use leptos::task::spawn_local;
 use super::state::TreeState;
 use crate::api::tree::change_branch;
 use crate::api::view::tree::TreeCard;
-use crate::domain::tree::outline::Mark;
+use crate::domain::tree::outline::TurnMark;
 use crate::domain::{Branch, Role, limits};
-use crate::ui::deleting::Deed;
-use crate::ui::erased::{live, on_change, view};
+use crate::ui::deletion::DeletedPart;
+use crate::ui::erased::{live_view, on_change, view};
 use crate::ui::kit::{Icon, Toasts};
-use crate::ui::locale::{labelled, stop};
+use crate::ui::locale::{label_with_value, sentence_end};
+use crate::ui::messages;
+use crate::ui::messages::server_messages::problem;
+use crate::ui::messages::tree as said;
 use crate::ui::transcript::turn_heading::TurnTime;
-use crate::ui::words;
-use crate::ui::words::told::problem;
-use crate::ui::words::tree as said;
 
 /// What of a branch is changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum BranchField {
     Name,
     Label,
     Pinned,
 }
 
-impl Field {
+impl BranchField {
     /// What its form would send as the branch is: of the pin the other way.
-    fn of(self, branch: &Branch) -> String {
+    fn form_value(self, branch: &Branch) -> String {
         match self {
             Self::Name => branch.name.clone(),
             Self::Label => branch.label.clone().unwrap_or_default(),
@@ -40,7 +40,7 @@ impl Field {
 
 /// Drawn once for the turn that `card` is about; what is said of it follows the state.
 #[component]
-pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
+pub fn TurnCard(state: TreeState, card: TreeCard) -> impl IntoView {
     let turn = card.turn;
     let now = Memo::new(move |before: Option<&TreeCard>| {
         let now = state.card.get().filter(|now| now.turn == turn);
@@ -49,19 +49,19 @@ pub fn Card(state: TreeState, card: TreeCard) -> impl IntoView {
     let branch = Memo::new(move |_| now.with(|card| card.branch.clone()));
     view! {
         <section class="tree-card" aria-label=said::selected() data-turn=turn.to_string()>
-            {live(move || facts(state, now.get()))}
+            {live_view(move || card_facts(state, now.get()))}
             <div class="tree-branch">
-                <BranchForm state branch field=Field::Name/>
-                <BranchForm state branch field=Field::Label/>
-                <BranchForm state branch field=Field::Pinned/>
+                <BranchForm state branch field=BranchField::Name/>
+                <BranchForm state branch field=BranchField::Label/>
+                <BranchForm state branch field=BranchField::Pinned/>
             </div>
-            {live(move || deletions(state, now.get()))}
+            {live_view(move || deletions(state, now.get()))}
         </section>
     }
 }
 
 /// What the turn says, where it stands, and where one can go from it.
-fn facts(state: TreeState, card: TreeCard) -> AnyView {
+fn card_facts(state: TreeState, card: TreeCard) -> AnyView {
     let (chat, turn) = (card.chat_id, card.turn);
     let show = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
@@ -71,7 +71,7 @@ fn facts(state: TreeState, card: TreeCard) -> AnyView {
         view! { <span class="tree-mark" data-mark=sign>{sign}" "{word}</span> }
     });
     // A copy ends with a reply.
-    let copy = (card.role == Role::Assistant && card.mark != Mark::Running).then(|| {
+    let copy = (card.role == Role::Assistant && card.mark != TurnMark::Running).then(|| {
         view! {
             <form class="inline-form" method="post" action="/forms/copy">
                 <input type="hidden" name="chat_id" value=chat.to_string()/>
@@ -92,7 +92,7 @@ fn facts(state: TreeState, card: TreeCard) -> AnyView {
             {mark}
         </p>
         <p class="tree-card-text" dir="auto">{text}</p>
-        <p class="hint"><bdi>{said::branch(&card)}</bdi>{stop()}{said::below(&card)}</p>
+        <p class="hint"><bdi>{said::branch(&card)}</bdi>{sentence_end()}{said::below(&card)}</p>
         <div class="deeds">
             <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{said::show()}</a>
             {compare}
@@ -106,23 +106,23 @@ fn deletions(state: TreeState, card: TreeCard) -> AnyView {
     let (chat, turn) = (card.chat_id, card.turn);
     let prune = (card.others > 0).then(|| {
         view! {
-            <DeedForm
+            <DeletionForm
                 state
-                deed=Deed::Others(chat, turn)
+                deed=DeletedPart::Others(chat, turn)
                 action="/forms/prune"
                 fields=vec![("chat_id", chat.to_string()), ("keep", turn.to_string())]
-                name=words::trash::delete_others(card.others as u64)
+                name=messages::trash::delete_others(card.others as u64)
             />
         }
     });
     view! {
         <div class="deeds">
-            <DeedForm
+            <DeletionForm
                 state
-                deed=Deed::Turn(turn)
+                deed=DeletedPart::Turn(turn)
                 action="/forms/delete-turn"
                 fields=vec![("turn_id", turn.to_string())]
-                name=words::trash::delete_version(card.below as u64 + 1)
+                name=messages::trash::delete_version(card.below as u64 + 1)
             />
             {prune}
         </div>
@@ -131,9 +131,9 @@ fn deletions(state: TreeState, card: TreeCard) -> AnyView {
 
 /// One way to delete.
 #[component]
-fn DeedForm(
+fn DeletionForm(
     state: TreeState,
-    deed: Deed,
+    deed: DeletedPart,
     action: &'static str,
     fields: Vec<(&'static str, String)>,
     name: String,
@@ -152,20 +152,20 @@ fn DeedForm(
 }
 
 /// The field with its button.
-fn draw_field(field: Field, value: RwSignal<String>) -> AnyView {
+fn draw_field(field: BranchField, value: RwSignal<String>) -> AnyView {
     let (name, label, longest) = match field {
-        Field::Name => ("name", said::rename_branch(), limits::TITLE_CHARS),
-        Field::Label => ("label", said::label(), limits::LABEL_CHARS),
-        Field::Pinned => ("pinned", "", 0),
+        BranchField::Name => ("name", said::rename_branch(), limits::TITLE_CHARS),
+        BranchField::Label => ("label", said::label(), limits::LABEL_CHARS),
+        BranchField::Pinned => ("pinned", "", 0),
     };
     match field {
-        Field::Pinned => view! {
+        BranchField::Pinned => view! {
             <input type="hidden" name=name value=move || value.get()/>
             <button type="submit" class="button">
                 {move || if value.with(|value| value == "true") { said::pin() } else { said::unpin() }}
             </button>
         },
-        Field::Name | Field::Label => view! {
+        BranchField::Name | BranchField::Label => view! {
             <label>
                 <span>{label}</span>
                 <input
@@ -179,7 +179,7 @@ fn draw_field(field: Field, value: RwSignal<String>) -> AnyView {
                     on:input=move |event| value.set(event_target_value(&event))
                 />
             </label>
-            <button type="submit" class="button bare" aria-label=labelled(words::save(), label)>
+            <button type="submit" class="button bare" aria-label=label_with_value(messages::save(), label)>
                 <Icon name="check"/>
             </button>
         },
@@ -188,12 +188,12 @@ fn draw_field(field: Field, value: RwSignal<String>) -> AnyView {
 
 /// One field of the turn's branch, saved by itself.
 #[component]
-fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl IntoView {
+fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> impl IntoView {
     let toasts = use_context::<Toasts>();
     // What was wrong stands beside what was typed, which stays: the same button sends it again.
     let wrong = RwSignal::new(None::<String>);
     let (id, chat) = branch.with_untracked(|branch| (branch.id, branch.chat_id));
-    let stored = move || branch.with(|branch| field.of(branch));
+    let stored = move || branch.with(|branch| field.form_value(branch));
     let value = RwSignal::new(untrack(stored));
     // What is half typed stays when the branch changes.
     on_change(stored, move |before, now| {
@@ -207,13 +207,13 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
         wrong.set(None);
         spawn_local(async move {
             let text = |wanted| (field == wanted).then(|| sent.clone());
-            let pinned = (field == Field::Pinned).then(|| sent == "true");
-            let answer = change_branch(id, text(Field::Name), text(Field::Label), pinned).await;
+            let pinned = (field == BranchField::Pinned).then(|| sent == "true");
+            let answer = change_branch(id, text(BranchField::Name), text(BranchField::Label), pinned).await;
             match answer {
                 Ok(branch) => {
                     // The card, the panel or the chat may be gone by now.
                     if value.try_with_untracked(|value| *value == sent) == Some(true) {
-                        value.set(field.of(&branch));
+                        value.set(field.form_value(&branch));
                     }
                     let _ = state.on_branch.try_run(branch);
                     state.load();
@@ -236,7 +236,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: Field) -> impl Into
             <input type="hidden" name="branch_id" value=id.to_string()/>
             <input type="hidden" name="next" value=format!("/c/{chat}/tree")/>
             {face}
-            {live(move || wrong.get().map(|why| view! { <p class="problem" dir="auto">{why}</p> }))}
+            {live_view(move || wrong.get().map(|why| view! { <p class="problem" dir="auto">{why}</p> }))}
         </form>
     }
 }

@@ -7,30 +7,30 @@ use leptos_router::hooks::use_navigate;
 
 use super::TreeMap;
 use super::state::TreeState;
-use crate::api::view::tree::TreeAsk;
+use crate::api::view::tree::TreePageQuery;
 use crate::browser::{document, focus, media, scroll};
 use crate::domain::{Branch, ChatId, TurnId};
-use crate::ui::deleting::Deleting;
+use crate::ui::deletion::DeletePart;
 use crate::ui::erased::{effect, on_change, view};
 use crate::ui::kit::Icon;
+use crate::ui::messages::tree as said;
 use crate::ui::transcript::turn_heading::{article_id, heading_id};
-use crate::ui::words::tree as said;
 
 /// The panel's id, one of the regions that F6 goes through.
-pub const PANEL: &str = "panel";
+pub const PANEL_ID: &str = "panel";
 /// The button that opens it.
-pub const BUTTON: &str = "tree-button";
+pub const TREE_BUTTON_ID: &str = "tree-button";
 
 /// What has the focus until there are rows.
 const HEADING: &str = "#panel h2";
 
 /// The chat on screen, as far as the panel needs it.
 #[derive(Clone, Copy)]
-pub struct OnScreen {
+pub struct ShownChat {
     pub chat: ChatId,
     pub leaf: Signal<Option<TurnId>>,
     pub changes: RwSignal<u64>,
-    pub deleting: Deleting,
+    pub deleting: DeletePart,
     /// Told of a branch that was changed in the panel.
     pub on_branch: Callback<Branch>,
 }
@@ -39,7 +39,7 @@ pub struct OnScreen {
 #[derive(Clone, Copy)]
 pub struct TreePanel {
     pub(super) is_open: RwSignal<bool>,
-    pub(super) shown: RwSignal<Option<OnScreen>>,
+    pub(super) shown: RwSignal<Option<ShownChat>>,
 }
 
 /// Puts a closed panel into the context.
@@ -51,7 +51,7 @@ pub fn provide_panel() -> TreePanel {
 
 impl TreePanel {
     /// Says which chat is on screen, until the caller is gone.
-    pub fn stands_beside(self, shown: OnScreen) {
+    pub fn attach_to(self, shown: ShownChat) {
         effect(move || self.shown.set(Some(shown)));
         on_cleanup(move || {
             if self.shown.try_with_untracked(|now| now.is_some_and(|now| now.chat == shown.chat)) == Some(true) {
@@ -76,7 +76,7 @@ impl TreePanel {
             self.is_open.set(true);
             // Opened by hand: the reader goes on in it.
             request_animation_frame(|| {
-                focus::on(HEADING);
+                focus::focus_first(HEADING);
             });
         }
         true
@@ -89,22 +89,22 @@ impl TreePanel {
         if had_focus {
             // What was behind it takes the focus again when it is no more behind anything.
             request_animation_frame(|| {
-                focus::on(&format!("#{BUTTON}"));
+                focus::focus_first(&format!("#{TREE_BUTTON_ID}"));
             });
         }
     }
 
     /// Where the tree of the chat on screen is a page.
-    pub fn page(self) -> Option<String> {
+    pub fn tree_page_path(self) -> Option<String> {
         self.shown.with_untracked(|shown| shown.map(|shown| format!("/c/{}/tree", shown.chat)))
     }
 }
 
 /// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
-pub fn stand_beside_tree(shown: OnScreen, running: Signal<Option<TurnId>>, leaves: RwSignal<u64>) {
+pub fn attach_tree_panel(shown: ShownChat, running: Signal<Option<TurnId>>, leaves: RwSignal<u64>) {
     let Some(panel) = use_context::<TreePanel>() else { return };
     on_change(move || (running.get(), leaves.get()), move |_, _| shown.changes.update(|count| *count += 1));
-    panel.stands_beside(shown);
+    panel.attach_to(shown);
 }
 
 /// What the panel is called, and the ways to the other views of the tree.
@@ -124,7 +124,7 @@ pub fn PanelHead(chat: ChatId, on_close: Callback<()>) -> impl IntoView {
 }
 
 /// What is in the panel of this chat.
-pub(super) fn draw_map(panel: TreePanel, shown: OnScreen) -> AnyView {
+pub(super) fn draw_map(panel: TreePanel, shown: ShownChat) -> AnyView {
     let navigate = use_navigate();
     let show = Callback::new(move |turn: TurnId| {
         if !media::is_wide() {
@@ -132,11 +132,11 @@ pub(super) fn draw_map(panel: TreePanel, shown: OnScreen) -> AnyView {
         }
         navigate(&format!("/c/{}?at={turn}", shown.chat), NavigateOptions { scroll: false, ..Default::default() });
         // It may be on screen already; otherwise it is gone to when its path is.
-        if document::has(&article_id(turn)) {
-            scroll::to_element(&article_id(turn), (!media::is_wide()).then(|| heading_id(turn)).as_deref());
+        if document::has_element(&article_id(turn)) {
+            scroll::scroll_to_element(&article_id(turn), (!media::is_wide()).then(|| heading_id(turn)).as_deref());
         }
     });
-    let ask = TreeAsk::new(shown.chat, shown.leaf.get_untracked());
+    let ask = TreePageQuery::new(shown.chat, shown.leaf.get_untracked());
     let state = TreeState::new(ask, None, show, shown.deleting, shown.on_branch);
     on_change(
         move || state.is_loaded(),

@@ -13,14 +13,14 @@ use crate::browser::focus;
 use crate::domain::{ChatId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::kit::link::opens_here;
-use crate::ui::words::tree as said;
+use crate::ui::kit::link::is_same_tab_click;
+use crate::ui::messages::tree as said;
 
 /// Steps to the right; deeper rows stand under each other and say their level.
 const STEPS: usize = 10;
 
 /// A row that says something else is another row: it is drawn anew.
-pub fn key_of(row: &TreeRow) -> u128 {
+pub fn row_key(row: &TreeRow) -> u128 {
     let mut hasher = DefaultHasher::new();
     row.hash(&mut hasher);
     row.turn.as_u128() ^ (u128::from(hasher.finish()) << 64)
@@ -53,7 +53,7 @@ fn draw_words(state: TreeState, chat: ChatId, row: &TreeRow) -> AnyView {
     let turn = row.turn;
     let words = if row.words.is_empty() { said::no_text().to_owned() } else { row.words.clone() };
     let show = move |event: MouseEvent| {
-        if opens_here(&event) {
+        if is_same_tab_click(&event) {
             event.prevent_default();
             state.show.run(turn);
         }
@@ -68,8 +68,8 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     let look = move |event: MouseEvent| {
         event.prevent_default();
         // The card must not hide the row it is about.
-        focus::on(&format!("#row-{turn}"));
-        state.look_at(turn);
+        focus::focus_first(&format!("#row-{turn}"));
+        state.show_card(turn);
     };
     let words = draw_words(state, chat, &row);
     let mark = said::mark(row.mark).map(|(sign, word)| {

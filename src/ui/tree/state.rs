@@ -6,15 +6,15 @@ use leptos::ev::{FocusEvent, KeyboardEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::keys::{Step, step};
+use super::keys::{TreeKeyAction, tree_key_action};
 use crate::api::tree::{load_tree, load_tree_card};
-use crate::api::view::tree::{TreeAsk, TreeCard, TreePage, TreeRow};
-use crate::browser::{focus, tree};
+use crate::api::view::tree::{TreeCard, TreePage, TreePageQuery, TreeRow};
+use crate::browser::{focus, tree_focus};
 use crate::domain::{Branch, TurnId};
 use crate::ui::announce::Announcer;
-use crate::ui::deleting::{Deed, Deleting};
-use crate::ui::words::told::problem;
-use crate::ui::words::tree as said;
+use crate::ui::deletion::{DeletePart, DeletedPart};
+use crate::ui::messages::server_messages::problem;
+use crate::ui::messages::tree as said;
 
 /// How long letters belong to one word (typeahead).
 const TYPING: Duration = Duration::from_millis(700);
@@ -29,7 +29,7 @@ pub fn row_id(row: &TreeRow) -> String {
 /// What the tree map knows. Cheap to copy.
 #[derive(Clone, Copy)]
 pub struct TreeState {
-    pub(super) ask: RwSignal<TreeAsk>,
+    pub(super) ask: RwSignal<TreePageQuery>,
     pub(super) page: RwSignal<Option<TreePage>>,
     pub(super) card: RwSignal<Option<TreeCard>>,
     pub(super) problem: RwSignal<Option<String>>,
@@ -40,7 +40,7 @@ pub struct TreeState {
     number: StoredValue<u32>,
     /// Shows a turn in the chat.
     pub(super) show: Callback<TurnId>,
-    deleting: Deleting,
+    deleting: DeletePart,
     /// Told of a branch that was changed.
     pub(super) on_branch: Callback<Branch>,
     pub(super) announcer: Option<Announcer>,
@@ -48,10 +48,10 @@ pub struct TreeState {
 
 impl TreeState {
     pub fn new(
-        ask: TreeAsk,
+        ask: TreePageQuery,
         page: Option<TreePage>,
         show: Callback<TurnId>,
-        deleting: Deleting,
+        deleting: DeletePart,
         on_branch: Callback<Branch>,
     ) -> Self {
         let current = page.as_ref().and_then(first_current).unwrap_or_default();
@@ -107,9 +107,9 @@ impl TreeState {
                     }
                     self.page.set(Some(page));
                     request_animation_frame(move || {
-                        self.settle();
+                        self.update_tab_stop();
                         // The button that was pressed may be gone with what it deleted.
-                        if had_focus || (was_in_card && focus::is_free()) {
+                        if had_focus || (was_in_card && focus::is_unfocused()) {
                             self.focus();
                         }
                     });
@@ -124,13 +124,13 @@ impl TreeState {
         });
     }
 
-    pub(super) fn change(self, change: impl FnOnce(&mut TreeAsk)) {
+    pub(super) fn update_ask(self, change: impl FnOnce(&mut TreePageQuery)) {
         self.ask.update(change);
         self.load();
     }
 
     /// Whether the turn that is looked at is on the path that is read.
-    pub fn looks_at_path(self) -> bool {
+    pub fn is_card_on_path(self) -> bool {
         self.card.with_untracked(|card| card.as_ref().is_some_and(|card| card.is_on_path))
     }
 
@@ -145,31 +145,31 @@ impl TreeState {
     }
 
     /// Deletes, from the card.
-    pub(super) fn delete(self, deed: Deed) {
+    pub(super) fn delete(self, deed: DeletedPart) {
         self.deleting.0.run((deed, None));
     }
 
     /// Makes one row the tab stop.
-    pub(super) fn settle(self) {
-        self.current.try_with_value(|id| tree::settle(id));
+    pub(super) fn update_tab_stop(self) {
+        self.current.try_with_value(|id| tree_focus::reset_tab_stop(id));
     }
 
     /// Puts the focus on the row that had it last.
     pub fn focus(self) {
         if let Some(id) = self.current.try_get_value().filter(|id| !id.is_empty()) {
-            focus::on(&format!("#{id}"));
+            focus::focus_first(&format!("#{id}"));
         }
     }
 
     /// The row that has the focus, and where it stands.
-    fn at(self) -> Option<usize> {
-        let id = tree::focused()?;
+    fn focused_index(self) -> Option<usize> {
+        let id = tree_focus::focused_row()?;
         self.page.with_untracked(|page| page.as_ref()?.rows.iter().position(|row| row_id(row) == id))
     }
 
     pub(super) fn toggle(self, row: &TreeRow) {
         let (turn, is_open) = (row.turn, row.is_open == Some(true));
-        self.change(|ask| {
+        self.update_ask(|ask| {
             ask.open.retain(|open| *open != turn);
             ask.shut.retain(|shut| *shut != turn);
             if is_open { &mut ask.shut } else { &mut ask.open }.push(turn);
@@ -179,7 +179,7 @@ impl TreeState {
     }
 
     /// Shows the card of a turn.
-    pub(super) fn look_at(self, turn: TurnId) {
+    pub(super) fn show_card(self, turn: TurnId) {
         self.ask.update_untracked(|ask| ask.on = Some(turn));
         let (chat, at) = self.ask.with_untracked(|ask| (ask.chat_id, ask.at));
         spawn_local(async move {
@@ -193,19 +193,19 @@ impl TreeState {
     }
 
     pub(super) fn on_focus(self, _: FocusEvent) {
-        let Some(id) = tree::focused() else { return };
+        let Some(id) = tree_focus::focused_row() else { return };
         if self.current.with_value(|current| *current == id) && self.card.with_untracked(Option::is_some) {
             return;
         }
-        tree::choose(&id);
+        tree_focus::move_tab_stop(&id);
         self.current.set_value(id.clone());
         set_timeout(
             move || {
                 if self.current.try_get_value() == Some(id)
-                    && let Some(at) = self.at()
+                    && let Some(at) = self.focused_index()
                     && let Some(turn) = self.with_row(at, |row| row.folded.is_none().then_some(row.turn)).flatten()
                 {
-                    self.look_at(turn);
+                    self.show_card(turn);
                 }
             },
             PASSING,
@@ -221,44 +221,45 @@ impl TreeState {
         if event.ctrl_key() || event.meta_key() || event.alt_key() || event.default_prevented() {
             return;
         }
-        let Some(at) = self.at() else { return };
+        let Some(at) = self.focused_index() else { return };
         let key = event.key();
-        let asked =
-            self.page.with_untracked(|page| self.typed.with_value(|typed| step(page.as_ref()?, at, &key, typed)));
+        let asked = self
+            .page
+            .with_untracked(|page| self.typed.with_value(|typed| tree_key_action(page.as_ref()?, at, &key, typed)));
         let Some(asked) = asked else { return };
         event.prevent_default();
         let is_letter = key.chars().count() == 1 && key != "*";
         if is_letter && (key != " " || self.typed.with_value(|typed| !typed.is_empty())) {
-            self.remember(&key);
+            self.remember_typed(&key);
         } else if !is_letter {
             // Whoever walks on begins another word.
             self.typed.set_value(String::new());
         }
         match asked {
-            Step::To(at) => {
+            TreeKeyAction::MoveTo(at) => {
                 if let Some(id) = self.with_row(at, row_id) {
-                    focus::on(&format!("#{id}"));
+                    focus::focus_first(&format!("#{id}"));
                 }
             }
-            Step::Toggle => drop(self.with_row(at, Clone::clone).map(|row| self.toggle(&row))),
-            Step::OpenSiblings => self.open_siblings(at),
-            Step::Show => drop(self.with_row(at, |row| row.turn).map(|turn| self.show.run(turn))),
-            Step::Turn(from) => self.change(|ask| ask.from = Some(from)),
-            Step::End(from) => {
+            TreeKeyAction::Toggle => drop(self.with_row(at, Clone::clone).map(|row| self.toggle(&row))),
+            TreeKeyAction::OpenSiblings => self.open_siblings(at),
+            TreeKeyAction::Show => drop(self.with_row(at, |row| row.turn).map(|turn| self.show.run(turn))),
+            TreeKeyAction::TurnPage(from) => self.update_ask(|ask| ask.from = Some(from)),
+            TreeKeyAction::TurnToEnd(from) => {
                 // The focus goes to the outermost row, once it is there.
                 self.current.set_value(String::new());
-                self.change(|ask| ask.from = Some(from));
+                self.update_ask(|ask| ask.from = Some(from));
             }
-            Step::Unfound => {
+            TreeKeyAction::NotFound => {
                 if let Some(announcer) = self.announcer {
                     announcer.say(said::not_in_sight());
                 }
             }
-            Step::Stay => {}
+            TreeKeyAction::Stay => {}
         }
     }
 
-    fn remember(self, key: &str) {
+    fn remember_typed(self, key: &str) {
         self.typed.update_value(|typed| typed.push_str(key));
         let now = self.typed.get_value();
         set_timeout(
@@ -281,7 +282,7 @@ impl TreeState {
             siblings.filter(|row| row.is_open == Some(false)).map(|row| row.turn).collect::<Vec<_>>()
         });
         if !closed.is_empty() {
-            self.change(|ask| {
+            self.update_ask(|ask| {
                 ask.shut.retain(|shut| !closed.contains(shut));
                 ask.open.extend(closed);
             });

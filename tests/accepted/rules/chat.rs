@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, all_are_refused, list, remove, rule};
-use crate::validator::Asked;
+use super::{ConformingClient, all_are_refused, list, remove, rule_case};
+use crate::validator::ProviderRequest;
 
 /// A client of this server.
-pub fn chat(provider: &'static str, model: &str, more: Value) -> Client {
+pub fn chat(provider: &'static str, model: &str, more: Value) -> ConformingClient {
     let function =
         |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});
     let mut body = json!({"model": model, "stream": true, "tools": [function("weather"), function("time")]});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    Client {
+    ConformingClient {
         provider,
         path: "v1/chat/completions",
         messages: "messages",
@@ -26,20 +26,20 @@ pub fn chat(provider: &'static str, model: &str, more: Value) -> Client {
 }
 
 #[test]
-fn openai_refuses_what_breaks_its_rules() {
-    let (in_loop, later) = chat("openai", "gpt-5.1", json!({"reasoning_effort": "high"})).converses();
+fn openai_refuses_invalid_requests() {
+    let (in_loop, later) = chat("openai", "gpt-5.1", json!({"reasoning_effort": "high"})).tool_conversation();
     all_are_refused(
         &in_loop,
         vec![
-            rule("did not have response messages: call_0000203", |body| drop(list(&mut body["messages"]).pop())),
-            rule("must be a response to a preceeding message with 'tool_calls'", |body| {
+            rule_case("did not have response messages: call_0000203", |body| drop(list(&mut body["messages"]).pop())),
+            rule_case("must be a response to a preceeding message with 'tool_calls'", |body| {
                 body["messages"][4]["tool_call_id"] = json!("call_9")
             }),
-            rule("must be a response to a preceeding message", |body| drop(list(&mut body["messages"]).remove(3))),
-            rule("expected a string, but got an object instead", |body| {
+            rule_case("must be a response to a preceeding message", |body| drop(list(&mut body["messages"]).remove(3))),
+            rule_case("expected a string, but got an object instead", |body| {
                 body["messages"][3]["tool_calls"][0]["function"]["arguments"] = json!({})
             }),
-            rule("did not have response messages", |body| {
+            rule_case("did not have response messages", |body| {
                 list(&mut body["messages"]).insert(4, json!({"role": "user", "content": "Hm"}))
             }),
         ],
@@ -47,88 +47,99 @@ fn openai_refuses_what_breaks_its_rules() {
     all_are_refused(
         &later,
         vec![
-            rule("Unknown parameter: 'messages[1].reasoning_content'.", |body| {
+            rule_case("Unknown parameter: 'messages[1].reasoning_content'.", |body| {
                 body["messages"][1]["reasoning_content"] = json!("x")
             }),
-            rule("Unrecognized request argument supplied: top_k", |body| body["top_k"] = json!(3)),
-            rule("Use 'max_completion_tokens' instead.", |body| body["max_tokens"] = json!(100)),
-            rule("'temperature' does not support 0.5 with this model", |body| body["temperature"] = json!(0.5)),
-            rule("Unsupported parameter: 'top_p'", |body| body["top_p"] = json!(0.5)),
-            rule("Unsupported parameter: 'stop'", |body| body["stop"] = json!(["x"])),
-            rule(
+            rule_case("Unrecognized request argument supplied: top_k", |body| body["top_k"] = json!(3)),
+            rule_case("Use 'max_completion_tokens' instead.", |body| body["max_tokens"] = json!(100)),
+            rule_case("'temperature' does not support 0.5 with this model", |body| body["temperature"] = json!(0.5)),
+            rule_case("Unsupported parameter: 'top_p'", |body| body["top_p"] = json!(0.5)),
+            rule_case("Unsupported parameter: 'stop'", |body| body["stop"] = json!(["x"])),
+            rule_case(
                 "'reasoning_effort' does not support 'minimal' with this model. Supported values are: 'none', 'low', 'medium', and 'high'.",
                 |body| body["reasoning_effort"] = json!("minimal"),
             ),
-            rule("only allowed when 'stream' is enabled", |body| {
+            rule_case("only allowed when 'stream' is enabled", |body| {
                 body["stream"] = json!(false);
                 body["stream_options"] = json!({"include_usage": true});
             }),
-            rule("Invalid value: 'model'", |body| body["messages"][1]["role"] = json!("model")),
-            rule("expected a string, got null", |body| body["messages"][1]["content"] = json!(null)),
-            rule("empty array", |body| body["messages"][1]["tool_calls"] = json!([])),
-            rule("empty array", |body| body["messages"] = json!([])),
-            rule("The model `gpt-nobody` does not exist", |body| body["model"] = json!("gpt-nobody")),
+            rule_case("Invalid value: 'model'", |body| body["messages"][1]["role"] = json!("model")),
+            rule_case("expected a string, got null", |body| body["messages"][1]["content"] = json!(null)),
+            rule_case("empty array", |body| body["messages"][1]["tool_calls"] = json!([])),
+            rule_case("empty array", |body| body["messages"] = json!([])),
+            rule_case("The model `gpt-nobody` does not exist", |body| body["model"] = json!("gpt-nobody")),
         ],
     );
-    assert!(later.refused(|asked| asked.headers.clear()).contains("didn't provide an API key"));
-    let (_, plain) = chat("openai", "gpt-4o", json!({"temperature": 0.5})).converses();
+    assert!(later.refusal_of(|asked| asked.headers.clear()).contains("didn't provide an API key"));
+    let (_, plain) = chat("openai", "gpt-4o", json!({"temperature": 0.5})).tool_conversation();
     all_are_refused(
         &plain,
-        vec![rule("Unrecognized request argument supplied: reasoning_effort", |body| {
+        vec![rule_case("Unrecognized request argument supplied: reasoning_effort", |body| {
             body["reasoning_effort"] = json!("low")
         })],
     );
-    let (_, old) = chat("openai", "o1-mini", json!({})).converses();
+    let (_, old) = chat("openai", "o1-mini", json!({})).tool_conversation();
     all_are_refused(
         &old,
-        vec![rule("'messages[0].role' does not support 'developer'", |body| {
+        vec![rule_case("'messages[0].role' does not support 'developer'", |body| {
             list(&mut body["messages"]).insert(0, json!({"role": "developer", "content": "x"}));
         })],
     );
 }
 
 #[test]
-fn the_dialects_refuse_what_breaks_their_rules() {
+fn dialects_refuse_invalid_requests() {
     const PASSED_BACK: &str = "The `reasoning_content` in the thinking mode must be passed back to the API.";
-    let (in_loop, later) = chat("deepseek", "deepseek-v4", json!({"thinking": {"type": "enabled"}})).converses();
-    all_are_refused(&in_loop, vec![rule(PASSED_BACK, |body| remove(&mut body["messages"][3], "reasoning_content"))]);
+    let (in_loop, later) =
+        chat("deepseek", "deepseek-v4", json!({"thinking": {"type": "enabled"}})).tool_conversation();
+    all_are_refused(
+        &in_loop,
+        vec![rule_case(PASSED_BACK, |body| remove(&mut body["messages"][3], "reasoning_content"))],
+    );
     all_are_refused(
         &later,
         vec![
-            rule(PASSED_BACK, |body| remove(&mut body["messages"][3], "reasoning_content")),
-            rule(PASSED_BACK, |body| remove(&mut body["messages"][6], "reasoning_content")),
-            rule("unknown variant", |body| body["reasoning_effort"] = json!("xhigh")),
+            rule_case(PASSED_BACK, |body| remove(&mut body["messages"][3], "reasoning_content")),
+            rule_case(PASSED_BACK, |body| remove(&mut body["messages"][6], "reasoning_content")),
+            rule_case("unknown variant", |body| body["reasoning_effort"] = json!("xhigh")),
         ],
     );
-    let without = |asked: &mut Asked| remove(&mut asked.body["messages"][1], "reasoning_content");
-    assert_eq!(later.refused(without), "(accepted)", "turns without tools do not need it");
+    let without = |asked: &mut ProviderRequest| remove(&mut asked.body["messages"][1], "reasoning_content");
+    assert_eq!(later.refusal_of(without), "(accepted)", "turns without tools do not need it");
 
     let (in_loop, later) =
-        chat("openrouter", "anthropic/claude-haiku-4.5", json!({"reasoning": {"effort": "high"}})).converses();
+        chat("openrouter", "anthropic/claude-haiku-4.5", json!({"reasoning": {"effort": "high"}})).tool_conversation();
     all_are_refused(
         &in_loop,
-        vec![rule("Expected `thinking` or `redacted_thinking`", |body| {
+        vec![rule_case("Expected `thinking` or `redacted_thinking`", |body| {
             remove(&mut body["messages"][3], "reasoning_details")
         })],
     );
     all_are_refused(
         &later,
         vec![
-            rule("Invalid `signature`", |body| body["messages"][1]["reasoning_details"][0]["text"] = json!("else")),
-            rule("Invalid `signature`", |body| remove(&mut body["messages"][1]["reasoning_details"][0], "signature")),
-            rule("Only one of \"reasoning.effort\"", |body| body["reasoning"]["max_tokens"] = json!(1000)),
+            rule_case("Invalid `signature`", |body| {
+                body["messages"][1]["reasoning_details"][0]["text"] = json!("else")
+            }),
+            rule_case("Invalid `signature`", |body| {
+                remove(&mut body["messages"][1]["reasoning_details"][0], "signature")
+            }),
+            rule_case("Only one of \"reasoning.effort\"", |body| body["reasoning"]["max_tokens"] = json!(1000)),
         ],
     );
 
-    let (in_loop, later) = chat("mistral", "mistral-small-latest", json!({"reasoning_effort": "high"})).converses();
+    let (in_loop, later) =
+        chat("mistral", "mistral-small-latest", json!({"reasoning_effort": "high"})).tool_conversation();
     all_are_refused(
         &in_loop,
         vec![
-            rule("Unexpected role 'user' after role 'tool'", |body| {
+            rule_case("Unexpected role 'user' after role 'tool'", |body| {
                 list(&mut body["messages"]).push(json!({"role": "user", "content": "x"}))
             }),
-            rule("Not the same number of function calls and responses", |body| drop(list(&mut body["messages"]).pop())),
-            rule("must be a-z, A-Z, 0-9, with a length of 9", |body| {
+            rule_case("Not the same number of function calls and responses", |body| {
+                drop(list(&mut body["messages"]).pop())
+            }),
+            rule_case("must be a-z, A-Z, 0-9, with a length of 9", |body| {
                 body["messages"][3]["tool_calls"][0]["id"] = json!("call_1")
             }),
         ],
@@ -136,35 +147,35 @@ fn the_dialects_refuse_what_breaks_their_rules() {
     all_are_refused(
         &later,
         vec![
-            rule("extra_forbidden: body.stream_options", |body| {
+            rule_case("extra_forbidden: body.stream_options", |body| {
                 body["stream_options"] = json!({"include_usage": true})
             }),
-            rule("extra_forbidden: body.messages.1.reasoning_content", |body| {
+            rule_case("extra_forbidden: body.messages.1.reasoning_content", |body| {
                 body["messages"][1]["reasoning_content"] = json!("x")
             }),
-            rule("must have either content or tool_calls", |body| body["messages"][1]["content"] = json!("")),
-            rule("union_tag_invalid", |body| body["messages"][1]["content"][0]["type"] = json!("reasoning")),
-            rule("Expected last role User or Tool", |body| drop(list(&mut body["messages"]).pop())),
-            rule("Prompt mode is not supported", |body| body["prompt_mode"] = json!("reasoning")),
-            rule("reasoning_effort is not supported", |body| body["reasoning_effort"] = json!("low")),
+            rule_case("must have either content or tool_calls", |body| body["messages"][1]["content"] = json!("")),
+            rule_case("union_tag_invalid", |body| body["messages"][1]["content"][0]["type"] = json!("reasoning")),
+            rule_case("Expected last role User or Tool", |body| drop(list(&mut body["messages"]).pop())),
+            rule_case("Prompt mode is not supported", |body| body["prompt_mode"] = json!("reasoning")),
+            rule_case("reasoning_effort is not supported", |body| body["reasoning_effort"] = json!("low")),
         ],
     );
 
-    let (in_loop, later) = chat("ollama-v1", "qwen3:8b", json!({"reasoning_effort": "high"})).converses();
+    let (in_loop, later) = chat("ollama-v1", "qwen3:8b", json!({"reasoning_effort": "high"})).tool_conversation();
     all_are_refused(
         &in_loop,
-        vec![rule("Failed to parse tool call arguments", |body| {
+        vec![rule_case("Failed to parse tool call arguments", |body| {
             body["messages"][3]["tool_calls"][0]["function"]["arguments"] = json!("{\"a")
         })],
     );
     all_are_refused(
         &later,
         vec![
-            rule("Conversation roles must alternate", |body| {
+            rule_case("Conversation roles must alternate", |body| {
                 list(&mut body["messages"]).push(json!({"role": "user", "content": "x"}))
             }),
-            rule("\"llama3.2\" does not support thinking", |body| body["model"] = json!("llama3.2")),
-            rule("invalid reasoning value", |body| body["reasoning_effort"] = json!("minimal")),
+            rule_case("\"llama3.2\" does not support thinking", |body| body["model"] = json!("llama3.2")),
+            rule_case("invalid reasoning value", |body| body["reasoning_effort"] = json!("minimal")),
         ],
     );
 }

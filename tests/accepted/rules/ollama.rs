@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, all_are_refused, list, rule};
+use super::{ConformingClient, all_are_refused, list, rule_case};
 
 #[test]
-fn ollama_refuses_what_breaks_its_rules() {
-    let client = Client {
+fn ollama_refuses_invalid_requests() {
+    let client = ConformingClient {
         provider: "ollama",
         path: "api/chat",
         messages: "messages",
@@ -21,27 +21,27 @@ fn ollama_refuses_what_breaks_its_rules() {
                 .collect()
         },
     };
-    let (in_loop, later) = client.converses();
+    let (in_loop, later) = client.tool_conversation();
     all_are_refused(
         &in_loop,
         vec![
-            rule(
+            rule_case(
                 "cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments",
                 |body| body["messages"][3]["tool_calls"][0]["function"]["arguments"] = json!("{}"),
             ),
-            rule("a call of time has no result", |body| drop(list(&mut body["messages"]).pop())),
-            rule("which was not called", |body| body["messages"][4]["tool_name"] = json!("other")),
+            rule_case("a call of time has no result", |body| drop(list(&mut body["messages"]).pop())),
+            rule_case("which was not called", |body| body["messages"][4]["tool_name"] = json!("other")),
         ],
     );
     all_are_refused(
         &later,
         vec![
-            rule("invalid role: developer", |body| body["messages"][0]["role"] = json!("developer")),
-            rule("ChatRequest.messages.content of type string", |body| body["messages"][0]["content"] = json!([])),
-            rule("\"llama3.2\" does not support thinking", |body| body["model"] = json!("llama3.2")),
-            rule("invalid think value: \"max\"", |body| body["think"] = json!("max")),
-            rule("invalid option provided option=max_tokens", |body| body["options"] = json!({"max_tokens": 5})),
-            rule("option \"top_k\" must be of another type", |body| body["options"] = json!({"top_k": 1.5})),
+            rule_case("invalid role: developer", |body| body["messages"][0]["role"] = json!("developer")),
+            rule_case("ChatRequest.messages.content of type string", |body| body["messages"][0]["content"] = json!([])),
+            rule_case("\"llama3.2\" does not support thinking", |body| body["model"] = json!("llama3.2")),
+            rule_case("invalid think value: \"max\"", |body| body["think"] = json!("max")),
+            rule_case("invalid option provided option=max_tokens", |body| body["options"] = json!({"max_tokens": 5})),
+            rule_case("option \"top_k\" must be of another type", |body| body["options"] = json!({"top_k": 1.5})),
         ],
     );
 }

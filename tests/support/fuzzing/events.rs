@@ -5,26 +5,26 @@ use std::iter;
 
 use chrono::DateTime;
 use turnleaf::domain::block::{LAST_BLOCK_SEQ, ToolStatus};
-use turnleaf::domain::fold::{Applied, apply};
-use turnleaf::domain::json_bounds::bounded;
+use turnleaf::domain::fold::{ApplyOutcome, apply};
+use turnleaf::domain::json_bounds::bounded_text;
 use turnleaf::domain::{
-    Block, BlockId, BlockState, Content, Event, GenerationId, Role, Turn, TurnStatus, coalesce, limits, sample,
+    Block, BlockId, BlockState, Content, Event, GenerationId, Role, Turn, TurnStatus, coalesce, fixtures, limits,
 };
-use turnleaf_platform::endpoint::Api;
-use turnleaf_providers::builder::{BlockBuilder, Place};
+use turnleaf_platform::endpoint::ProviderApi;
+use turnleaf_providers::builder::{BlockBuilder, BlockPosition};
 use turnleaf_providers::openai_chat::Dialect;
-use turnleaf_providers::replay::decoder;
+use turnleaf_providers::replay::decoder_for_api;
 use uuid::Uuid;
 
-use super::invariants::{decode, decoder_holds};
+use super::invariants::{assert_decoder_invariants, decode};
 
 /// The decoder of an API on the body of a response, and the events that the journal gets of it.
-pub fn reply_holds(api: Api, body: &[u8]) {
-    decoder_holds(api, "openai", body);
-    let dialect = Dialect::named("openai").unwrap();
-    let (items, outcome) = decode(decoder(api, dialect), iter::once(body));
+pub fn reply_holds(api: ProviderApi, body: &[u8]) {
+    assert_decoder_invariants(api, "openai", body);
+    let dialect = Dialect::from_name("openai").unwrap();
+    let (items, outcome) = decode(decoder_for_api(api, dialect), iter::once(body));
     let mut minted = 0;
-    let place = Place { turn_ord: 2, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
+    let place = BlockPosition { turn_ord: 2, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
     let mut builder = BlockBuilder::new(place, move || {
         minted += 1;
         (BlockId::from_uuid(Uuid::from_u128(minted)), DateTime::UNIX_EPOCH)
@@ -32,10 +32,10 @@ pub fn reply_holds(api: Api, body: &[u8]) {
     let mut events = Vec::new();
     items.into_iter().for_each(|item| builder.push(item, None, &mut events));
     builder.close(if outcome.complete { BlockState::Done } else { BlockState::Aborted }, &mut events);
-    events.iter_mut().for_each(Event::bound);
-    let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Streaming);
+    events.iter_mut().for_each(Event::enforce_bounds);
+    let mut turn = fixtures::turn(2, Role::Assistant, TurnStatus::Streaming);
     for (seq, event) in (1..).zip(&events) {
-        assert_eq!(apply(&mut turn, seq, event), Applied::Yes, "{event:?}");
+        assert_eq!(apply(&mut turn, seq, event), ApplyOutcome::Changed, "{event:?}");
     }
     assert!(turn.blocks.iter().all(|block| block.state != BlockState::Open), "a block is left open");
     events_hold(&events);
@@ -46,13 +46,13 @@ pub fn reducer_holds(input: &[u8]) {
     let lines = input.split(|byte| *byte == b'\n');
     let mut events: Vec<Event> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
     // As the recorder does before it numbers them.
-    events.iter_mut().for_each(Event::bound);
+    events.iter_mut().for_each(Event::enforce_bounds);
     events_hold(&events);
 }
 
 /// Checks the reducer on these events.
 pub fn events_hold(events: &[Event]) {
-    let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Pending);
+    let mut turn = fixtures::turn(2, Role::Assistant, TurnStatus::Pending);
     let mut snapshots = vec![turn.clone()];
     for (seq, event) in (1..).zip(events) {
         stored_event_is_read(event);
@@ -62,8 +62,8 @@ pub fn events_hold(events: &[Event]) {
         // In the middle and at the end, which every prefix is for another input.
         if seq as usize == events.len().div_ceil(2) || seq as usize == events.len() {
             snapshots.push(turn.clone());
-            assert_eq!(apply(&mut turn, seq, event), Applied::Already);
-            assert_eq!(apply(&mut turn, seq + 2, event), Applied::Gap);
+            assert_eq!(apply(&mut turn, seq, event), ApplyOutcome::AlreadyCovered);
+            assert_eq!(apply(&mut turn, seq + 2, event), ApplyOutcome::Gap);
             assert_eq!(snapshots.last(), Some(&turn), "an event that is covered or too early changes nothing");
         }
     }
@@ -73,7 +73,7 @@ pub fn events_hold(events: &[Event]) {
         let mut follower: Turn = serde_json::from_str(&stored).unwrap();
         assert_eq!(&follower, snapshot, "a snapshot is read as it was written");
         for (seq, event) in (1..).zip(events) {
-            assert_ne!(apply(&mut follower, seq, event), Applied::Gap);
+            assert_ne!(apply(&mut follower, seq, event), ApplyOutcome::Gap);
         }
         assert_eq!(follower, turn, "from a snapshot after {}", snapshot.last_event_seq);
     }
@@ -83,15 +83,15 @@ pub fn events_hold(events: &[Event]) {
 /// What is written to the journal is read back from it.
 pub fn stored_event_is_read(event: &Event) {
     let line = serde_json::to_string(event).unwrap();
-    assert!(matches!(bounded(&line, limits::JSON_TEXT_DEPTH), Cow::Borrowed(_)), "beyond the bounds: {line}");
+    assert!(matches!(bounded_text(&line, limits::JSON_TEXT_DEPTH), Cow::Borrowed(_)), "beyond the bounds: {line}");
     assert_eq!(&serde_json::from_str::<Event>(&line).unwrap(), event, "{line}");
 }
 
-fn step_holds(before: &Turn, after: &Turn, applied: Applied) {
+fn step_holds(before: &Turn, after: &Turn, applied: ApplyOutcome) {
     assert_eq!(after.last_event_seq, before.last_event_seq + 1);
     match applied {
-        Applied::Yes => assert!(!before.status.is_terminal(), "an ended turn stays as it is"),
-        Applied::Impossible(why) => {
+        ApplyOutcome::Changed => assert!(!before.status.is_terminal(), "an ended turn stays as it is"),
+        ApplyOutcome::Impossible(why) => {
             let skipped = Turn { last_event_seq: after.last_event_seq, ..before.clone() };
             assert_eq!(after, &skipped, "{why}, and it changed something");
         }
@@ -121,8 +121,8 @@ fn without_progress(content: &Content) -> Content {
 /// Growth that is joined before it is numbered gives the same blocks.
 fn coalesced_growth_is_the_same(events: &[Event], whole: &Turn) {
     let mut joined = Vec::new();
-    events.iter().for_each(|event| coalesce::push(&mut joined, event.clone()));
-    let mut turn = sample::turn(2, Role::Assistant, TurnStatus::Pending);
+    events.iter().for_each(|event| coalesce::push_coalesced(&mut joined, event.clone()));
+    let mut turn = fixtures::turn(2, Role::Assistant, TurnStatus::Pending);
     for (seq, event) in (1..).zip(&joined) {
         apply(&mut turn, seq, event);
     }

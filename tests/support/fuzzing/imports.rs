@@ -6,42 +6,50 @@ use std::io::Cursor;
 use std::iter;
 use std::ops::ControlFlow;
 
-use turnleaf::domain::{Block, Turn, UserId, sample};
-use turnleaf_interchange::archive::{ArchivedChat, Head, Item, Part, Writer, check};
-use turnleaf_interchange::grow::{Soil, grow};
-use turnleaf_interchange::{Body, Conversation, Finding, Format, Input, Stopped, Taker, detect, joined, read};
+use turnleaf::domain::{Block, Turn, UserId, fixtures};
+use turnleaf_interchange::archive::{ArchiveHead, ArchiveItem, ArchiveWriter, ArchivedChat, ChatPart, check_chat};
+use turnleaf_interchange::chat_builder::{BuildContext, build_chat};
+use turnleaf_interchange::{
+    Conversation, ImportError, ImportFormat, ImportIssue, ImportSink, Input, PieceBody, detect, merge_replies, read,
+};
 use uuid::Uuid;
 
-const FORMATS: [Format; 6] =
-    [Format::Chatgpt, Format::Claude, Format::OpenWebui, Format::Librechat, Format::LlamaCpp, Format::BigAgi];
+const FORMATS: [ImportFormat; 6] = [
+    ImportFormat::Chatgpt,
+    ImportFormat::Claude,
+    ImportFormat::OpenWebui,
+    ImportFormat::Librechat,
+    ImportFormat::LlamaCpp,
+    ImportFormat::BigAgi,
+];
 
 /// Everything that was read of a file.
 #[derive(Default)]
-struct ReadFile {
+struct ImportedFile {
     conversations: Vec<Conversation>,
     turns: Vec<Turn>,
     chats: usize,
-    findings: Vec<Finding>,
+    findings: Vec<ImportIssue>,
 }
 
-impl Taker for ReadFile {
-    fn conversation(&mut self, conversation: Conversation) -> ControlFlow<()> {
+impl ImportSink for ImportedFile {
+    fn take_conversation(&mut self, conversation: Conversation) -> ControlFlow<()> {
         self.conversations.push(conversation);
         ControlFlow::Continue(())
     }
 
-    fn archived(&mut self, item: Item) -> ControlFlow<()> {
+    fn take_archived(&mut self, item: ArchiveItem) -> ControlFlow<()> {
         match item {
-            Item::Blob(_) => {}
-            Item::Document(mut document) => while let Ok(Some(_)) = document.version() {},
-            Item::Chat(mut chat) => {
+            ArchiveItem::Blob(_) => {}
+            ArchiveItem::Document(mut document) => while let Ok(Some(_)) = document.next_version() {},
+            ArchiveItem::Chat(mut chat) => {
                 self.chats += 1;
-                while let Ok(parts) = chat.some() {
+                while let Ok(parts) = chat.next_parts() {
                     if parts.is_empty() {
                         break;
                     }
                     self.turns.extend(parts.into_iter().filter_map(|part| match part {
-                        Part::Turn(turn) => Some(*turn),
+                        ChatPart::Turn(turn) => Some(*turn),
                         _ => None,
                     }));
                 }
@@ -50,14 +58,17 @@ impl Taker for ReadFile {
         ControlFlow::Continue(())
     }
 
-    fn finding(&mut self, finding: Finding) -> ControlFlow<()> {
+    fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()> {
         self.findings.push(finding);
         ControlFlow::Continue(())
     }
 }
 
-fn read_file(format: Option<Format>, file: &[u8]) -> (ReadFile, Option<Format>, Result<(), Stopped>) {
-    let mut read_file = ReadFile::default();
+fn read_file(
+    format: Option<ImportFormat>,
+    file: &[u8],
+) -> (ImportedFile, Option<ImportFormat>, Result<(), ImportError>) {
+    let mut read_file = ImportedFile::default();
     let mut format = format;
     let ended = Input::open("file", Box::new(Cursor::new(file.to_vec()))).and_then(|mut input| {
         format = match format {
@@ -77,24 +88,25 @@ pub fn formats_hold(input: &[u8]) {
 
 /// The whole input is an archive of our own.
 pub fn archive_holds(input: &[u8]) {
-    file_holds(Some(Format::Turnleaf), input);
+    file_holds(Some(ImportFormat::Turnleaf), input);
 }
 
-fn file_holds(format: Option<Format>, file: &[u8]) {
+fn file_holds(format: Option<ImportFormat>, file: &[u8]) {
     let (first, known, ended) = read_file(format, file);
     let (second, known_again, ended_again) = read_file(format, file);
     assert_eq!((known, &first.conversations), (known_again, &second.conversations), "read again");
-    let told = |read: &ReadFile, ended: &Result<(), Stopped>| format!("{:?} {ended:?}", read.findings);
+    let told = |read: &ImportedFile, ended: &Result<(), ImportError>| format!("{:?} {ended:?}", read.findings);
     assert_eq!(told(&first, &ended), told(&second, &ended_again), "read again");
     first.turns.iter().flat_map(|turn| &turn.blocks).for_each(stored_block_is_read);
     for conversation in first.conversations {
         is_sound(&conversation);
-        let conversation = joined(conversation);
+        let conversation = merge_replies(conversation);
         is_sound(&conversation);
-        let owner = UserId::from_uuid(sample::uuid(1));
-        let soil = Soil { owner, now: sample::time(10_000), id: &id_of, provider: "openai", files: HashMap::new() };
-        let chat = grow(&conversation, &soil, &mut |_| {});
-        assert_eq!(check(&chat), Ok(()));
+        let owner = UserId::from_uuid(fixtures::uuid(1));
+        let soil =
+            BuildContext { owner, now: fixtures::time(10_000), id: &id_of, provider: "openai", files: HashMap::new() };
+        let chat = build_chat(&conversation, &soil, &mut |_| {});
+        assert_eq!(check_chat(&chat), Ok(()));
         chat.turns.iter().flat_map(|turn| &turn.blocks).for_each(stored_block_is_read);
         export_is_read(chat);
     }
@@ -115,10 +127,11 @@ fn is_sound(conversation: &Conversation) {
         assert!(message.parent.is_none_or(|parent| parent < at), "message {at} stands before its parent");
         assert!(ids.insert(&message.source_id), "the id {} is there twice", message.source_id);
         for piece in &message.pieces {
-            let Body::Answer { id, .. } = &piece.body else { continue };
+            let PieceBody::ToolResult { id, .. } = &piece.body else { continue };
             let path = iter::successors(Some(at), |&at| messages[at].parent);
             let mut pieces = path.flat_map(|at| &messages[at].pieces);
-            let has_call = pieces.any(|piece| matches!(&piece.body, Body::Call { id: call, .. } if call == id));
+            let has_call =
+                pieces.any(|piece| matches!(&piece.body, PieceBody::ToolCall { id: call, .. } if call == id));
             assert!(has_call, "the answer {id} has no call");
         }
     }
@@ -126,20 +139,20 @@ fn is_sound(conversation: &Conversation) {
 
 fn stored_block_is_read(block: &Block) {
     let mut block = block.clone();
-    block.content.bound();
+    block.content.enforce_bounds();
     let stored = serde_json::to_string(&block).unwrap();
     assert_eq!(serde_json::from_str::<Block>(&stored).unwrap(), block, "{stored}");
 }
 
 fn export_is_read(chat: ArchivedChat) {
-    let mut writer = Writer::begin(Vec::new(), &Head::now(sample::time(0))).unwrap();
-    writer.begin_chat(&chat.chat, None, None).unwrap();
-    chat.turns.iter().for_each(|turn| writer.turn(turn).unwrap());
-    chat.generations.into_iter().for_each(|call| writer.generation(call).unwrap());
-    chat.exchanges.iter().for_each(|exchange| writer.exchange(exchange).unwrap());
-    chat.branches.iter().for_each(|branch| writer.branch(branch).unwrap());
+    let mut writer = ArchiveWriter::new(Vec::new(), &ArchiveHead::new(fixtures::time(0))).unwrap();
+    writer.start_chat(&chat.chat, None, None).unwrap();
+    chat.turns.iter().for_each(|turn| writer.write_turn(turn).unwrap());
+    chat.generations.into_iter().for_each(|call| writer.write_generation(call).unwrap());
+    chat.exchanges.iter().for_each(|exchange| writer.write_exchange(exchange).unwrap());
+    chat.branches.iter().for_each(|branch| writer.write_branch(branch).unwrap());
     writer.end_chat().unwrap();
-    let archive = writer.end().unwrap();
+    let archive = writer.finish().unwrap();
     let (again, _, ended) = read_file(None, &archive);
     assert!(ended.is_ok() && again.findings.is_empty(), "{ended:?} {:?}", again.findings);
     assert_eq!((again.chats, again.turns), (1, chat.turns), "an export is read as it was written");

@@ -3,12 +3,12 @@
 
 use turnleaf::domain::limits;
 use turnleaf::server::markup::block_markup;
-use turnleaf::ui::markdown::{Part, Streaming, render};
+use turnleaf::ui::markdown::{MarkupPart, StreamingMarkdown, render};
 
 #[path = "../../../src/ui/markdown/tests/allowed.rs"]
 mod allowed;
 
-use super::invariants::Dice;
+use super::invariants::DamageRng;
 
 pub fn renderer_holds(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
@@ -16,7 +16,7 @@ pub fn renderer_holds(input: &[u8]) {
     // What is remarked of a text that is too large comes on top.
     let elements: usize = parts.iter().map(|part| read_strictly(part.markup().as_str())).sum();
     assert!(elements <= 2 * limits::MARKDOWN_NODES, "{elements} elements");
-    assert_eq!(streamed(&text, &Dice::of(input).pieces(input)), parts, "in pieces");
+    assert_eq!(streamed(&text, &DamageRng::from_bytes(input).random_pieces(input)), parts, "in pieces");
     if let Some(richer) = block_markup(&text) {
         assert_eq!(richer.len(), parts.len(), "with colours and formulas");
         for part in &richer {
@@ -27,12 +27,12 @@ pub fn renderer_holds(input: &[u8]) {
 
 /// Reads a part strictly; gives how many elements it has.
 fn read_strictly(markup: &str) -> usize {
-    allowed::read(markup).unwrap_or_else(|why| panic!("{why}\nin {markup:?}")).elements
+    allowed::parse_allowed(markup).unwrap_or_else(|why| panic!("{why}\nin {markup:?}")).elements
 }
 
 /// A page that follows a text by what it is told has changed. Pieces end between characters.
-fn streamed(text: &str, pieces: &[&[u8]]) -> Vec<Part> {
-    let mut streaming = Streaming::default();
+fn streamed(text: &str, pieces: &[&[u8]]) -> Vec<MarkupPart> {
+    let mut streaming = StreamingMarkdown::default();
     let mut page = Vec::new();
     let (mut shown, mut reached) = (0, 0);
     for piece in pieces {

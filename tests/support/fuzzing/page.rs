@@ -1,7 +1,7 @@
 //! The converter of web pages and HTML files: its tree is bounded and whole, and its text comes without a panic.
 
 use turnleaf::domain::limits;
-use turnleaf_convert::page::{article, tree, whole};
+use turnleaf_convert::page::{extract_all_text, extract_article, tree};
 
 pub fn converter_holds(input: &[u8]) {
     let html = String::from_utf8_lossy(input);
@@ -11,7 +11,7 @@ pub fn converter_holds(input: &[u8]) {
     let elements = root.descendants_it().filter(|node| node.is_element());
     let depth = elements.map(|node| node.ancestors_it(None).count()).max().unwrap_or_default();
     assert!(depth <= limits::MARKUP_DEPTH, "{depth} levels");
-    let page = article(&html, "https://example.com/a/b").unwrap();
+    let page = extract_article(&html, "https://example.com/a/b").unwrap();
     assert!(page.title.chars().count() <= limits::TITLE_CHARS && !page.title.contains('\n'), "{:?}", page.title);
-    whole(&html).unwrap();
+    extract_all_text(&html).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Ranges of documents: what a reference names is a part of the text or nothing, and what is selected on a page names the
 //! words that were selected.
 
-use turnleaf::domain::selection::{Place, between, count_lines, lines, of_lines, slice};
+use turnleaf::domain::selection::{LinePosition, count_lines, line_range, resolve_selection, select_lines, slice};
 
 /// Four numbers of two bytes, then the text.
 pub fn selection_holds(input: &[u8]) {
@@ -15,7 +15,7 @@ pub fn selection_holds(input: &[u8]) {
     if let Some(part) = part {
         let expected: String = text.chars().skip(start as usize).take((end - start) as usize).collect();
         assert_eq!(part, expected);
-        let (first, last) = lines(&text, start, end);
+        let (first, last) = line_range(&text, start, end);
         assert!(1 <= first && first <= last && last <= count_lines(&text));
         lines_hold(&text, first, last);
     }
@@ -24,10 +24,10 @@ pub fn selection_holds(input: &[u8]) {
 }
 
 fn lines_hold(text: &str, first: u64, last: u64) {
-    let Some((start, end)) = of_lines(text, first, last) else { return };
+    let Some((start, end)) = select_lines(text, first, last) else { return };
     let part = slice(text, start, end).expect("lines are a part of the text");
-    assert!(!part.ends_with('\n') || lines(text, start, end).1 <= last);
-    let (from, to) = lines(text, start, end);
+    assert!(!part.ends_with('\n') || line_range(text, start, end).1 <= last);
+    let (from, to) = line_range(text, start, end);
     assert!(first <= from && to <= last, "lines {first} to {last} are {from} to {to}");
 }
 
@@ -35,10 +35,10 @@ fn lines_hold(text: &str, first: u64, last: u64) {
 fn selected_words_are_named(text: &str, [line, unit, to_line, to_unit]: [u64; 4]) {
     let shown: Vec<String> =
         text.split_inclusive('\n').map(|line| line.trim_end_matches('\n').replace('\r', "\n")).collect();
-    let place = |line: u64, unit: u64| Place {
+    let place = |line: u64, unit: u64| LinePosition {
         line: line as usize % (shown.len() + 2),
         unit: unit as usize % (text.encode_utf16().count() + 2),
     };
-    let Some(selected) = between(0, &shown, place(line, unit), place(to_line, to_unit)) else { return };
+    let Some(selected) = resolve_selection(0, &shown, place(line, unit), place(to_line, to_unit)) else { return };
     assert_eq!(slice(text, selected.start, selected.end), Some(selected.quote.as_str()));
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::anthropic_models::{Model, Thinks, find};
-use super::memory::Memory;
-use super::script::{Say, Speech};
-use super::{Asked, KEY, Protocol, Refusal, anthropic_own, anthropic_speech, refuse};
+use super::anthropic_models::{AnthropicModelRules, AnthropicThinkingRule, find};
+use super::memory::ProviderMemory;
+use super::script::{EncodedReply, ScriptedReply};
+use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, anthropic_built_in_tools, anthropic_stream, refuse};
 
-pub struct Messages;
+pub struct MessagesProtocol;
 
 const KEYS: [&str; 19] = [
     "model",
@@ -32,8 +32,8 @@ const KEYS: [&str; 19] = [
 ];
 const BINDING: &str = "thinking-binding-controls-2026-08-01";
 
-impl Protocol for Messages {
-    fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+impl ApiProtocol for MessagesProtocol {
+    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
         headers(asked)?;
         if let Some(key) =
             asked.body.as_object().into_iter().flat_map(Map::keys).find(|key| !KEYS.contains(&key.as_str()))
@@ -41,7 +41,7 @@ impl Protocol for Messages {
             refuse!("{key}: Extra inputs are not permitted");
         }
         let Some(model) = find(asked.text("model")) else {
-            return Err(Refusal::new(404, format!("model: {}", asked.text("model"))));
+            return Err(ProviderRefusal::new(404, format!("model: {}", asked.text("model"))));
         };
         let max_tokens = asked.body["max_tokens"].as_u64().unwrap_or_default();
         if asked.body.get("max_tokens").is_none() {
@@ -65,14 +65,14 @@ impl Protocol for Messages {
         for (at, message) in asked.list("messages").iter().enumerate() {
             blocks(at, message)?;
             calls(at, asked.list("messages"))?;
-            let is_paused = at + 1 == asked.list("messages").len() && self.goes_on(asked, memory);
-            anthropic_own::calls(at, content(message), is_paused, asked, memory)?;
+            let is_paused = at + 1 == asked.list("messages").len() && self.resumes_pause(asked, memory);
+            anthropic_built_in_tools::check_calls(at, content_blocks(message), is_paused, asked, memory)?;
             thoughts(at, asked, model, memory)?;
         }
         tool_loop(asked, model, memory)
     }
 
-    fn refusal(&self, refusal: &Refusal) -> Value {
+    fn error_document(&self, refusal: &ProviderRefusal) -> Value {
         let kind = match refusal.status {
             401 => "authentication_error",
             404 => "not_found_error",
@@ -81,48 +81,48 @@ impl Protocol for Messages {
         json!({"type": "error", "error": {"type": kind, "message": refusal.message}, "request_id": "req_011"})
     }
 
-    fn frozen(&self, asked: &Asked) -> Value {
+    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
         json!([asked.body["system"], asked.body["tools"]])
     }
 
-    fn is_answer(&self, message: &Value) -> bool {
-        content(message).iter().any(|block| block["type"] == "tool_result")
+    fn is_tool_result(&self, message: &Value) -> bool {
+        content_blocks(message).iter().any(|block| block["type"] == "tool_result")
     }
 
-    fn plain(&self, message: &Value) -> String {
+    fn plain_text(&self, message: &Value) -> String {
         if let Some(text) = message["content"].as_str() {
             return text.to_owned();
         }
-        content(message).iter().filter_map(|block| block["text"].as_str()).collect()
+        content_blocks(message).iter().filter_map(|block| block["text"].as_str()).collect()
     }
 
-    fn goes_on(&self, asked: &Asked, memory: &Memory) -> bool {
+    fn resumes_pause(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> bool {
         let messages = asked.list("messages");
         messages.split_last().is_some_and(|(last, before)| {
             memory
-                .of(&asked.provider, asked.text("model"))
-                .any(|sent| sent.is_paused && sent.said == content(last) && sent.before == before)
+                .replies_of(&asked.provider, asked.text("model"))
+                .any(|sent| sent.is_paused && sent.content == content_blocks(last) && sent.before == before)
         })
     }
 
     fn content(&self, message: Option<Value>) -> Vec<Value> {
-        message.as_ref().map(content).unwrap_or_default().to_vec()
+        message.as_ref().map(content_blocks).unwrap_or_default().to_vec()
     }
 
     fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
-        matches!(back, [message] if content(message) == said)
+        matches!(back, [message] if content_blocks(message) == said)
     }
 
-    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
-        anthropic_speech::speak(asked, say, number)
+    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
+        anthropic_stream::encode_reply(asked, say, number)
     }
 }
 
-fn headers(asked: &Asked) -> Result<(), Refusal> {
+fn headers(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let key = asked.header("x-api-key").or_else(|| asked.header("authorization")?.strip_prefix("Bearer "));
     match key {
-        None => return Err(Refusal::new(401, "x-api-key header is required")),
-        Some(key) if key != KEY => return Err(Refusal::new(401, "invalid x-api-key")),
+        None => return Err(ProviderRefusal::new(401, "x-api-key header is required")),
+        Some(key) if key != KEY => return Err(ProviderRefusal::new(401, "invalid x-api-key")),
         Some(_) => {}
     }
     match asked.header("anthropic-version") {
@@ -133,7 +133,7 @@ fn headers(asked: &Asked) -> Result<(), Refusal> {
 }
 
 /// Whether the model thinks.
-fn thinking(asked: &Asked, model: &Model, max_tokens: u64) -> Result<bool, Refusal> {
+fn thinking(asked: &ProviderRequest, model: &AnthropicModelRules, max_tokens: u64) -> Result<bool, ProviderRefusal> {
     let thinking = &asked.body["thinking"];
     let kind = thinking["type"].as_str();
     let effort = asked.body.pointer("/output_config/effort").and_then(Value::as_str);
@@ -152,13 +152,17 @@ fn thinking(asked: &Asked, model: &Model, max_tokens: u64) -> Result<bool, Refus
         }
     }
     match (kind, model.thinks) {
-        (None | Some("disabled"), Thinks::Never) => {}
-        (_, Thinks::Never) => refuse!("'{}' does not support thinking.", asked.text("model")),
-        (Some("disabled"), Thinks::Always) => refuse!("\"thinking.type.disabled\" is not supported for this model."),
-        (Some("enabled"), Thinks::Adaptive | Thinks::Always) => refuse!(
+        (None | Some("disabled"), AnthropicThinkingRule::Never) => {}
+        (_, AnthropicThinkingRule::Never) => refuse!("'{}' does not support thinking.", asked.text("model")),
+        (Some("disabled"), AnthropicThinkingRule::Always) => {
+            refuse!("\"thinking.type.disabled\" is not supported for this model.")
+        }
+        (Some("enabled"), AnthropicThinkingRule::Adaptive | AnthropicThinkingRule::Always) => refuse!(
             "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior."
         ),
-        (Some("adaptive"), Thinks::Budget) => refuse!("adaptive thinking is not supported on this model"),
+        (Some("adaptive"), AnthropicThinkingRule::Budget) => {
+            refuse!("adaptive thinking is not supported on this model")
+        }
         (Some("enabled"), _) => {
             let budget = thinking["budget_tokens"].as_u64().unwrap_or_default();
             if budget < 1024 {
@@ -182,11 +186,11 @@ fn thinking(asked: &Asked, model: &Model, max_tokens: u64) -> Result<bool, Refus
     Ok(match kind {
         Some("enabled" | "adaptive") => true,
         Some(_) => false,
-        None => model.thinks == Thinks::Always,
+        None => model.thinks == AnthropicThinkingRule::Always,
     })
 }
 
-fn sampling(asked: &Asked, model: &Model, thinks: bool) -> Result<(), Refusal> {
+fn sampling(asked: &ProviderRequest, model: &AnthropicModelRules, thinks: bool) -> Result<(), ProviderRefusal> {
     let given = |key: &str| asked.body.get(key).and_then(Value::as_f64);
     let (temperature, top_p, top_k) = (given("temperature"), given("top_p"), given("top_k"));
     for (key, value) in [("temperature", temperature), ("top_p", top_p), ("top_k", top_k)] {
@@ -216,7 +220,7 @@ fn sampling(asked: &Asked, model: &Model, thinks: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn tools(asked: &Asked, thinks: bool) -> Result<(), Refusal> {
+fn tools(asked: &ProviderRequest, thinks: bool) -> Result<(), ProviderRefusal> {
     let mut names = Vec::new();
     for (at, tool) in asked.list("tools").iter().enumerate() {
         let name = tool["name"].as_str().unwrap_or_default();
@@ -232,7 +236,7 @@ fn tools(asked: &Asked, thinks: bool) -> Result<(), Refusal> {
                 refuse!("tools.{at}.custom.input_schema.type: Field required");
             }
             None | Some("custom") => {}
-            Some(kind) => anthropic_own::tool(at, kind, tool)?,
+            Some(kind) => anthropic_built_in_tools::check_tool(at, kind, tool)?,
         }
         names.push(name);
     }
@@ -243,7 +247,7 @@ fn tools(asked: &Asked, thinks: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub fn content(message: &Value) -> &[Value] {
+pub fn content_blocks(message: &Value) -> &[Value] {
     message["content"].as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -255,7 +259,7 @@ fn is_thought(block: &Value) -> bool {
     is_kind(block, "thinking") || is_kind(block, "redacted_thinking")
 }
 
-fn roles(asked: &Asked, model: &Model, memory: &Memory) -> Result<(), Refusal> {
+fn roles(asked: &ProviderRequest, model: &AnthropicModelRules, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
     let messages = asked.list("messages");
     let Some(last) = messages.last() else { refuse!("messages: at least one message is required") };
     if messages[0]["role"] != "user" {
@@ -272,20 +276,20 @@ fn roles(asked: &Asked, model: &Model, memory: &Memory) -> Result<(), Refusal> {
             );
         }
     }
-    if last["role"] == "assistant" && !Messages.goes_on(asked, memory) {
+    if last["role"] == "assistant" && !MessagesProtocol.resumes_pause(asked, memory) {
         if !model.takes_prefill {
             refuse!(
                 "This model does not support assistant message prefill. The conversation must end with a user message."
             );
         }
-        if Messages.plain(last).ends_with(char::is_whitespace) {
+        if MessagesProtocol.plain_text(last).ends_with(char::is_whitespace) {
             refuse!("messages: final assistant content cannot end with trailing whitespace");
         }
     }
     Ok(())
 }
 
-fn blocks(at: usize, message: &Value) -> Result<(), Refusal> {
+fn blocks(at: usize, message: &Value) -> Result<(), ProviderRefusal> {
     let is_empty = match &message["content"] {
         Value::String(text) => text.is_empty(),
         Value::Array(blocks) => blocks.is_empty(),
@@ -296,7 +300,7 @@ fn blocks(at: usize, message: &Value) -> Result<(), Refusal> {
             "messages.{at}: all messages must have non-empty content except for the optional final assistant message"
         );
     }
-    for (place, block) in content(message).iter().enumerate() {
+    for (place, block) in content_blocks(message).iter().enumerate() {
         let missing = |key: &str| block.get(key).is_none();
         match block["type"].as_str().unwrap_or_default() {
             "text" => match block["text"].as_str() {
@@ -330,9 +334,9 @@ fn blocks(at: usize, message: &Value) -> Result<(), Refusal> {
 }
 
 /// Calls and results: complete, at once, first in one message.
-fn calls(at: usize, messages: &[Value]) -> Result<(), Refusal> {
+fn calls(at: usize, messages: &[Value]) -> Result<(), ProviderRefusal> {
     let ids = |message: Option<&Value>, kind: &str, key: &str| -> Vec<String> {
-        let blocks = message.map_or(&[][..], content);
+        let blocks = message.map_or(&[][..], content_blocks);
         blocks
             .iter()
             .filter(|block| is_kind(block, kind))
@@ -344,7 +348,9 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), Refusal> {
         let before = at.checked_sub(1).and_then(|before| messages.get(before));
         let asked = ids(before, "tool_use", "id");
         let mut seen: Vec<&str> = Vec::new();
-        for (place, block) in content(message).iter().enumerate().filter(|(_, block)| is_kind(block, "tool_result")) {
+        for (place, block) in
+            content_blocks(message).iter().enumerate().filter(|(_, block)| is_kind(block, "tool_result"))
+        {
             let id = block["tool_use_id"].as_str().unwrap_or_default();
             if !asked.iter().any(|known| known == id) {
                 refuse!(
@@ -366,7 +372,7 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), Refusal> {
     if all.windows(2).any(|pair| pair[0] == pair[1]) {
         refuse!("messages: `tool_use` ids must be unique");
     }
-    let next = messages.get(at + 1).map_or(&[][..], content);
+    let next = messages.get(at + 1).map_or(&[][..], content_blocks);
     let first: Vec<&str> = next
         .iter()
         .take_while(|block| is_kind(block, "tool_result"))
@@ -383,10 +389,15 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), Refusal> {
 }
 
 /// Every thought is one that this model had, unchanged, in its place, and (on bound models) in its conversation.
-fn thoughts(at: usize, asked: &Asked, model: &Model, memory: &Memory) -> Result<(), Refusal> {
+fn thoughts(
+    at: usize,
+    asked: &ProviderRequest,
+    model: &AnthropicModelRules,
+    memory: &ProviderMemory,
+) -> Result<(), ProviderRefusal> {
     let messages = asked.list("messages");
     let message = &messages[at];
-    for (place, block) in content(message).iter().enumerate().filter(|(_, block)| is_thought(block)) {
+    for (place, block) in content_blocks(message).iter().enumerate().filter(|(_, block)| is_thought(block)) {
         let key = if is_kind(block, "thinking") { "signature" } else { "data" };
         let known = memory.find(&asked.provider, asked.text("model"), |said| {
             said[key] == block[key] && said["type"] == block["type"]
@@ -397,20 +408,20 @@ fn thoughts(at: usize, asked: &Asked, model: &Model, memory: &Memory) -> Result<
                 block["type"].as_str().unwrap_or_default()
             );
         };
-        let original = &sent.said[was];
+        let original = &sent.content[was];
         if block["thinking"] == "" && original["thinking"] != "" {
             refuse!("messages.{at}.content.{place}.thinking: each thinking block must contain thinking");
         }
-        let is_moved = content(message).iter().take(place).filter(|block| is_thought(block)).count()
-            != sent.said.iter().take(was).filter(|block| is_thought(block)).count();
+        let is_moved = content_blocks(message).iter().take(place).filter(|block| is_thought(block)).count()
+            != sent.content.iter().take(was).filter(|block| is_thought(block)).count();
         if block["thinking"] != original["thinking"] || is_moved {
             refuse!(
                 "messages.{at}.content.{place}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response."
             );
         }
         let is_unbound = sent.before != messages[..at]
-            || sent.frozen != Messages.frozen(asked)
-            || sent.said[..was] != content(message)[..place];
+            || sent.fixed_fields != MessagesProtocol.fixed_fields(asked)
+            || sent.content[..was] != content_blocks(message)[..place];
         if model.is_bound && is_unbound {
             refuse!(
                 "messages.{at}.content.{place}: Invalid `signature` in `thinking` block. The block is bound to a different conversation."
@@ -421,28 +432,33 @@ fn thoughts(at: usize, asked: &Asked, model: &Model, memory: &Memory) -> Result<
 }
 
 /// While a tool is used, the turn begins with the thoughts that it began with.
-fn tool_loop(asked: &Asked, model: &Model, memory: &Memory) -> Result<(), Refusal> {
+fn tool_loop(
+    asked: &ProviderRequest,
+    model: &AnthropicModelRules,
+    memory: &ProviderMemory,
+) -> Result<(), ProviderRefusal> {
     let messages = asked.list("messages");
     let is_person = |message: &Value| {
         message["role"] == "user"
-            && (message["content"].is_string() || content(message).iter().any(|block| !is_kind(block, "tool_result")))
+            && (message["content"].is_string()
+                || content_blocks(message).iter().any(|block| !is_kind(block, "tool_result")))
     };
     let begin = messages.iter().rposition(is_person).map_or(0, |at| at + 1);
     let is_budget = asked.body["thinking"]["type"] == "enabled";
     for (at, message) in messages.iter().enumerate().skip(begin).filter(|(_, message)| message["role"] == "assistant") {
-        let blocks = content(message);
+        let blocks = content_blocks(message);
         let id = blocks.iter().find(|block| is_kind(block, "tool_use")).map(|block| block["id"].clone());
         let Some(id) = id else { continue };
         let sent = memory.find(&asked.provider, asked.text("model"), |said| said["id"] == id).map(|(sent, _)| sent);
         let thoughts = |blocks: &[Value]| blocks.iter().filter(|block| is_thought(block)).count();
-        let had = sent.map_or(0, |sent| thoughts(&sent.said));
-        let thinks = model.thinks != Thinks::Never
+        let had = sent.map_or(0, |sent| thoughts(&sent.content));
+        let thinks = model.thinks != AnthropicThinkingRule::Never
             && asked.body["thinking"]["type"] != "disabled"
             && (is_budget || !asked.body["thinking"].is_null());
         let needs = thinks && ((is_budget && at == begin) || had > 0);
         if needs
             && !blocks.first().is_some_and(is_thought)
-            && (had == 0 || sent.is_some_and(|sent| is_thought(&sent.said[0])))
+            && (had == 0 || sent.is_some_and(|sent| is_thought(&sent.content[0])))
         {
             refuse!(
                 "messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{}`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::chat_models::find;
-use super::memory::Memory;
-use super::script::{Say, Speech};
-use super::{Asked, KEY, Protocol, Refusal, chat_speech, refuse};
+use super::memory::ProviderMemory;
+use super::script::{EncodedReply, ScriptedReply};
+use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, chat_stream, refuse};
 
 /// Who speaks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chat {
+pub enum ChatProtocol {
     OpenAi,
     DeepSeek,
     OpenRouter,
@@ -20,29 +20,31 @@ pub enum Chat {
 }
 
 /// The dialect of an account of this name.
-pub fn dialect(provider: &str) -> &'static Chat {
+pub fn protocol_of_provider(provider: &str) -> &'static ChatProtocol {
     match provider {
-        "deepseek" => &Chat::DeepSeek,
-        "openrouter" => &Chat::OpenRouter,
-        "mistral" => &Chat::Mistral,
-        "zai" => &Chat::Zai,
-        "llamacpp" => &Chat::LlamaCpp,
-        "ollama-v1" => &Chat::Ollama,
-        _ => &Chat::OpenAi,
+        "deepseek" => &ChatProtocol::DeepSeek,
+        "openrouter" => &ChatProtocol::OpenRouter,
+        "mistral" => &ChatProtocol::Mistral,
+        "zai" => &ChatProtocol::Zai,
+        "llamacpp" => &ChatProtocol::LlamaCpp,
+        "ollama-v1" => &ChatProtocol::Ollama,
+        _ => &ChatProtocol::OpenAi,
     }
 }
 
 /// Whether an open model takes a thinking switch at Ollama.
-pub fn thinks_locally(model: &str) -> bool {
+pub fn is_local_thinking_model(model: &str) -> bool {
     ["qwen3", "gpt-oss", "deepseek-r1", "magistral"].iter().any(|family| model.contains(family))
 }
 
-impl Protocol for Chat {
-    fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+impl ApiProtocol for ChatProtocol {
+    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
         let is_local = matches!(self, Self::LlamaCpp | Self::Ollama);
         match asked.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
-            None if !is_local => return Err(Refusal::new(401, "You didn't provide an API key.")),
-            Some(key) if key != KEY => return Err(Refusal::new(401, format!("Incorrect API key provided: {key}."))),
+            None if !is_local => return Err(ProviderRefusal::new(401, "You didn't provide an API key.")),
+            Some(key) if key != KEY => {
+                return Err(ProviderRefusal::new(401, format!("Incorrect API key provided: {key}.")));
+            }
             _ => {}
         }
         if asked.list("messages").is_empty() {
@@ -61,7 +63,7 @@ impl Protocol for Chat {
         pairs(asked, *self)
     }
 
-    fn refusal(&self, refusal: &Refusal) -> Value {
+    fn error_document(&self, refusal: &ProviderRefusal) -> Value {
         let message = &refusal.message;
         match self {
             Self::Mistral => {
@@ -75,15 +77,15 @@ impl Protocol for Chat {
         }
     }
 
-    fn frozen(&self, asked: &Asked) -> Value {
+    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
         asked.body["tools"].clone()
     }
 
-    fn is_answer(&self, message: &Value) -> bool {
+    fn is_tool_result(&self, message: &Value) -> bool {
         message["role"] == "tool"
     }
 
-    fn plain(&self, message: &Value) -> String {
+    fn plain_text(&self, message: &Value) -> String {
         match &message["content"] {
             Value::String(text) => text.clone(),
             Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
@@ -103,8 +105,8 @@ impl Protocol for Chat {
         said.len() == back.len() && said.iter().zip(back).all(|(said, back)| bare(said) == bare(back))
     }
 
-    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
-        chat_speech::speak(*self, asked, say, number)
+    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
+        chat_stream::encode_reply(*self, asked, say, number)
     }
 }
 
@@ -144,12 +146,12 @@ fn unknown_key<'a>(value: &'a Value, known: &[&str]) -> Option<&'a String> {
     value.as_object().into_iter().flat_map(Map::keys).find(|key| !known.contains(&key.as_str()))
 }
 
-fn openai(asked: &Asked) -> Result<(), Refusal> {
+fn openai(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     if let Some(key) = unknown_key(&asked.body, &OPENAI_KEYS) {
         refuse!("Unrecognized request argument supplied: {key}");
     }
     let Some(model) = find(asked.text("model")) else {
-        return Err(Refusal::new(
+        return Err(ProviderRefusal::new(
             404,
             format!("The model `{}` does not exist or you do not have access to it.", asked.text("model")),
         ));
@@ -162,7 +164,7 @@ fn openai(asked: &Asked) -> Result<(), Refusal> {
         if !model.efforts.contains(&effort) {
             refuse!(
                 "Unsupported value: 'reasoning_effort' does not support '{effort}' with this model. Supported values are: {}.",
-                model.supported()
+                model.supported_efforts()
             );
         }
     }
@@ -219,7 +221,7 @@ fn openai(asked: &Asked) -> Result<(), Refusal> {
 }
 
 /// While it thinks, every turn that called tools brings its reasoning along.
-fn deepseek(asked: &Asked) -> Result<(), Refusal> {
+fn deepseek(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let thinks = asked.text("model") == "deepseek-reasoner"
         || (asked.text("model") != "deepseek-chat" && asked.body["thinking"]["type"] != "disabled");
     if thinks && matches!(asked.body["tool_choice"].as_str(), Some("required")) {
@@ -249,7 +251,7 @@ fn deepseek(asked: &Asked) -> Result<(), Refusal> {
 }
 
 /// What a routed model signed goes back unmodified and in order.
-fn openrouter(asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+fn openrouter(asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
     let reasoning = &asked.body["reasoning"];
     if reasoning.get("effort").is_some() && reasoning.get("max_tokens").is_some() {
         refuse!("Only one of \"reasoning.effort\" and \"reasoning.max_tokens\" can be specified");
@@ -263,12 +265,12 @@ fn openrouter(asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
     for (at, message) in asked.list("messages").iter().enumerate() {
         let Some(details) = message.get("reasoning_details") else { continue };
         // Each is proven by itself, so of a reply that was cut off a part may come back.
-        let is_part = |sent: &super::memory::Sent| {
-            let all = told(&sent.said[0]["reasoning_details"]);
+        let is_part = |sent: &super::memory::SentReply| {
+            let all = told(&sent.content[0]["reasoning_details"]);
             let mut rest = all.iter();
             told(details).iter().all(|detail| rest.any(|known| known == detail))
         };
-        if !memory.of(&asked.provider, asked.text("model")).any(is_part) {
+        if !memory.replies_of(&asked.provider, asked.text("model")).any(is_part) {
             refuse!("Provider returned error: messages.{at}.content.0: Invalid `signature` in `thinking` block");
         }
     }
@@ -276,9 +278,9 @@ fn openrouter(asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
     let begin = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
     for (at, message) in messages.iter().enumerate().skip(begin) {
         let id = &message["tool_calls"][0]["id"];
-        let made = |sent: &&super::memory::Sent| sent.said[0]["tool_calls"][0]["id"] == *id && !id.is_null();
-        let sent = memory.of(&asked.provider, asked.text("model")).find(made);
-        if sent.is_some_and(|sent| sent.said[0].get("reasoning_details").is_some())
+        let made = |sent: &&super::memory::SentReply| sent.content[0]["tool_calls"][0]["id"] == *id && !id.is_null();
+        let sent = memory.replies_of(&asked.provider, asked.text("model")).find(made);
+        if sent.is_some_and(|sent| sent.content[0].get("reasoning_details").is_some())
             && message.get("reasoning_details").is_none()
         {
             refuse!(
@@ -312,9 +314,9 @@ const MISTRAL_KEYS: [&str; 19] = [
 ];
 const MISTRAL_MESSAGE_KEYS: [&str; 6] = ["role", "content", "prefix", "tool_calls", "tool_call_id", "name"];
 
-fn mistral(asked: &Asked) -> Result<(), Refusal> {
+fn mistral(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     if let Some(key) = unknown_key(&asked.body, &MISTRAL_KEYS) {
-        return Err(Refusal::new(422, format!("extra_forbidden: body.{key}: Extra inputs are not permitted")));
+        return Err(ProviderRefusal::new(422, format!("extra_forbidden: body.{key}: Extra inputs are not permitted")));
     }
     let model = asked.text("model");
     if asked.body.get("prompt_mode").is_some() && !model.contains("magistral") {
@@ -329,7 +331,7 @@ fn mistral(asked: &Asked) -> Result<(), Refusal> {
     let messages = asked.list("messages");
     for (at, message) in messages.iter().enumerate() {
         if let Some(key) = unknown_key(message, &MISTRAL_MESSAGE_KEYS) {
-            return Err(Refusal::new(
+            return Err(ProviderRefusal::new(
                 422,
                 format!("extra_forbidden: body.messages.{at}.{key}: Extra inputs are not permitted"),
             ));
@@ -346,7 +348,7 @@ fn mistral(asked: &Asked) -> Result<(), Refusal> {
             .iter()
             .find(|part| !matches!(part["type"].as_str(), Some("text" | "thinking" | "image_url" | "reference")))
         {
-            return Err(Refusal::new(
+            return Err(ProviderRefusal::new(
                 422,
                 format!("union_tag_invalid: Input tag '{}' found using 'type'", part["type"]),
             ));
@@ -368,15 +370,15 @@ fn mistral(asked: &Asked) -> Result<(), Refusal> {
 }
 
 /// What the templates of open models demand.
-fn local(who: Chat, asked: &Asked) -> Result<(), Refusal> {
-    if who == Chat::Ollama
+fn local(who: ChatProtocol, asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    if who == ChatProtocol::Ollama
         && let Some(effort) = asked.body.get("reasoning_effort")
     {
         let word = effort.as_str().unwrap_or_default();
         if !["high", "medium", "low", "none"].contains(&word) {
             refuse!("invalid reasoning value: '{word}' (must be \"high\", \"medium\", \"low\", or \"none\")");
         }
-        if word != "none" && !thinks_locally(asked.text("model")) {
+        if word != "none" && !is_local_thinking_model(asked.text("model")) {
             refuse!("\"{}\" does not support thinking", asked.text("model"));
         }
     }
@@ -387,12 +389,20 @@ fn local(who: Chat, asked: &Asked) -> Result<(), Refusal> {
             "user" if last != "user" => last = "user",
             "assistant" if last != "assistant" => last = "assistant",
             "tool" => last = "tool",
-            _ => return Err(Refusal::new(500, "Conversation roles must alternate user/assistant/user/assistant/...")),
+            _ => {
+                return Err(ProviderRefusal::new(
+                    500,
+                    "Conversation roles must alternate user/assistant/user/assistant/...",
+                ));
+            }
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let arguments = call["function"]["arguments"].as_str().unwrap_or_default();
             if serde_json::from_str::<Map<String, Value>>(arguments).is_err() {
-                return Err(Refusal::new(500, format!("Failed to parse tool call arguments as JSON: {arguments}")));
+                return Err(ProviderRefusal::new(
+                    500,
+                    format!("Failed to parse tool call arguments as JSON: {arguments}"),
+                ));
             }
         }
     }
@@ -400,7 +410,7 @@ fn local(who: Chat, asked: &Asked) -> Result<(), Refusal> {
 }
 
 /// Every call is answered at once, and nothing else is.
-fn pairs(asked: &Asked, who: Chat) -> Result<(), Refusal> {
+fn pairs(asked: &ProviderRequest, who: ChatProtocol) -> Result<(), ProviderRefusal> {
     let messages = asked.list("messages");
     let mut open: Vec<&str> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
@@ -433,11 +443,11 @@ fn pairs(asked: &Asked, who: Chat) -> Result<(), Refusal> {
     unanswered(&open, who)
 }
 
-fn unanswered(open: &[&str], who: Chat) -> Result<(), Refusal> {
+fn unanswered(open: &[&str], who: ChatProtocol) -> Result<(), ProviderRefusal> {
     if open.is_empty() {
         return Ok(());
     }
-    if who == Chat::Mistral {
+    if who == ChatProtocol::Mistral {
         refuse!("Not the same number of function calls and responses");
     }
     refuse!(

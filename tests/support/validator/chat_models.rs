@@ -2,7 +2,7 @@
 
 /// When sampling parameters are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
+pub enum SamplingRule {
     Taken,
     Refused,
     /// Taken while the effort is `none`.
@@ -11,80 +11,85 @@ pub enum Sampling {
 
 /// One row.
 #[derive(Debug)]
-pub struct Model {
+pub struct OpenAiModelRules {
     pub begins: &'static str,
     /// Empty where the model does not reason.
     pub efforts: &'static [&'static str],
     /// What it does when nothing is said.
     pub default_effort: &'static str,
-    pub sampling: Sampling,
+    pub sampling: SamplingRule,
     pub takes_system: bool,
 }
 
-const PLAIN: Model =
-    Model { begins: "gpt-4", efforts: &[], default_effort: "", sampling: Sampling::Taken, takes_system: true };
-const O: Model = Model {
+const PLAIN: OpenAiModelRules = OpenAiModelRules {
+    begins: "gpt-4",
+    efforts: &[],
+    default_effort: "",
+    sampling: SamplingRule::Taken,
+    takes_system: true,
+};
+const O: OpenAiModelRules = OpenAiModelRules {
     begins: "o",
     efforts: &["low", "medium", "high"],
     default_effort: "medium",
-    sampling: Sampling::Refused,
+    sampling: SamplingRule::Refused,
     ..PLAIN
 };
-const FIVE_ONE: Model = Model {
+const FIVE_ONE: OpenAiModelRules = OpenAiModelRules {
     begins: "gpt-5.",
     efforts: &["none", "low", "medium", "high"],
     default_effort: "none",
-    sampling: Sampling::WhenOff,
+    sampling: SamplingRule::WhenOff,
     ..PLAIN
 };
 
 /// The more special names first.
-pub const MODELS: &[Model] = &[
-    Model { begins: "gpt-4", ..PLAIN },
-    Model { begins: "gpt-3.5", ..PLAIN },
-    Model { begins: "o1-mini", efforts: &[], takes_system: false, ..O },
-    Model { begins: "o1", ..O },
-    Model { begins: "o3", ..O },
-    Model { begins: "o4-mini", ..O },
-    Model { begins: "gpt-5-pro", efforts: &["high"], ..O },
-    Model { begins: "gpt-5.1-codex", ..O },
-    Model {
+pub const MODELS: &[OpenAiModelRules] = &[
+    OpenAiModelRules { begins: "gpt-4", ..PLAIN },
+    OpenAiModelRules { begins: "gpt-3.5", ..PLAIN },
+    OpenAiModelRules { begins: "o1-mini", efforts: &[], takes_system: false, ..O },
+    OpenAiModelRules { begins: "o1", ..O },
+    OpenAiModelRules { begins: "o3", ..O },
+    OpenAiModelRules { begins: "o4-mini", ..O },
+    OpenAiModelRules { begins: "gpt-5-pro", efforts: &["high"], ..O },
+    OpenAiModelRules { begins: "gpt-5.1-codex", ..O },
+    OpenAiModelRules {
         begins: "gpt-5.5",
         efforts: &["none", "low", "medium", "high", "xhigh"],
         default_effort: "medium",
         ..FIVE_ONE
     },
-    Model {
+    OpenAiModelRules {
         begins: "gpt-5.6",
         efforts: &["none", "low", "medium", "high", "xhigh"],
         default_effort: "medium",
         ..FIVE_ONE
     },
     FIVE_ONE,
-    Model { begins: "gpt-5", efforts: &["minimal", "low", "medium", "high"], ..O },
+    OpenAiModelRules { begins: "gpt-5", efforts: &["minimal", "low", "medium", "high"], ..O },
 ];
 
-pub fn find(model: &str) -> Option<&'static Model> {
+pub fn find(model: &str) -> Option<&'static OpenAiModelRules> {
     MODELS.iter().find(|row| model.starts_with(row.begins))
 }
 
-impl Model {
+impl OpenAiModelRules {
     /// Whether it reasons: always, or because of the effort.
-    pub fn reasons(&self, effort: Option<&str>) -> bool {
-        let reasons_at_all = !self.efforts.is_empty() || self.sampling == Sampling::Refused;
+    pub fn is_reasoning(&self, effort: Option<&str>) -> bool {
+        let reasons_at_all = !self.efforts.is_empty() || self.sampling == SamplingRule::Refused;
         reasons_at_all && effort.unwrap_or(self.default_effort) != "none"
     }
 
     pub fn refuses_sampling(&self, effort: Option<&str>) -> bool {
         match self.sampling {
-            Sampling::Taken => false,
-            Sampling::Refused => true,
-            Sampling::WhenOff => self.reasons(effort),
+            SamplingRule::Taken => false,
+            SamplingRule::Refused => true,
+            SamplingRule::WhenOff => self.is_reasoning(effort),
         }
     }
 
     /// The efforts as the refusal lists them.
-    pub fn supported(&self) -> String {
+    pub fn supported_efforts(&self) -> String {
         let words: Vec<String> = self.efforts.iter().map(|word| format!("'{word}'")).collect();
         match words.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{}, and {last}", rest.join(", ")),

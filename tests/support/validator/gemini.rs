@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::memory::Memory;
-use super::script::{Say, Speech};
-use super::{Asked, KEY, Protocol, Refusal, gemini_speech, refuse};
+use super::memory::ProviderMemory;
+use super::script::{EncodedReply, ScriptedReply};
+use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, gemini_stream, refuse};
 
-pub struct Gemini;
+pub struct GeminiProtocol;
 
 const KEYS: [&str; 8] = [
     "contents",
@@ -33,43 +33,45 @@ const DATA: [&str; 9] = [
 
 /// How thinking is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thinks {
+pub enum GeminiThinkingRule {
     Never,
     Budget { least: u64, most: u64, can_be_off: bool },
     Level(&'static [&'static str]),
 }
 
 /// What a model takes, from providers.md 7.1; `None` where there is no such model.
-pub fn thinks(model: &str) -> Option<Thinks> {
+pub fn thinking_rule(model: &str) -> Option<GeminiThinkingRule> {
     let (generation, is_pro) = (model.strip_prefix("gemini-").unwrap_or_default(), model.contains("-pro"));
     Some(match generation.split('-').next().unwrap_or_default() {
-        "2.0" => Thinks::Never,
-        "2.5" if is_pro => Thinks::Budget { least: 128, most: 32_768, can_be_off: false },
-        "2.5" if model.contains("-lite") => Thinks::Budget { least: 512, most: 24_576, can_be_off: true },
-        "2.5" => Thinks::Budget { least: 1, most: 24_576, can_be_off: true },
-        "3" if is_pro => Thinks::Level(&["low", "high"]),
-        "3.1" | "3.5" | "3.7" if is_pro || model == "gemini-3.7-flash" => Thinks::Level(&["low", "medium", "high"]),
-        "3" | "3.1" | "3.5" => Thinks::Level(&["minimal", "low", "medium", "high"]),
-        _ if model.starts_with("gemma-3") => Thinks::Never,
+        "2.0" => GeminiThinkingRule::Never,
+        "2.5" if is_pro => GeminiThinkingRule::Budget { least: 128, most: 32_768, can_be_off: false },
+        "2.5" if model.contains("-lite") => GeminiThinkingRule::Budget { least: 512, most: 24_576, can_be_off: true },
+        "2.5" => GeminiThinkingRule::Budget { least: 1, most: 24_576, can_be_off: true },
+        "3" if is_pro => GeminiThinkingRule::Level(&["low", "high"]),
+        "3.1" | "3.5" | "3.7" if is_pro || model == "gemini-3.7-flash" => {
+            GeminiThinkingRule::Level(&["low", "medium", "high"])
+        }
+        "3" | "3.1" | "3.5" => GeminiThinkingRule::Level(&["minimal", "low", "medium", "high"]),
+        _ if model.starts_with("gemma-3") => GeminiThinkingRule::Never,
         _ => return None,
     })
 }
 
 /// Whether calls of the current turn must be signed.
 pub fn demands_signatures(model: &str) -> bool {
-    matches!(thinks(model), Some(Thinks::Level(_)))
+    matches!(thinking_rule(model), Some(GeminiThinkingRule::Level(_)))
 }
 
-impl Protocol for Gemini {
-    fn model<'a>(&self, asked: &'a Asked) -> &'a str {
+impl ApiProtocol for GeminiProtocol {
+    fn model<'a>(&self, asked: &'a ProviderRequest) -> &'a str {
         let path = asked.path.rsplit('/').next().unwrap_or_default();
         path.split(':').next().unwrap_or_default()
     }
 
-    fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
         match asked.header("x-goog-api-key") {
             None => {
-                return Err(Refusal::new(
+                return Err(ProviderRefusal::new(
                     403,
                     "Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.",
                 ));
@@ -86,8 +88,8 @@ impl Protocol for Gemini {
             refuse!("Invalid JSON payload received. Unknown name \"{key}\": Cannot find field.");
         }
         let model = self.model(asked);
-        let Some(thinks) = thinks(model) else {
-            return Err(Refusal::new(
+        let Some(thinks) = thinking_rule(model) else {
+            return Err(ProviderRefusal::new(
                 404,
                 format!("models/{model} is not found for API version v1beta, or is not supported for generateContent."),
             ));
@@ -100,7 +102,7 @@ impl Protocol for Gemini {
         signatures(asked, model, memory)
     }
 
-    fn refusal(&self, refusal: &Refusal) -> Value {
+    fn error_document(&self, refusal: &ProviderRefusal) -> Value {
         let status = match refusal.status {
             403 => "PERMISSION_DENIED",
             404 => "NOT_FOUND",
@@ -109,33 +111,33 @@ impl Protocol for Gemini {
         json!({"error": {"code": refusal.status, "message": refusal.message, "status": status}})
     }
 
-    fn messages<'a>(&self, asked: &'a Asked) -> &'a [Value] {
+    fn messages<'a>(&self, asked: &'a ProviderRequest) -> &'a [Value] {
         asked.list("contents")
     }
 
-    fn frozen(&self, asked: &Asked) -> Value {
+    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
         json!([asked.body["systemInstruction"], asked.body["tools"]])
     }
 
-    fn is_models(&self, content: &Value) -> bool {
+    fn is_model_message(&self, content: &Value) -> bool {
         content["role"] == "model"
     }
 
-    fn is_answer(&self, content: &Value) -> bool {
+    fn is_tool_result(&self, content: &Value) -> bool {
         parts(content).iter().any(|part| part.get("functionResponse").is_some())
     }
 
-    fn plain(&self, content: &Value) -> String {
+    fn plain_text(&self, content: &Value) -> String {
         parts(content).iter().filter(|part| part["thought"] != true).filter_map(|part| part["text"].as_str()).collect()
     }
 
     fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
         let (Some(said), [back]) = (said.first(), back) else { return said == back };
-        joined(parts(said)) == joined(parts(back))
+        merge_parts(parts(said)) == merge_parts(parts(back))
     }
 
-    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
-        gemini_speech::speak(asked, self.model(asked), say, number)
+    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
+        gemini_stream::encode_reply(asked, self.model(asked), say, number)
     }
 }
 
@@ -144,7 +146,7 @@ fn parts(content: &Value) -> &[Value] {
 }
 
 /// Parts as they count: thoughts only by their signatures, unsigned text joined, empty text nowhere (providers.md 7.6).
-fn joined(parts: &[Value]) -> Vec<Value> {
+fn merge_parts(parts: &[Value]) -> Vec<Value> {
     let is_loose = |part: &Value| part.get("text").is_some() && part.get("thoughtSignature").is_none();
     let mut all: Vec<Value> = Vec::new();
     for part in parts {
@@ -173,7 +175,7 @@ fn joined(parts: &[Value]) -> Vec<Value> {
     all
 }
 
-fn config(asked: &Asked, model: &str, thinks: Thinks) -> Result<(), Refusal> {
+fn config(asked: &ProviderRequest, model: &str, thinks: GeminiThinkingRule) -> Result<(), ProviderRefusal> {
     let config = &asked.body["generationConfig"];
     let thinking = &config["thinkingConfig"];
     let most = if model.contains("2.0") { 8_192 } else { 65_536 };
@@ -210,9 +212,11 @@ fn config(asked: &Asked, model: &str, thinks: Thinks) -> Result<(), Refusal> {
         refuse!("You can only set only one of thinking budget and thinking level.");
     }
     match thinks {
-        Thinks::Never => refuse!("Thinking is not enabled for models/{model}"),
-        Thinks::Budget { .. } if level.is_some() => refuse!("Thinking level is not supported for this model."),
-        Thinks::Budget { least, most, can_be_off } => {
+        GeminiThinkingRule::Never => refuse!("Thinking is not enabled for models/{model}"),
+        GeminiThinkingRule::Budget { .. } if level.is_some() => {
+            refuse!("Thinking level is not supported for this model.")
+        }
+        GeminiThinkingRule::Budget { least, most, can_be_off } => {
             let fits = match budget {
                 None | Some(-1) => true,
                 Some(0) => can_be_off,
@@ -230,7 +234,7 @@ fn config(asked: &Asked, model: &str, thinks: Thinks) -> Result<(), Refusal> {
                 );
             }
         }
-        Thinks::Level(words) => {
+        GeminiThinkingRule::Level(words) => {
             if let Some(level) = level.filter(|level| !words.contains(level)) {
                 refuse!(
                     "Thinking level {} is not supported for this model. Please retry with other thinking level.",
@@ -243,7 +247,7 @@ fn config(asked: &Asked, model: &str, thinks: Thinks) -> Result<(), Refusal> {
 }
 
 /// Functions, and what Google runs itself, never both in one request.
-fn tools(asked: &Asked, model: &str) -> Result<(), Refusal> {
+fn tools(asked: &ProviderRequest, model: &str) -> Result<(), ProviderRefusal> {
     const OWN: [&str; 4] = ["googleSearch", "codeExecution", "urlContext", "fileSearch"];
     let keys = || asked.list("tools").iter().filter_map(Value::as_object).flat_map(Map::keys);
     if let Some(key) = keys().find(|key| *key != "functionDeclarations" && !OWN.contains(&key.as_str())) {
@@ -260,7 +264,7 @@ fn tools(asked: &Asked, model: &str) -> Result<(), Refusal> {
 }
 
 /// Code that was run stands before what it gave, in one content of the model.
-fn code(contents: &[Value]) -> Result<(), Refusal> {
+fn code(contents: &[Value]) -> Result<(), ProviderRefusal> {
     for (at, content) in contents.iter().enumerate() {
         let mut open: Vec<&Value> = Vec::new();
         for (place, part) in parts(content).iter().enumerate() {
@@ -294,7 +298,7 @@ fn code(contents: &[Value]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn contents(asked: &Asked) -> Result<(), Refusal> {
+fn contents(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let contents = asked.list("contents");
     let Some(last) = contents.last() else { refuse!("* GenerateContentRequest.contents: contents is not specified") };
     for (at, content) in contents.iter().enumerate() {
@@ -329,7 +333,7 @@ fn contents(asked: &Asked) -> Result<(), Refusal> {
 }
 
 /// Each turn of calls comes after a person or after results, and is answered at once, one for one.
-fn calls(contents: &[Value]) -> Result<(), Refusal> {
+fn calls(contents: &[Value]) -> Result<(), ProviderRefusal> {
     let of = |content: Option<&Value>, key: &str| -> Vec<Value> {
         content.map_or(&[][..], parts).iter().filter_map(|part| part.get(key).cloned()).collect()
     };
@@ -372,7 +376,7 @@ fn signature(part: &Value) -> Option<String> {
     Some(part.get("thoughtSignature")?.as_str()?.replace('-', "+").replace('_', "/"))
 }
 
-fn signatures(asked: &Asked, model: &str, memory: &Memory) -> Result<(), Refusal> {
+fn signatures(asked: &ProviderRequest, model: &str, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
     let contents = asked.list("contents");
     for (at, content) in contents.iter().enumerate() {
         for (place, part) in parts(content).iter().enumerate() {
@@ -384,12 +388,13 @@ fn signatures(asked: &Asked, model: &str, memory: &Memory) -> Result<(), Refusal
             let Some((sent, was)) = memory.find(&asked.provider, model, has) else {
                 refuse!("Invalid thought signature at contents[{at}].parts[{place}].");
             };
-            let original = parts(&sent.said[was]).iter().find(is_it);
+            let original = parts(&sent.content[was]).iter().find(is_it);
             // Elsewhere a moved signature was seen to be accepted; that it is not as it was said is noted.
             let is_call = part.get("functionCall").is_some();
             if is_call
-                && original
-                    .is_none_or(|original| joined(std::slice::from_ref(original)) != joined(std::slice::from_ref(part)))
+                && original.is_none_or(|original| {
+                    merge_parts(std::slice::from_ref(original)) != merge_parts(std::slice::from_ref(part))
+                })
             {
                 refuse!("Corrupted thought signature.");
             }

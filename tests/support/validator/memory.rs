@@ -3,24 +3,24 @@
 
 use serde_json::Value;
 
-use super::script::{End, Part, Say, Speech};
-use super::{Asked, Protocol};
+use super::script::{EncodedReply, ReplyEnd, ScriptPart, ScriptedReply};
+use super::{ApiProtocol, ProviderRequest};
 
 /// One reply that was sent, with the request that it answered.
 #[derive(Debug, Clone)]
-pub struct Sent {
+pub struct SentReply {
     pub provider: String,
     pub model: String,
     /// The messages of the request, with those that the provider kept.
     pub before: Vec<Value>,
     /// The id of the response that the request went on from, or nothing.
-    pub behind: String,
+    pub previous_response_id: String,
     /// The provider keeps it.
     pub is_stored: bool,
     /// What else must not change: system prompt and tools.
-    pub frozen: Value,
+    pub fixed_fields: Value,
     /// As it has to come back.
-    pub said: Vec<Value>,
+    pub content: Vec<Value>,
     pub text: String,
     pub secrets: Vec<String>,
     /// The connection broke, or nothing more came.
@@ -33,10 +33,10 @@ pub struct Sent {
     pub is_paused: bool,
 }
 
-impl Sent {
+impl SentReply {
     /// What only this reply has: sealed thoughts and the ids of its calls.
-    fn proofs(&self) -> impl Iterator<Item = &str> {
-        let calls = self.said.iter().flat_map(|said| match said["tool_calls"].as_array() {
+    fn unique_tokens(&self) -> impl Iterator<Item = &str> {
+        let calls = self.content.iter().flat_map(|said| match said["tool_calls"].as_array() {
             Some(calls) => calls.as_slice(),
             None => std::slice::from_ref(said),
         });
@@ -47,13 +47,13 @@ impl Sent {
 
 /// Everything that was sent.
 #[derive(Debug, Clone, Default)]
-pub struct Memory {
-    pub sent: Vec<Sent>,
+pub struct ProviderMemory {
+    pub sent: Vec<SentReply>,
 }
 
-impl Memory {
+impl ProviderMemory {
     /// What was sent on this account by this model, newest first.
-    pub fn of<'a>(&'a self, provider: &'a str, model: &'a str) -> impl Iterator<Item = &'a Sent> {
+    pub fn replies_of<'a>(&'a self, provider: &'a str, model: &'a str) -> impl Iterator<Item = &'a SentReply> {
         self.sent.iter().rev().filter(move |sent| sent.provider == provider && sent.model == model)
     }
 
@@ -63,23 +63,30 @@ impl Memory {
         provider: &'a str,
         model: &'a str,
         has: impl Fn(&Value) -> bool,
-    ) -> Option<(&'a Sent, usize)> {
-        self.of(provider, model).find_map(|sent| Some((sent, sent.said.iter().position(&has)?)))
+    ) -> Option<(&'a SentReply, usize)> {
+        self.replies_of(provider, model).find_map(|sent| Some((sent, sent.content.iter().position(&has)?)))
     }
 
-    pub fn keep(&mut self, protocol: &dyn Protocol, asked: &Asked, model: &str, say: &Say, speech: Speech) {
+    pub fn record_reply(
+        &mut self,
+        protocol: &dyn ApiProtocol,
+        asked: &ProviderRequest,
+        model: &str,
+        say: &ScriptedReply,
+        speech: EncodedReply,
+    ) {
         let mut before = protocol.messages(asked).to_vec();
         // What goes on from a pause is one with what was said before it.
-        let mut said = if protocol.goes_on(asked, self) { protocol.content(before.pop()) } else { Vec::new() };
-        said.extend(speech.said);
-        if say.is_cut() {
+        let mut said = if protocol.resumes_pause(asked, self) { protocol.content(before.pop()) } else { Vec::new() };
+        said.extend(speech.content);
+        if say.is_interrupted() {
             // The steps before it, back to the person's message.
             let mut at = before.len();
-            while at > 0 && (protocol.is_models(&before[at - 1]) || protocol.is_answer(&before[at - 1])) {
+            while at > 0 && (protocol.is_model_message(&before[at - 1]) || protocol.is_tool_result(&before[at - 1])) {
                 at -= 1;
             }
             let (provider, turn) = (&asked.provider, &before[..at]);
-            let is_step = |sent: &&mut Sent| {
+            let is_step = |sent: &&mut SentReply| {
                 sent.provider == *provider
                     && sent.model == model
                     && sent.before.len() >= at
@@ -89,32 +96,32 @@ impl Memory {
             };
             self.sent.iter_mut().filter(is_step).for_each(|sent| sent.is_unfinished = true);
         }
-        if before.last().is_some_and(|message| protocol.is_answer(message)) {
-            let is_asked = |sent: &&mut Sent| {
+        if before.last().is_some_and(|message| protocol.is_tool_result(message)) {
+            let is_asked = |sent: &&mut SentReply| {
                 sent.provider == asked.provider && sent.model == model && before.starts_with(&sent.before)
             };
             let newest = self.sent.iter_mut().filter(is_asked).max_by_key(|sent| sent.before.len());
             newest.into_iter().for_each(|sent| sent.is_unanswered = false);
         }
-        self.sent.push(Sent {
+        self.sent.push(SentReply {
             provider: asked.provider.clone(),
             model: model.to_owned(),
             before,
-            behind: String::new(),
-            is_stored: asked.body["store"] == true && !say.is_cut(),
-            frozen: protocol.frozen(asked),
-            said,
+            previous_response_id: String::new(),
+            is_stored: asked.body["store"] == true && !say.is_interrupted(),
+            fixed_fields: protocol.fixed_fields(asked),
+            content: said,
             text: speech.text,
             secrets: speech.secrets,
-            is_cut: say.is_cut(),
+            is_cut: say.is_interrupted(),
             is_unfinished: false,
-            is_unanswered: say.parts.iter().any(|part| matches!(part, Part::Call(..))),
-            is_paused: say.end == End::Pause,
+            is_unanswered: say.parts.iter().any(|part| matches!(part, ScriptPart::Call(..))),
+            is_paused: say.end == ReplyEnd::Pause,
         });
     }
 
     /// What no provider would refuse and is wrong all the same.
-    pub fn remarks(&self, protocol: &dyn Protocol, asked: &Asked, bytes: &[u8]) -> Vec<String> {
+    pub fn remarks(&self, protocol: &dyn ApiProtocol, asked: &ProviderRequest, bytes: &[u8]) -> Vec<String> {
         let mut remarks = Vec::new();
         let model = protocol.model(asked);
         let body = String::from_utf8_lossy(bytes);
@@ -126,7 +133,7 @@ impl Memory {
                 ));
             }
         }
-        if let Err(remark) = self.came_back(protocol, asked, model) {
+        if let Err(remark) = self.check_history(protocol, asked, model) {
             remarks.push(remark);
         }
         remarks
@@ -134,40 +141,41 @@ impl Memory {
 
     /// Walks from the newest message back to the first that this model did not say: all of its replies are as they
     /// were said, and what stands before them is what stood before them then.
-    fn came_back(&self, protocol: &dyn Protocol, asked: &Asked, model: &str) -> Result<(), String> {
+    fn check_history(&self, protocol: &dyn ApiProtocol, asked: &ProviderRequest, model: &str) -> Result<(), String> {
         let messages = protocol.messages(asked);
-        let frozen = protocol.frozen(asked);
+        let frozen = protocol.fixed_fields(asked);
         let mut end = messages.len();
         while end > 0 {
-            if !protocol.is_models(&messages[end - 1]) {
+            if !protocol.is_model_message(&messages[end - 1]) {
                 end -= 1;
                 continue;
             }
-            let begin = messages[..end].iter().rposition(|message| !protocol.is_models(message)).map_or(0, |at| at + 1);
+            let begin =
+                messages[..end].iter().rposition(|message| !protocol.is_model_message(message)).map_or(0, |at| at + 1);
             let run = &messages[begin..end];
             end = begin;
-            let text: String = run.iter().map(|message| protocol.plain(message)).collect();
-            let of_model = || self.of(&asked.provider, model);
-            let same = of_model().find(|sent| protocol.is_same(&sent.said, run) && sent.before == messages[..begin]);
+            let text: String = run.iter().map(|message| protocol.plain_text(message)).collect();
+            let of_model = || self.replies_of(&asked.provider, model);
+            let same = of_model().find(|sent| protocol.is_same(&sent.content, run) && sent.before == messages[..begin]);
             if let Some(sent) = same {
-                if sent.frozen != frozen {
+                if sent.fixed_fields != frozen {
                     return Err(format!("message {begin}: the system prompt or the tools changed since it was said"));
                 }
                 continue;
             }
-            if let Some(whole) = of_model().find(|sent| protocol.is_same(&sent.said, run) && !sent.is_unfinished) {
+            if let Some(whole) = of_model().find(|sent| protocol.is_same(&sent.content, run) && !sent.is_unfinished) {
                 let changed = (0..begin).find(|at| whole.before.get(*at) != messages.get(*at)).unwrap_or(begin);
                 return Err(format!("message {begin} came back, but message {changed} before it is not what it was"));
             }
             // A reply that was cut, or whose turn was, may come back in part; any other must be as it was said.
             let told = Value::from(run.to_vec()).to_string();
-            let is_of = |sent: &&Sent| {
+            let is_of = |sent: &&SentReply| {
                 let has_words = !text.is_empty() && !sent.text.is_empty();
-                has_words && (text.contains(&sent.text) || is_beginning(&sent.text, &text))
-                    || sent.proofs().any(|proof| told.contains(proof))
+                has_words && (text.contains(&sent.text) || is_prefix(&sent.text, &text))
+                    || sent.unique_tokens().any(|proof| told.contains(proof))
             };
             // A client's own words in the place of a reply that never ended.
-            let is_behind_answer = begin > 0 && protocol.is_answer(&messages[begin - 1]);
+            let is_behind_answer = begin > 0 && protocol.is_tool_result(&messages[begin - 1]);
             if is_behind_answer && run.len() == 1 && text.starts_with('(') && text.ends_with(')') {
                 continue;
             }
@@ -175,7 +183,7 @@ impl Memory {
                 Some(sent) if !sent.is_cut && !sent.is_unfinished && !sent.is_unanswered && !sent.is_paused => {
                     return Err(format!(
                         "message {begin} is not what was said: {told} instead of {}",
-                        Value::from(sent.said.clone())
+                        Value::from(sent.content.clone())
                     ));
                 }
                 Some(_) => {}
@@ -189,6 +197,6 @@ impl Memory {
 }
 
 /// Whether what came back ends with a beginning of what was said.
-fn is_beginning(said: &str, back: &str) -> bool {
+fn is_prefix(said: &str, back: &str) -> bool {
     said.char_indices().skip(1).any(|(at, _)| at >= 6 && back.ends_with(&said[..at]))
 }

@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::chat::thinks_locally;
-use super::memory::Memory;
-use super::script::{End, Part, Say, Speech, pieces};
-use super::{Asked, Protocol, Refusal, refuse};
+use super::chat::is_local_thinking_model;
+use super::memory::ProviderMemory;
+use super::script::{EncodedReply, ReplyEnd, ScriptPart, ScriptedReply, text_pieces};
+use super::{ApiProtocol, ProviderRefusal, ProviderRequest, refuse};
 
-pub struct Ollama;
+pub struct OllamaProtocol;
 
-impl Protocol for Ollama {
-    fn judge(&self, asked: &Asked, _: &Memory) -> Result<(), Refusal> {
+impl ApiProtocol for OllamaProtocol {
+    fn judge(&self, asked: &ProviderRequest, _: &ProviderMemory) -> Result<(), ProviderRefusal> {
         let model = asked.text("model");
         if model.is_empty() {
             refuse!("model is required");
         }
         match asked.body.get("think") {
             None | Some(Value::Bool(false)) => {}
-            Some(_) if !thinks_locally(model) => refuse!("\"{model}\" does not support thinking"),
+            Some(_) if !is_local_thinking_model(model) => refuse!("\"{model}\" does not support thinking"),
             Some(Value::Bool(true)) => {}
             Some(Value::String(word)) if ["low", "medium", "high"].contains(&word.as_str()) => {}
             Some(other) => {
@@ -77,26 +77,26 @@ impl Protocol for Ollama {
         Ok(())
     }
 
-    fn refusal(&self, refusal: &Refusal) -> Value {
+    fn error_document(&self, refusal: &ProviderRefusal) -> Value {
         json!({"error": refusal.message})
     }
 
-    fn frozen(&self, asked: &Asked) -> Value {
+    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
         asked.body["tools"].clone()
     }
 
-    fn is_answer(&self, message: &Value) -> bool {
+    fn is_tool_result(&self, message: &Value) -> bool {
         message["role"] == "tool"
     }
 
-    fn plain(&self, message: &Value) -> String {
+    fn plain_text(&self, message: &Value) -> String {
         message["content"].as_str().unwrap_or_default().to_owned()
     }
 
-    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
+    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
         let model = asked.text("model");
-        let thinks = thinks_locally(model) && asked.body["think"] != false;
-        let mut speech = Speech::default();
+        let thinks = is_local_thinking_model(model) && asked.body["think"] != false;
+        let mut speech = EncodedReply::default();
         let line = |message: &Value| {
             format!(
                 "{}\n",
@@ -104,38 +104,41 @@ impl Protocol for Ollama {
             )
         };
         let (mut text, mut thought, mut calls) = (String::new(), String::new(), Vec::new());
-        for (at, part) in say.numbered(number).into_iter().enumerate() {
+        for (at, part) in say.numbered_parts(number).into_iter().enumerate() {
             match part {
-                Part::Hidden | Part::Own(_) | Part::Begun(_) | Part::Found => {}
-                Part::Thinking(_) if !thinks => {}
-                Part::Thinking(said) => {
-                    for piece in pieces(&said) {
-                        speech.event(line(&json!({"role": "assistant", "content": "", "thinking": piece})));
+                ScriptPart::Hidden
+                | ScriptPart::BuiltInCall(_)
+                | ScriptPart::UnfinishedBuiltInCall(_)
+                | ScriptPart::BuiltInResult => {}
+                ScriptPart::Thinking(_) if !thinks => {}
+                ScriptPart::Thinking(said) => {
+                    for piece in text_pieces(&said) {
+                        speech.push_event(line(&json!({"role": "assistant", "content": "", "thinking": piece})));
                         speech.middle = speech.events.len();
                     }
                     thought.push_str(&said);
                     speech.secrets.push(said);
                 }
-                Part::Text(said) => {
-                    for (count, piece) in pieces(&said).into_iter().enumerate() {
-                        speech.event(line(&json!({"role": "assistant", "content": piece})));
+                ScriptPart::Text(said) => {
+                    for (count, piece) in text_pieces(&said).into_iter().enumerate() {
+                        speech.push_event(line(&json!({"role": "assistant", "content": piece})));
                         if count < 2 {
                             speech.middle = speech.events.len();
                         }
                     }
                     text.push_str(&said);
                 }
-                Part::Call(name, arguments) => {
+                ScriptPart::Call(name, arguments) => {
                     let call = json!({"id": format!("call_{number:04}{at:02}"), "function": {"index": calls.len(), "name": name, "arguments": arguments}});
-                    speech.event(line(&json!({"role": "assistant", "content": "", "tool_calls": [call]})));
+                    speech.push_event(line(&json!({"role": "assistant", "content": "", "tool_calls": [call]})));
                     calls.push(call);
                 }
             }
         }
-        let reason = if say.end == End::Limit { "length" } else { "stop" };
+        let reason = if say.end == ReplyEnd::Limit { "length" } else { "stop" };
         let done = json!({"model": model, "created_at": "2026-11-20T10:00:01Z", "message": {"role": "assistant", "content": ""}, "done": true,
             "done_reason": reason, "total_duration": 5, "prompt_eval_count": 20, "eval_count": 10});
-        speech.event(format!("{done}\n"));
+        speech.push_event(format!("{done}\n"));
         let mut message = json!({"role": "assistant", "content": text});
         if !thought.is_empty() {
             message["thinking"] = json!(thought);
@@ -143,9 +146,9 @@ impl Protocol for Ollama {
         if !calls.is_empty() {
             message["tool_calls"] = Value::Array(calls);
         }
-        speech.said = vec![message];
+        speech.content = vec![message];
         speech.text = text;
-        speech.end(say.end)
+        speech.truncated_for(say.end)
     }
 
     fn content_type(&self) -> &'static str {

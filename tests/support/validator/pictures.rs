@@ -3,12 +3,12 @@
 
 use serde_json::{Map, Value};
 
-use super::{Asked, Refusal, refuse};
+use super::{ProviderRefusal, ProviderRequest, refuse};
 
 const ALL: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// What a provider refuses of the images in a request.
-pub fn judge(asked: &Asked) -> Result<(), Refusal> {
+pub fn check_images(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let body = asked.body.to_string();
     if body.contains(r"\u0000blob:") || body.contains("\u{2400}blob:") {
         refuse!("the name of an image went out instead of its bytes");
@@ -24,7 +24,7 @@ pub fn judge(asked: &Asked) -> Result<(), Refusal> {
 }
 
 /// Bytes out of strict base64.
-pub fn decoded(text: &str) -> Option<Vec<u8>> {
+pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bare = text.trim_end_matches('=');
     if text.is_empty() || !text.len().is_multiple_of(4) || text.len() - bare.len() > 2 {
@@ -60,9 +60,9 @@ fn keys_are(value: &Value, keys: &[&str]) -> bool {
 }
 
 /// The bytes are what they are called, and nothing but what stands in base64.
-fn checked(mime: &Value, data: &Value, kinds: &[&str]) -> Result<(), Refusal> {
+fn check_image(mime: &Value, data: &Value, kinds: &[&str]) -> Result<(), ProviderRefusal> {
     let (mime, data) = (mime.as_str().unwrap_or_default(), data.as_str().unwrap_or_default());
-    let Some(bytes) = decoded(data) else { refuse!("image: invalid base64 data") };
+    let Some(bytes) = decode_base64(data) else { refuse!("image: invalid base64 data") };
     if !kinds.contains(&mime) {
         refuse!("image: unsupported media type {mime}");
     }
@@ -75,20 +75,20 @@ fn checked(mime: &Value, data: &Value, kinds: &[&str]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn of_url(url: &Value, kinds: &[&str]) -> Result<(), Refusal> {
+fn check_data_url(url: &Value, kinds: &[&str]) -> Result<(), ProviderRefusal> {
     let url = url.as_str().unwrap_or_default();
     let Some((mime, data)) = url.strip_prefix("data:").and_then(|url| url.split_once(";base64,")) else {
         refuse!("Invalid image_url: expected a data URL with base64, but got another");
     };
-    checked(&mime.into(), &data.into(), kinds)
+    check_image(&mime.into(), &data.into(), kinds)
 }
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn messages(asked: &Asked) -> Result<(), Refusal> {
-    let image = |at: usize, block: &Value| -> Result<(), Refusal> {
+fn messages(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    let image = |at: usize, block: &Value| -> Result<(), ProviderRefusal> {
         let source = &block["source"];
         if !keys_are(block, &["type", "source"]) || !keys_are(source, &["type", "media_type", "data"]) {
             refuse!("messages.{at}.content.0.image.source: Extra inputs are not permitted");
@@ -99,7 +99,7 @@ fn messages(asked: &Asked) -> Result<(), Refusal> {
                 "messages.{at}.content.0.image.source.base64: image exceeds 5 MB maximum: {length} bytes > 5242880 bytes"
             );
         }
-        checked(&source["media_type"], &source["data"], &ALL)
+        check_image(&source["media_type"], &source["data"], &ALL)
     };
     for (at, message) in asked.list("messages").iter().enumerate() {
         for block in list(&message["content"]) {
@@ -129,7 +129,7 @@ fn messages(asked: &Asked) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn chat(asked: &Asked) -> Result<(), Refusal> {
+fn chat(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let (provider, model) = (asked.provider.trim_end_matches("-v1"), asked.text("model"));
     for (at, message) in asked.list("messages").iter().enumerate() {
         for part in list(&message["content"]) {
@@ -149,7 +149,7 @@ fn chat(asked: &Asked) -> Result<(), Refusal> {
                             "Failed to deserialize the JSON body into the target type: messages[{at}]: unknown variant `image_url`, expected `text`"
                         ),
                         "llamacpp" if !model.contains("vl") => {
-                            return Err(Refusal::new(
+                            return Err(ProviderRefusal::new(
                                 500,
                                 "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
                             ));
@@ -162,7 +162,7 @@ fn chat(asked: &Asked) -> Result<(), Refusal> {
                     if !keys_are(part, &["type", "image_url"]) {
                         refuse!("Invalid type for 'messages[{at}].content[0]'");
                     }
-                    of_url(&part["image_url"]["url"], &ALL)?;
+                    check_data_url(&part["image_url"]["url"], &ALL)?;
                 }
                 other => refuse!("Invalid value: '{other}'. Supported values are: 'text', 'image_url', and so on."),
             }
@@ -171,7 +171,7 @@ fn chat(asked: &Asked) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn responses(asked: &Asked) -> Result<(), Refusal> {
+fn responses(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     for (at, item) in asked.list("input").iter().enumerate() {
         for part in list(&item["content"]).iter().chain(list(&item["output"])) {
             match part["type"].as_str().unwrap_or_default() {
@@ -185,13 +185,13 @@ fn responses(asked: &Asked) -> Result<(), Refusal> {
                     if !keys_are(part, &["type", "image_url", "detail"]) || part["detail"] != "auto" {
                         refuse!("Unknown parameter: 'input[{at}].content[0]'.");
                     }
-                    of_url(&part["image_url"], &ALL)?;
+                    check_data_url(&part["image_url"], &ALL)?;
                 }
                 _ => {}
             }
         }
         if let Some(result) = item["result"].as_str().filter(|_| item["type"] == "image_generation_call")
-            && decoded(result).is_none()
+            && decode_base64(result).is_none()
         {
             refuse!("Invalid 'input[{at}].result': expected base64");
         }
@@ -199,7 +199,7 @@ fn responses(asked: &Asked) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn gemini(asked: &Asked) -> Result<(), Refusal> {
+fn gemini(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let kinds = ["image/png", "image/jpeg", "image/webp"];
     let takes_results = asked.path.contains("/gemini-3");
     for content in asked.list("contents") {
@@ -208,7 +208,7 @@ fn gemini(asked: &Asked) -> Result<(), Refusal> {
                 if !keys_are(data, &["mimeType", "data"]) {
                     refuse!("Invalid JSON payload received. Unknown name at 'inline_data': Cannot find field.");
                 }
-                checked(&data["mimeType"], &data["data"], &kinds)?;
+                check_image(&data["mimeType"], &data["data"], &kinds)?;
             }
             for inner in list(&part["functionResponse"]["parts"]) {
                 if !takes_results
@@ -217,21 +217,21 @@ fn gemini(asked: &Asked) -> Result<(), Refusal> {
                 {
                     refuse!("Multimodal function responses are not supported for this model.");
                 }
-                checked(&inner["inlineData"]["mimeType"], &inner["inlineData"]["data"], &kinds)?;
+                check_image(&inner["inlineData"]["mimeType"], &inner["inlineData"]["data"], &kinds)?;
             }
         }
     }
     Ok(())
 }
 
-fn ollama(asked: &Asked) -> Result<(), Refusal> {
+fn ollama(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     for message in asked.list("messages") {
         let Some(images) = message.get("images") else { continue };
         if message["role"] != "user" || list(images).is_empty() {
             refuse!("images belong to what a person says");
         }
         for image in list(images) {
-            let Some(bytes) = image.as_str().and_then(decoded) else {
+            let Some(bytes) = image.as_str().and_then(decode_base64) else {
                 refuse!("illegal base64 data at input byte 4");
             };
             if !["image/png", "image/jpeg", "image/webp"].contains(&kind(&bytes)) {
@@ -239,7 +239,7 @@ fn ollama(asked: &Asked) -> Result<(), Refusal> {
             }
         }
         if !asked.text("model").contains("vl") {
-            return Err(Refusal::new(500, "this model is missing data required for image input"));
+            return Err(ProviderRefusal::new(500, "this model is missing data required for image input"));
         }
     }
     Ok(())

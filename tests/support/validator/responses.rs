@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::chat_models::find;
-use super::memory::Memory;
-use super::script::{Say, Speech};
-use super::{Asked, KEY, Protocol, Refusal, refuse, responses_speech};
+use super::memory::ProviderMemory;
+use super::script::{EncodedReply, ScriptedReply};
+use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, refuse, responses_stream};
 
-pub struct Responses;
+pub struct ResponsesProtocol;
 
 const KEYS: [&str; 22] = [
     "model",
@@ -34,9 +34,9 @@ const KEYS: [&str; 22] = [
     "safety_identifier",
 ];
 
-impl Protocol for Responses {
+impl ApiProtocol for ResponsesProtocol {
     /// A response that is kept goes before the input, with the conversation that led to it.
-    fn whole(&self, asked: &Asked, memory: &Memory) -> Asked {
+    fn expand_request(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> ProviderRequest {
         let mut whole = asked.clone();
         let number = asked.text("previous_response_id").strip_prefix("resp_").and_then(|number| number.parse().ok());
         let place = number.and_then(|number: usize| number.checked_sub(1));
@@ -45,16 +45,18 @@ impl Protocol for Responses {
             && let Some(fields) = whole.body.as_object_mut()
         {
             fields.remove("previous_response_id");
-            let input = kept.before.iter().chain(&kept.said).chain(asked.list("input")).cloned();
+            let input = kept.before.iter().chain(&kept.content).chain(asked.list("input")).cloned();
             fields.insert("input".into(), input.collect());
         }
         whole
     }
 
-    fn judge(&self, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
         match asked.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
-            None => return Err(Refusal::new(401, "Missing bearer or basic authentication in header")),
-            Some(key) if key != KEY => return Err(Refusal::new(401, format!("Incorrect API key provided: {key}."))),
+            None => return Err(ProviderRefusal::new(401, "Missing bearer or basic authentication in header")),
+            Some(key) if key != KEY => {
+                return Err(ProviderRefusal::new(401, format!("Incorrect API key provided: {key}.")));
+            }
             Some(_) => {}
         }
         if let Some(key) = unknown_key(&asked.body, &KEYS) {
@@ -76,12 +78,12 @@ impl Protocol for Responses {
         pairs(input)?;
         for at in 0..input.len() {
             reasoning(at, asked, memory)?;
-            follows(at, asked, memory)?;
+            check_continuation(at, asked, memory)?;
         }
         Ok(())
     }
 
-    fn refusal(&self, refusal: &Refusal) -> Value {
+    fn error_document(&self, refusal: &ProviderRefusal) -> Value {
         let (param, code) = match refusal.message.as_str() {
             message if message.starts_with("Previous response") => {
                 ("previous_response_id", Some("previous_response_not_found"))
@@ -92,15 +94,15 @@ impl Protocol for Responses {
         json!({"error": {"message": refusal.message, "type": "invalid_request_error", "param": param, "code": code}})
     }
 
-    fn messages<'a>(&self, asked: &'a Asked) -> &'a [Value] {
+    fn messages<'a>(&self, asked: &'a ProviderRequest) -> &'a [Value] {
         asked.list("input")
     }
 
-    fn frozen(&self, asked: &Asked) -> Value {
+    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
         json!([asked.body["instructions"], asked.body["tools"]])
     }
 
-    fn is_models(&self, item: &Value) -> bool {
+    fn is_model_message(&self, item: &Value) -> bool {
         item["role"] == "assistant"
             || matches!(
                 kind(item),
@@ -108,11 +110,11 @@ impl Protocol for Responses {
             )
     }
 
-    fn is_answer(&self, item: &Value) -> bool {
+    fn is_tool_result(&self, item: &Value) -> bool {
         kind(item).ends_with("_output")
     }
 
-    fn plain(&self, item: &Value) -> String {
+    fn plain_text(&self, item: &Value) -> String {
         match &item["content"] {
             Value::String(text) => text.clone(),
             Value::Array(parts) if kind(item) == "message" => {
@@ -133,8 +135,8 @@ impl Protocol for Responses {
         said.len() == back.len() && said.iter().zip(back).all(|(said, back)| bare(said) == bare(back))
     }
 
-    fn speak(&self, asked: &Asked, say: &Say, number: usize) -> Speech {
-        responses_speech::speak(asked, say, number)
+    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
+        responses_stream::encode_reply(asked, say, number)
     }
 }
 
@@ -147,7 +149,7 @@ fn kind(item: &Value) -> &str {
     item["type"].as_str().unwrap_or("message")
 }
 
-fn parameters(asked: &Asked) -> Result<(), Refusal> {
+fn parameters(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let name = asked.text("model");
     let Some(model) = find(name) else {
         refuse!("The requested model '{name}' does not exist.");
@@ -160,7 +162,7 @@ fn parameters(asked: &Asked) -> Result<(), Refusal> {
         if !model.efforts.contains(&effort) {
             refuse!(
                 "Unsupported value: '{effort}' is not supported with the '{name}' model. Supported values are: {}.",
-                model.supported()
+                model.supported_efforts()
             );
         }
     }
@@ -225,7 +227,7 @@ fn searches(model: &str) -> bool {
     ["gpt-5", "gpt-4o", "gpt-4.1", "o3", "o4"].iter().any(|family| model.starts_with(family))
 }
 
-fn shape(at: usize, item: &Value) -> Result<(), Refusal> {
+fn shape(at: usize, item: &Value) -> Result<(), ProviderRefusal> {
     let known: &[&str] = match kind(item) {
         "message" => &["id", "type", "role", "status", "content", "phase"],
         "reasoning" => &["id", "type", "summary", "content", "encrypted_content", "status"],
@@ -283,7 +285,7 @@ fn shape(at: usize, item: &Value) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn ids(input: &[Value]) -> Result<(), Refusal> {
+fn ids(input: &[Value]) -> Result<(), ProviderRefusal> {
     let mut seen = Vec::new();
     for id in input.iter().filter_map(|item| item["id"].as_str()) {
         if seen.contains(&id) {
@@ -294,7 +296,7 @@ fn ids(input: &[Value]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn pairs(input: &[Value]) -> Result<(), Refusal> {
+fn pairs(input: &[Value]) -> Result<(), ProviderRefusal> {
     let of = |kinds: [&'static str; 2]| {
         input
             .iter()
@@ -322,7 +324,7 @@ fn pairs(input: &[Value]) -> Result<(), Refusal> {
 }
 
 /// Reasoning is readable, this model's own, and followed by what it led to.
-fn reasoning(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+fn reasoning(at: usize, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
     let input = asked.list("input");
     let item = &input[at];
     if kind(item) != "reasoning" {
@@ -337,7 +339,7 @@ fn reasoning(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
     let name = item["id"].as_str().unwrap_or("rs_0");
     let sealed = item["encrypted_content"].as_str().unwrap_or_default();
     if sealed.is_empty() {
-        return Err(Refusal::new(
+        return Err(ProviderRefusal::new(
             404,
             format!(
                 "Item with id '{name}' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input."
@@ -351,7 +353,7 @@ fn reasoning(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
             "The encrypted content {beginning}... could not be verified. Reason: Encrypted content could not be decrypted or parsed."
         );
     };
-    let original = &sent.said[was];
+    let original = &sent.content[was];
     if item.get("id").is_some_and(|id| *id != original["id"]) {
         refuse!(
             "The encrypted content for item {name} could not be verified. Reason: Encrypted content item_id did not match the target item id."
@@ -360,7 +362,7 @@ fn reasoning(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
     if item["summary"] != original["summary"] && item["summary"] != json!([]) {
         refuse!("The encrypted content for item {name} could not be verified. Reason: the summary was changed.");
     }
-    let (next, next_was) = (input.get(at + 1), sent.said.get(was + 1));
+    let (next, next_was) = (input.get(at + 1), sent.content.get(was + 1));
     let is_followed = match (next, next_was) {
         (None, _) | (_, None) => false,
         (Some(next), Some(next_was)) if item.get("id").is_some() => next.get("id") == next_was.get("id"),
@@ -373,22 +375,22 @@ fn reasoning(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
 }
 
 /// What follows reasoning does not come without it, and is what it was.
-fn follows(at: usize, asked: &Asked, memory: &Memory) -> Result<(), Refusal> {
+fn check_continuation(at: usize, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
     let item = &asked.list("input")[at];
     let Some(id) = item["id"].as_str().filter(|_| kind(item) != "reasoning") else { return Ok(()) };
     let known = memory.find(&asked.provider, asked.text("model"), |said| said["id"] == id);
     let Some((sent, was)) = known else {
-        return Err(Refusal::new(
+        return Err(ProviderRefusal::new(
             404,
             format!("Item with id '{id}' not found. Items are not persisted when `store` is set to false."),
         ));
     };
     let is_own = matches!(kind(item), "web_search_call" | "code_interpreter_call");
-    if is_own && (item["action"] != sent.said[was]["action"] || item["code"] != sent.said[was]["code"]) {
+    if is_own && (item["action"] != sent.content[was]["action"] || item["code"] != sent.content[was]["code"]) {
         refuse!("the test expects a call of the provider's own as it came: '{id}'");
     }
     if let Some(before) =
-        was.checked_sub(1).map(|before| &sent.said[before]).filter(|before| kind(before) == "reasoning")
+        was.checked_sub(1).map(|before| &sent.content[before]).filter(|before| kind(before) == "reasoning")
     {
         let is_there = at > 0 && asked.list("input")[at - 1]["encrypted_content"] == before["encrypted_content"];
         if !is_there {

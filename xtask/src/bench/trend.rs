@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::step::{note, output};
+use crate::step::{output, print_note};
 use crate::workspace;
 
 /// Appends what was measured to the trend, and fails where a figure is worse than the last of this machine by more than so
@@ -17,17 +17,17 @@ use crate::workspace;
 ///
 /// # Errors
 /// A figure is worse, or a file cannot be read or written.
-pub fn keep(measured: &Path, trend: &Path, fail_over: Option<f64>) -> Result<()> {
+pub fn append_and_compare(measured: &Path, trend: &Path, fail_over: Option<f64>) -> Result<()> {
     let measured: Value = serde_json::from_slice(&fs::read(measured)?)?;
     let now = entry(&measured, &date()?, &commit(), &machine());
     let before = if trend.exists() { fs::read_to_string(trend)? } else { String::new() };
     let mut file = OpenOptions::new().create(true).append(true).open(trend).context("the trend of the figures")?;
     writeln!(file, "{now}")?;
-    let worse = worse(&before, &now, fail_over.unwrap_or(f64::INFINITY));
+    let worse = regressions(&before, &now, fail_over.unwrap_or(f64::INFINITY));
     if !worse.is_empty() {
         bail!("worse than the last time on this machine:\n{}", worse.join("\n"));
     }
-    note(&format!("the figures are a line of {}", trend.display()));
+    print_note(&format!("the figures are a line of {}", trend.display()));
     Ok(())
 }
 
@@ -45,7 +45,7 @@ fn entry(measured: &Value, at: &str, commit: &str, machine: &str) -> Value {
 }
 
 /// What became worse since each figure was last measured on the machine, in words.
-fn worse(before: &str, now: &Value, percent: f64) -> Vec<String> {
+fn regressions(before: &str, now: &Value, percent: f64) -> Vec<String> {
     let before: Vec<Value> = before.lines().rev().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let figures = |entry: &Value| entry["figures"].as_array().cloned().unwrap_or_default();
     let last = |of: &Value| {
@@ -92,24 +92,24 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_is_held_against_the_last_of_its_machine() {
+    fn figure_is_compared_with_last_one_of_same_machine() {
         let at = |value, machine| entry(&measured(value, "at_most"), "now", "abc", machine);
         let before = format!("{}\n{}\n{}\n", at(50.0, "mine"), at(100.0, "mine"), at(10.0, "other"));
-        assert_eq!(worse(&before, &at(119.0, "mine"), 20.0), [""; 0]);
-        assert_eq!(worse(&before, &at(121.0, "mine"), 20.0), ["G3 wire: 121.0 after 100.0, 21 % worse"]);
-        assert_eq!(worse(&before, &at(1_000.0, "new"), 20.0), [""; 0]);
-        assert_eq!(worse("", &at(1_000.0, "mine"), 20.0), [""; 0]);
+        assert_eq!(regressions(&before, &at(119.0, "mine"), 20.0), [""; 0]);
+        assert_eq!(regressions(&before, &at(121.0, "mine"), 20.0), ["G3 wire: 121.0 after 100.0, 21 % worse"]);
+        assert_eq!(regressions(&before, &at(1_000.0, "new"), 20.0), [""; 0]);
+        assert_eq!(regressions("", &at(1_000.0, "mine"), 20.0), [""; 0]);
     }
 
     #[test]
-    fn where_more_is_better_less_is_worse() {
+    fn decrease_is_regression_where_more_is_better() {
         let at = |value| entry(&measured(value, "at_least"), "now", "abc", "mine");
-        assert_eq!(worse(&at(100.0).to_string(), &at(150.0), 20.0), [""; 0]);
-        assert_eq!(worse(&at(100.0).to_string(), &at(70.0), 20.0).len(), 1);
+        assert_eq!(regressions(&at(100.0).to_string(), &at(150.0), 20.0), [""; 0]);
+        assert_eq!(regressions(&at(100.0).to_string(), &at(70.0), 20.0).len(), 1);
     }
 
     #[test]
-    fn what_was_not_measured_is_no_line_of_the_trend() {
+    fn unmeasured_figures_are_not_recorded() {
         let nothing = json!({ "figures": [{ "id": "G1", "what": "", "unit": "", "value": null, "goal": {} }] });
         assert_eq!(entry(&nothing, "now", "abc", "mine")["figures"], json!([]));
     }

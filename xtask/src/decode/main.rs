@@ -12,10 +12,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use serde_json::{Value, json};
-use turnleaf_platform::endpoint::Api;
+use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::openai_chat::Dialect;
-use turnleaf_providers::replay::decoder;
-use turnleaf_providers::sse::Framer;
+use turnleaf_providers::replay::decoder_for_api;
+use turnleaf_providers::sse::SseParser;
 
 /// What one read of a socket gives.
 const PIECE: usize = 4096;
@@ -24,12 +24,12 @@ const ROUNDS: usize = 7;
 const ROUND_BYTES: usize = 16 << 20;
 
 /// The APIs, with the folders of their recordings.
-const APIS: [(Api, &[&str], &str); 5] = [
-    (Api::OpenaiChat, &["openai_chat", "openai_compat"], "sse"),
-    (Api::OpenaiResponses, &["openai_responses"], "sse"),
-    (Api::Anthropic, &["anthropic"], "sse"),
-    (Api::Gemini, &["gemini"], "sse"),
-    (Api::Ollama, &["ollama_native"], "ndjson"),
+const APIS: [(ProviderApi, &[&str], &str); 5] = [
+    (ProviderApi::OpenaiChat, &["openai_chat", "openai_compat"], "sse"),
+    (ProviderApi::OpenaiResponses, &["openai_responses"], "sse"),
+    (ProviderApi::Anthropic, &["anthropic"], "sse"),
+    (ProviderApi::Gemini, &["gemini"], "sse"),
+    (ProviderApi::Ollama, &["ollama_native"], "ndjson"),
 ];
 
 #[derive(Parser)]
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 fn read(fixtures: &Path, folders: &[&str], ending: &str) -> Result<Vec<Recording>> {
-    let fallback = Dialect::named("openai").context("no dialect of OpenAI")?;
+    let fallback = Dialect::from_name("openai").context("no dialect of OpenAI")?;
     let mut recordings = Vec::new();
     for folder in folders {
         let folder = fixtures.join(folder);
@@ -68,7 +68,7 @@ fn read(fixtures: &Path, folders: &[&str], ending: &str) -> Result<Vec<Recording
             let path = file?.path();
             if path.extension().is_some_and(|found| found == ending) {
                 let about: Value = serde_json::from_slice(&std::fs::read(path.with_extension("json"))?)?;
-                let dialect = about["provider"].as_str().and_then(Dialect::named).unwrap_or(fallback);
+                let dialect = about["provider"].as_str().and_then(Dialect::from_name).unwrap_or(fallback);
                 recordings.push(Recording { body: std::fs::read(path)?, dialect });
             }
         }
@@ -77,7 +77,7 @@ fn read(fixtures: &Path, folders: &[&str], ending: &str) -> Result<Vec<Recording
     Ok(recordings)
 }
 
-fn measure(api: Api, recordings: &[Recording]) -> Result<Value> {
+fn measure(api: ProviderApi, recordings: &[Recording]) -> Result<Value> {
     let bytes: usize = recordings.iter().map(|recording| recording.body.len()).sum();
     let times = ROUND_BYTES.div_ceil(bytes);
     let events: u64 = recordings.iter().map(|recording| decode(api, recording)).sum();
@@ -101,7 +101,7 @@ fn measure(api: Api, recordings: &[Recording]) -> Result<Value> {
             black_box(decode(api, recording));
         })
     });
-    let (framed, decoded) = (middle(framed), middle(decoded));
+    let (framed, decoded) = (median(framed), median(decoded));
     Ok(json!({
         "api": api.as_str(),
         "bytes": bytes,
@@ -115,8 +115,8 @@ fn measure(api: Api, recordings: &[Recording]) -> Result<Value> {
 }
 
 /// The events of a body, read to its end as a run reads it.
-fn decode(api: Api, recording: &Recording) -> u64 {
-    let mut decoder = decoder(api, recording.dialect);
+fn decode(api: ProviderApi, recording: &Recording) -> u64 {
+    let mut decoder = decoder_for_api(api, recording.dialect);
     let mut items = Vec::new();
     for piece in recording.body.chunks(PIECE) {
         decoder.feed(piece, &mut items);
@@ -124,19 +124,19 @@ fn decode(api: Api, recording: &Recording) -> u64 {
         items.clear();
     }
     black_box(decoder.finish(&mut items));
-    decoder.events()
+    decoder.event_count()
 }
 
 /// The same bytes through the framer alone; lines of JSON, which it does not frame, are looked through all the same.
 fn frame(recording: &Recording) {
-    let mut framer = Framer::default();
+    let mut framer = SseParser::default();
     for piece in recording.body.chunks(PIECE) {
         let _ = black_box(framer.feed(piece, &mut |event| drop(black_box(event))));
     }
     black_box(framer.finish());
 }
 
-fn middle(mut values: Vec<f64>) -> f64 {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
-use super::{Effort, Front, Wire, split};
+use super::{FrontBundle, FrontProfile, WireSize, split};
 use crate::workspace;
 
 /// What wasm, glue and style may weigh on the wire, without the parts that are fetched when they are first used; brotli,
@@ -27,7 +27,7 @@ const COMPRESSED: &[&str] = &["css", "html", "ico", "js", "json", "svg", "txt", 
 ///
 /// # Errors
 /// A file cannot be read or written.
-pub fn lay_out(bundle: &Path, effort: Effort) -> Result<Front> {
+pub fn lay_out(bundle: &Path, effort: FrontProfile) -> Result<FrontBundle> {
     let site = workspace::site();
     if site.exists() {
         fs::remove_dir_all(&site)?;
@@ -38,10 +38,10 @@ pub fn lay_out(bundle: &Path, effort: Effort) -> Result<Front> {
     }
     copy(bundle, &site.join("pkg"))?;
     let wire = match effort {
-        Effort::Dev | Effort::Profile => None,
-        Effort::Release => Some(compress(&site)?),
+        FrontProfile::Dev | FrontProfile::Profile => None,
+        FrontProfile::Release => Some(compress(&site)?),
     };
-    Ok(Front { hash: hash(&site)?, wire })
+    Ok(FrontBundle { hash: hash(&site)?, wire })
 }
 
 /// Names a site by what is in it: 16 hexadecimal digits.
@@ -83,7 +83,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Writes `.br` in the place of what shrinks; returns what the bundle weighs in brotli.
-fn compress(site: &Path) -> Result<Wire> {
+fn compress(site: &Path) -> Result<WireSize> {
     let shrinks = |file: &PathBuf| {
         let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         COMPRESSED.contains(&extension)
@@ -92,8 +92,8 @@ fn compress(site: &Path) -> Result<Wire> {
     // The longest first, and each by whoever is free: brotli takes its time and knows nothing of threads.
     files.sort_by_key(|file| std::cmp::Reverse(fs::metadata(file).map_or(0, |about| about.len())));
     let next = AtomicUsize::new(0);
-    let work = || -> Result<Wire> {
-        let mut wire = Wire::default();
+    let work = || -> Result<WireSize> {
+        let mut wire = WireSize::default();
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let weight = compress_one(file)?;
             if file.starts_with(site.join("pkg")) && !file.ends_with(PLAIN_SHEET) {
@@ -106,10 +106,10 @@ fn compress(site: &Path) -> Result<Wire> {
     let parts = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
         let ended = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| bail!("compressing panicked")));
-        ended.collect::<Result<Vec<Wire>>>()
+        ended.collect::<Result<Vec<WireSize>>>()
     })?;
-    let sum = |of: fn(&Wire) -> u64| parts.iter().map(of).sum();
-    Ok(Wire { page: sum(|wire| wire.page), parts: sum(|wire| wire.parts) })
+    let sum = |of: fn(&WireSize) -> u64| parts.iter().map(of).sum();
+    Ok(WireSize { page: sum(|wire| wire.page), parts: sum(|wire| wire.parts) })
 }
 
 /// Writes a file in brotli in its place: the server writes it anew for the few that do not take that. Returns what it
@@ -118,7 +118,7 @@ fn compress_one(file: &Path) -> Result<u64> {
     let content = fs::read(file)?;
     let brotli = brotli(&content)?;
     let weight = brotli.len() as u64;
-    fs::write(beside(file, "br"), brotli)?;
+    fs::write(compressed_path(file, "br"), brotli)?;
     fs::remove_file(file)?;
     Ok(weight)
 }
@@ -147,7 +147,7 @@ fn brotli(content: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// `a.js` as `a.js.br`.
-fn beside(file: &Path, extension: &str) -> PathBuf {
+fn compressed_path(file: &Path, extension: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".");
     name.push(extension);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_site_is_named_by_what_is_in_it() {
+    fn site_hash_depends_on_content() {
         let one = folder(&[("a.js", "1"), ("snippets/b.js", "2")]);
         let same = folder(&[("a.js", "1"), ("snippets/b.js", "2")]);
         let moved = folder(&[("a.js", "12"), ("snippets/b.js", "")]);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shrinks_is_stored_compressed_and_only_the_bundle_counts() {
+    fn compressible_files_are_stored_compressed_and_only_bundle_is_measured() {
         let site = folder(&[
             ("pkg/a.js", &"let a;".repeat(100)),
             ("pkg/split_a.wasm", "part"),

@@ -13,7 +13,7 @@ const LOADER: &str = "parts.js";
 const PARTS: [&str; 2] = ["split_", "chunk_"];
 
 /// What a module was taken apart into.
-pub struct Split {
+pub struct SplitModule {
     /// Where the main module lies, not yet bound to JavaScript.
     pub main: PathBuf,
     /// The parts, ready for the browser.
@@ -24,7 +24,7 @@ pub struct Split {
 ///
 /// # Errors
 /// The module was linked without relocations, or a file cannot be written.
-pub fn split(module: &Path, out: &Path) -> Result<Split> {
+pub fn split_module(module: &Path, out: &Path) -> Result<SplitModule> {
     let main = module.with_file_name("main.wasm");
     let input = fs::read(module)?;
     let loader = format!("./{LOADER}");
@@ -34,23 +34,23 @@ pub fn split(module: &Path, out: &Path) -> Result<Split> {
     options.main_module = "./turnleaf.js";
     options.link_name = &loader;
     let split = transform(options).map_err(|error| anyhow!("the module cannot be taken apart: {error:#}"))?;
-    Ok(Split { parts: split.split_modules, main })
+    Ok(SplitModule { parts: split.split_modules, main })
 }
 
 /// Puts the loader into the glue that imports it: a page that is loaded waits for one script, not for two in a row.
 ///
 /// # Errors
 /// One of the two is not written as it was by the versions that this program was made for.
-pub fn join(glue: &Path, out: &Path) -> Result<()> {
+pub fn join_loader(glue: &Path, out: &Path) -> Result<()> {
     let loader = out.join(LOADER);
-    let joined = joined(&fs::read_to_string(glue)?, &fs::read_to_string(&loader)?)
+    let joined = with_loader(&fs::read_to_string(glue)?, &fs::read_to_string(&loader)?)
         .with_context(|| format!("{} does not import {LOADER} as it used to", glue.display()))?;
     fs::write(glue, joined)?;
     Ok(fs::remove_file(loader)?)
 }
 
 /// `None` where nothing imports the loader.
-fn joined(glue: &str, loader: &str) -> Option<String> {
+fn with_loader(glue: &str, loader: &str) -> Option<String> {
     let imports = |line: &&str| line.starts_with("import * as ") && line.contains(LOADER);
     let names = glue.lines().filter(imports).filter_map(|line| line.split_whitespace().nth(3));
     let fetching = loader.lines().filter_map(|line| line.strip_prefix("export const ")?.split(' ').next());
@@ -81,15 +81,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loader_becomes_a_piece_of_the_glue() {
+    fn loader_is_merged_into_glue() {
         let glue =
             "import * as import1 from \"./parts.js\"\nimport * as own from \"./snippets/a.js\"\nexport { initSync };\n";
         let loader = "import { initSync } from \"./turnleaf.js\";\nlet shared;\nexport const load_tree = wrap(1);\n\
                       export const load_find = wrap(2);\n";
         let expected = "import * as own from \"./snippets/a.js\"\nexport { initSync };\nlet shared;\nconst load_tree = \
                         wrap(1);\nconst load_find = wrap(2);\nconst import1 = { load_tree, load_find };\n";
-        assert_eq!(joined(glue, loader).as_deref(), Some(expected));
-        assert_eq!(joined("export { initSync };\n", loader), None);
+        assert_eq!(with_loader(glue, loader).as_deref(), Some(expected));
+        assert_eq!(with_loader("export { initSync };\n", loader), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use lightningcss::bundler::{Bundler, FileProvider};
 use lightningcss::stylesheet::{MinifyOptions, ParserOptions, PrinterOptions};
 use lightningcss::targets::{Browsers, Targets};
 
-use super::Effort;
+use super::FrontProfile;
 use crate::workspace;
 
 /// The oldest browsers that the page is made for: those with `:has()`, nesting, `popover` and `content-visibility`.
@@ -23,14 +23,14 @@ fn targets() -> Targets {
 ///
 /// # Errors
 /// A sheet cannot be read or parsed; the error names the file and the place.
-pub fn bundle(name: &str, out: &Path, effort: Effort) -> Result<()> {
+pub fn bundle_styles(name: &str, out: &Path, effort: FrontProfile) -> Result<()> {
     let files = FileProvider::new();
     let mut bundler = Bundler::new(&files, None, ParserOptions::default());
     let main = workspace::root().join(format!("style/{name}.css"));
     let mut sheet = bundler.bundle(&main).map_err(|error| anyhow!("{error}"))?;
     let targets = targets();
     sheet.minify(MinifyOptions { targets, ..MinifyOptions::default() }).map_err(|error| anyhow!("{error}"))?;
-    let options = PrinterOptions { minify: effort == Effort::Release, targets, ..PrinterOptions::default() };
+    let options = PrinterOptions { minify: effort == FrontProfile::Release, targets, ..PrinterOptions::default() };
     fs::write(out, sheet.to_css(options)?.code)?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::{Effort, names, order, split};
+use super::{FrontProfile, function_order, short_names, split};
 use crate::step::run;
 use crate::toolchain::{WASM, WasmToolchain};
 use crate::workspace;
@@ -17,17 +17,17 @@ use crate::workspace;
 ///
 /// # Errors
 /// The compiler's.
-pub fn compile(toolchain: &WasmToolchain, effort: Effort) -> Result<PathBuf> {
+pub fn compile_module(toolchain: &WasmToolchain, effort: FrontProfile) -> Result<PathBuf> {
     let (profile, folder) = match effort {
-        Effort::Dev => ("dev", "debug"),
-        Effort::Release | Effort::Profile => ("wasm-release", "wasm-release"),
+        FrontProfile::Dev => ("dev", "debug"),
+        FrontProfile::Release | FrontProfile::Profile => ("wasm-release", "wasm-release"),
     };
     let target = workspace::target().join("front");
     let mut build = toolchain.cargo("rustc");
     build.args(["--package", "turnleaf", "--lib", "--features", "hydrate", "--target", WASM, "--profile", profile]);
     // Said here and not in the manifest: a server's library would be linked as a whole, for nobody, whenever it is built.
     build.args(["--crate-type", "cdylib"]);
-    if effort != Effort::Dev {
+    if effort != FrontProfile::Dev {
         // Where in the source a panic was: a table of 20 KB that nobody reads in a browser; nor what is in a value that is
         // written for those who debug. The compiler has the switches, but wants to be told that they may be used.
         build
@@ -44,25 +44,25 @@ pub fn compile(toolchain: &WasmToolchain, effort: Effort) -> Result<PathBuf> {
 ///
 /// # Errors
 /// The module was not made by the wasm-bindgen that this program was built with, or is damaged.
-pub fn bind(module: &Path, out: &Path, effort: Effort) -> Result<()> {
-    let split = split::split(module, out)?;
+pub fn bind_module(module: &Path, out: &Path, effort: FrontProfile) -> Result<()> {
+    let split = split::split_module(module, out)?;
     let mut bindgen = Bindgen::new();
-    bindgen.input_path(&split.main).out_name("turnleaf").typescript(false).debug(effort == Effort::Dev);
+    bindgen.input_path(&split.main).out_name("turnleaf").typescript(false).debug(effort == FrontProfile::Dev);
     // Parts ask for functions and globals of the main module by the linker's names.
-    bindgen.keep_lld_exports(true).demangle(effort == Effort::Profile);
-    if effort == Effort::Release {
+    bindgen.keep_lld_exports(true).demangle(effort == FrontProfile::Profile);
+    if effort == FrontProfile::Release {
         bindgen.remove_name_section(true).remove_producers_section(true);
     }
     bindgen.web(true).and_then(|bindgen| bindgen.generate(out)).map_err(|error| anyhow!("{error:#}"))?;
-    split::join(&out.join("turnleaf.js"), out)?;
+    split::join_loader(&out.join("turnleaf.js"), out)?;
     let bound = out.join("turnleaf_bg.wasm");
-    if effort == Effort::Release {
+    if effort == FrontProfile::Release {
         let glue = out.join("turnleaf.js");
-        let (module, script) = names::shorten(&fs::read(&bound)?, &fs::read_to_string(&glue)?)?;
+        let (module, script) = short_names::shorten_names(&fs::read(&bound)?, &fs::read_to_string(&glue)?)?;
         fs::write(&bound, module)?;
         fs::write(&glue, minifier::js::minify(&script).to_string())?;
         for module in split.parts.iter().chain([&bound]) {
-            fs::write(module, order::order(&fs::read(module)?)?)?;
+            fs::write(module, function_order::reorder_functions(&fs::read(module)?)?)?;
         }
     }
     fs::rename(bound, out.join("turnleaf.wasm"))?;

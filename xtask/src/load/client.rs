@@ -17,12 +17,12 @@ use tokio::net::TcpStream;
 const SHOWN: usize = 300;
 
 /// One connection, for one request after another.
-pub struct Client {
+pub struct LoopbackClient {
     sender: SendRequest<Full<Bytes>>,
     address: SocketAddr,
 }
 
-impl Client {
+impl LoopbackClient {
     /// # Errors
     /// Nobody listens.
     pub async fn connect(address: SocketAddr) -> Result<Self> {
@@ -39,7 +39,7 @@ impl Client {
     /// # Errors
     /// The connection broke, or the answer is no success: the error shows its beginning.
     pub async fn send(&mut self, method: Method, path: &str, body: Option<&Value>) -> Result<Response<Incoming>> {
-        let answer = self.ask(method, path, body, None).await?;
+        let answer = self.send_once(method, path, body, None).await?;
         if !answer.status().is_success() {
             let status = answer.status();
             let said = answer.into_body().collect().await?.to_bytes();
@@ -48,7 +48,7 @@ impl Client {
         Ok(answer)
     }
 
-    async fn ask(
+    async fn send_once(
         &mut self,
         method: Method,
         path: &str,
@@ -69,7 +69,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::send`], or there is none.
-    pub async fn tag(&mut self, path: &str) -> Result<String> {
+    pub async fn entity_tag(&mut self, path: &str) -> Result<String> {
         let answer = self.send(Method::GET, path, None).await?;
         let tag = answer.headers().get(ETAG).context("no ETag")?.to_str()?.to_owned();
         answer.into_body().collect().await?;
@@ -80,8 +80,8 @@ impl Client {
     ///
     /// # Errors
     /// The connection broke.
-    pub async fn is_unchanged(&mut self, path: &str, tag: &str) -> Result<bool> {
-        let answer = self.ask(Method::GET, path, None, Some(tag)).await?;
+    pub async fn is_not_modified(&mut self, path: &str, tag: &str) -> Result<bool> {
+        let answer = self.send_once(Method::GET, path, None, Some(tag)).await?;
         let is_unchanged = answer.status() == StatusCode::NOT_MODIFIED;
         answer.into_body().collect().await?;
         Ok(is_unchanged)

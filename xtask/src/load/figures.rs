@@ -1,13 +1,13 @@
 //! The figures, in the order of the goals. Each starts servers of its own with data of its own.
 
-mod crowd;
+mod concurrency;
 mod decode;
 mod kill;
-mod long;
+mod long_chats;
 mod page;
 mod search;
-mod single;
-mod start;
+mod single_reply;
+mod startup;
 mod transfer;
 mod tree;
 
@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::mock;
-use crate::report::{Figure, show};
-use crate::turnleaf::Installation;
+use crate::report::{BenchFigure, write_report};
+use crate::turnleaf::BenchInstallation;
 
 /// What can be asked for; G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 to I3, L1 to L3.
 const KNOWN: [&str; 29] = [
@@ -28,7 +28,7 @@ const KNOWN: [&str; 29] = [
 
 /// What is measured, and on what.
 #[derive(Debug, Clone, clap::Args)]
-pub struct Programs {
+pub struct BenchPrograms {
     /// The server that people run, for figures of one.
     #[arg(long)]
     binary: Option<PathBuf>,
@@ -51,32 +51,32 @@ pub struct Programs {
     #[arg(long)]
     postgres_apart: Option<String>,
     #[command(flatten)]
-    size: transfer::Size,
+    size: transfer::ArchiveSize,
     /// What the browser does in long chats, for node.
     #[arg(long)]
     reader: PathBuf,
 }
 
 /// What every measurement needs.
-pub struct Bench {
+pub struct BenchContext {
     binary: Option<PathBuf>,
     place: tempfile::TempDir,
     pub model_server: SocketAddr,
-    pub figures: Vec<Figure>,
+    pub figures: Vec<BenchFigure>,
     /// What a reader should know about the figures.
     pub notes: Vec<String>,
 }
 
-impl Bench {
+impl BenchContext {
     /// A place for data under this name; the same name is the same data.
     ///
     /// # Errors
     /// The folder cannot be made, or no server was given.
-    pub fn installation(&self, name: &str) -> Result<Installation> {
+    pub fn installation(&self, name: &str) -> Result<BenchInstallation> {
         let dir = self.place.path().join(name);
         std::fs::create_dir_all(&dir)?;
         let binary = self.binary.clone().context("this is measured on a server: --binary")?;
-        Ok(Installation { binary, dir, model_server: self.model_server, database: None })
+        Ok(BenchInstallation { binary, dir, model_server: self.model_server, database: None })
     }
 
     /// How busy the machine was, which tells how far the figures can be trusted.
@@ -91,7 +91,7 @@ impl Bench {
 ///
 /// # Errors
 /// A figure is unknown, or a server does not start. A missed goal is no error.
-pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Result<()> {
+pub async fn measure(programs: &BenchPrograms, out: &Path, names: &[String]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(&name.as_str())) {
         bail!("there is no figure {unknown}; there are {}", KNOWN.join(", "));
     }
@@ -99,58 +99,58 @@ pub async fn measure(programs: &Programs, out: &Path, names: &[String]) -> Resul
     let place = tempfile::Builder::new().prefix("turnleaf-bench").tempdir()?;
     let model_server = mock::start().await?;
     let binary = programs.binary.as_ref().map(|binary| binary.canonicalize()).transpose()?;
-    let mut bench = Bench { binary, place, model_server, figures: Vec::new(), notes: Vec::new() };
+    let mut bench = BenchContext { binary, place, model_server, figures: Vec::new(), notes: Vec::new() };
     bench.note_load("before");
     if asked("G1") {
-        start::time(&mut bench).await?;
+        startup::measure_start_time(&mut bench).await?;
     }
     if asked("G2") {
-        start::weight(&mut bench).await?;
+        startup::measure_weight(&mut bench).await?;
     }
     if asked("G5") || asked("G6") {
-        single::paced(&mut bench).await?;
+        single_reply::measure_paced(&mut bench).await?;
     }
     if asked("G7") {
-        single::unpaced(&mut bench).await?;
+        single_reply::measure_unpaced(&mut bench).await?;
     }
     if asked("G8") {
-        crowd::many_replies(&mut bench).await?;
+        concurrency::measure_many_replies(&mut bench).await?;
     }
     if asked("G9") {
-        crowd::many_chats(&mut bench).await?;
+        concurrency::measure_many_chats(&mut bench).await?;
     }
     if asked("G10") {
-        kill::lost(&mut bench).await?;
+        kill::measure_kill_loss(&mut bench).await?;
     }
     if asked("D1") || asked("D2") {
-        decode::recordings(&mut bench, given(&programs.decode)?, &programs.fixtures)?;
+        decode::measure_decoding(&mut bench, require_program(&programs.decode)?, &programs.fixtures)?;
     }
     if asked("D3") {
-        decode::ending(&mut bench).await?;
+        decode::measure_ending(&mut bench).await?;
     }
     if ["T1", "T2", "T3", "T4"].into_iter().any(asked) {
-        tree::long_chats(&mut bench, given(&programs.plant)?, programs.postgres.as_deref()).await?;
+        tree::measure_long_chats(&mut bench, require_program(&programs.plant)?, programs.postgres.as_deref()).await?;
     }
     if asked("G11") {
-        long::goal(&mut bench, programs).await?;
+        long_chats::measure_goal_chat(&mut bench, programs).await?;
     }
     if ["L1", "L2", "L3"].into_iter().any(asked) {
-        long::chats(&mut bench, programs).await?;
+        long_chats::measure_long_chats(&mut bench, programs).await?;
     }
-    page::page(&mut bench, programs, asked).await?;
+    page::measure_page(&mut bench, programs, asked).await?;
     if asked("S1") {
-        search::many_turns(&mut bench, given(&programs.search)?, programs.postgres.as_deref())?;
+        search::measure_search(&mut bench, require_program(&programs.search)?, programs.postgres.as_deref())?;
     }
     if asked("I1") || asked("I2") || asked("I3") {
         let postgres = programs.postgres_apart.as_deref();
-        transfer::archives(&mut bench, given(&programs.plant)?, postgres, programs.size).await?;
+        transfer::measure_transfer(&mut bench, require_program(&programs.plant)?, postgres, programs.size).await?;
     }
     bench.note_load("after");
-    show(&bench.figures, &bench.notes, out)
+    write_report(&bench.figures, &bench.notes, out)
 }
 
 /// A program without which the asked figure is not to be had.
-fn given(program: &Option<PathBuf>) -> Result<&Path> {
+fn require_program(program: &Option<PathBuf>) -> Result<&Path> {
     program.as_deref().context("this is measured by a program that was not given")
 }
 

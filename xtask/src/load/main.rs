@@ -12,7 +12,7 @@ mod report;
 mod stamp;
 mod stream;
 mod turnleaf;
-#[path = "../plant/words.rs"]
+#[path = "../plant/texts.rs"]
 #[expect(dead_code, reason = "what is said in chats of the browser tests")]
 mod words;
 
@@ -34,7 +34,7 @@ enum Command {
     /// Measures a binary.
     Measure {
         #[command(flatten)]
-        programs: Box<figures::Programs>,
+        programs: Box<figures::BenchPrograms>,
         /// Where the result goes as JSON.
         #[arg(long)]
         out: PathBuf,
@@ -52,7 +52,7 @@ enum Command {
 async fn main() -> ExitCode {
     let done: Result<()> = match Arguments::parse().command {
         Command::Measure { programs, out, figures } => figures::measure(&programs, &out, &figures).await,
-        Command::Relay { upstream } => relay::serve(upstream).await,
+        Command::Relay { upstream } => relay::run_relay(upstream).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

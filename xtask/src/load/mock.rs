@@ -36,7 +36,7 @@ const AFTER: &str = "\"},\"finish_reason\":null}]}\n\n";
 
 /// What a model's name asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Plan {
+struct StreamPlan {
     pieces: u64,
     /// A second; 0 is no pace.
     rate: f64,
@@ -44,16 +44,16 @@ struct Plan {
 }
 
 /// The name of the model that is asked. The rest, of a long chat megabytes, is not taken apart: that would be measured too.
-fn model(body: &[u8]) -> Option<String> {
+fn model_of_request(body: &[u8]) -> Option<String> {
     let body: HashMap<&str, &RawValue> = serde_json::from_slice(body).ok()?;
     serde_json::from_str(body.get("model")?.get()).ok()
 }
 
-fn plan(model: &str) -> Plan {
+fn plan_of_model(model: &str) -> StreamPlan {
     let mut parts = model.rsplit("mock-").next().unwrap_or_default().split('-');
     let pieces = parts.next().and_then(|part| part.parse().ok()).unwrap_or(20).min(PIECES_MAX);
     let rate = parts.next().and_then(|part| part.parse().ok()).unwrap_or(50.0);
-    Plan { pieces, rate, is_markdown: parts.next() == Some("md") }
+    StreamPlan { pieces, rate, is_markdown: parts.next() == Some("md") }
 }
 
 /// Serves on a free port until the program ends.
@@ -80,7 +80,7 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Infallible
         let list = r#"{"object":"list","data":[{"id":"mock-200-50","object":"model"}]}"#;
         return Ok(Response::new(Either::Left(Full::from(list))));
     }
-    let model = model(&body).unwrap_or_default();
+    let model = model_of_request(&body).unwrap_or_default();
     let (sender, channel) = Channel::new(16);
     tokio::spawn(async move { write(sender, &model).await });
     let mut response = Response::new(Either::Right(channel));
@@ -89,16 +89,16 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Infallible
 }
 
 /// A text as it stands between the quotes of JSON.
-fn quoted(text: &str) -> String {
+fn json_string(text: &str) -> String {
     let text = Value::from(text).to_string();
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
 /// Writes one reply; ends early when the reader leaves.
 async fn write(mut sender: Sender<Bytes>, model: &str) -> Option<()> {
-    let Plan { pieces, rate, is_markdown } = plan(model);
+    let StreamPlan { pieces, rate, is_markdown } = plan_of_model(model);
     let texts = if is_markdown { markdown::pieces(pieces as usize) } else { Vec::new() };
-    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    let texts: Vec<String> = texts.iter().map(|text| json_string(text)).collect();
     let start = Instant::now();
     let before = format!(
         r#"data: {{"id":"mock-1","object":"chat.completion.chunk","created":1,"model":"{model}","choices":[{{"index":0,"delta":{{"content":""#
@@ -114,7 +114,7 @@ async fn write(mut sender: Sender<Bytes>, model: &str) -> Option<()> {
             // Writing into a String cannot fail.
             let _ = match texts.get(index as usize) {
                 Some(text) => write!(out, "{before}{text}{AFTER}"),
-                None => write!(out, "{before}w{index}:{} {AFTER}", stamp::now()),
+                None => write!(out, "{before}w{index}:{} {AFTER}", stamp::now_nanos()),
             };
         }
         sender.send_data(Bytes::from(out)).await.ok()?;
@@ -133,10 +133,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_is_the_whole_configuration() {
-        assert_eq!(plan("mock-200-50"), Plan { pieces: 200, rate: 50.0, is_markdown: false });
-        assert_eq!(plan("openai/mock-20000-0"), Plan { pieces: 20_000, rate: 0.0, is_markdown: false });
-        assert_eq!(plan("mock-3000-200-md"), Plan { pieces: 3_000, rate: 200.0, is_markdown: true });
-        assert_eq!(plan("mock-999999999-0").pieces, PIECES_MAX);
+    fn model_name_configures_stream() {
+        assert_eq!(plan_of_model("mock-200-50"), StreamPlan { pieces: 200, rate: 50.0, is_markdown: false });
+        assert_eq!(plan_of_model("openai/mock-20000-0"), StreamPlan { pieces: 20_000, rate: 0.0, is_markdown: false });
+        assert_eq!(plan_of_model("mock-3000-200-md"), StreamPlan { pieces: 3_000, rate: 200.0, is_markdown: true });
+        assert_eq!(plan_of_model("mock-999999999-0").pieces, PIECES_MAX);
     }
 }

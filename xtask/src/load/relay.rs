@@ -16,7 +16,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use crate::client::Client;
+use crate::client::LoopbackClient;
 
 type Body = Either<Full<Bytes>, Channel<Bytes>>;
 
@@ -24,8 +24,8 @@ type Body = Either<Full<Bytes>, Channel<Bytes>>;
 ///
 /// # Errors
 /// There is no free port.
-pub async fn serve(upstream: SocketAddr) -> Result<()> {
-    println!("{}", start(upstream).await?);
+pub async fn run_relay(upstream: SocketAddr) -> Result<()> {
+    println!("{}", start_relay(upstream).await?);
     std::future::pending().await
 }
 
@@ -33,7 +33,7 @@ pub async fn serve(upstream: SocketAddr) -> Result<()> {
 ///
 /// # Errors
 /// There is no free port.
-pub async fn start(upstream: SocketAddr) -> Result<SocketAddr> {
+pub async fn start_relay(upstream: SocketAddr) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     tokio::spawn(accept(listener, upstream));
@@ -58,7 +58,7 @@ async fn accept(listener: TcpListener, upstream: SocketAddr) {
 async fn relay(request: Request<Incoming>, upstream: SocketAddr) -> Result<Response<Body>> {
     let path = request.uri().path().to_owned();
     let body: Value = serde_json::from_slice(&request.into_body().collect().await?.to_bytes())?;
-    let mut client = Client::connect(upstream).await?;
+    let mut client = LoopbackClient::connect(upstream).await?;
     let incoming = client.send(Method::POST, &path, Some(&body)).await?.into_body();
     let (sender, channel) = Channel::new(64);
     tokio::spawn(async move {

@@ -7,37 +7,37 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 /// One measured number and what it should be.
-pub struct Figure {
+pub struct BenchFigure {
     /// `G1` and so on, of the performance goals.
     pub id: &'static str,
     pub what: &'static str,
     pub unit: &'static str,
     pub value: f64,
-    pub goal: Goal,
+    pub goal: FigureGoal,
     /// To what was measured beside it in the same run, where there is such a thing.
     pub ratio: Option<(f64, &'static str)>,
 }
 
 /// Which side of a bound is good.
 #[derive(Debug, Clone, Copy)]
-pub enum Goal {
+pub enum FigureGoal {
     AtMost(f64),
     AtLeast(f64),
 }
 
-impl Figure {
+impl BenchFigure {
     pub fn is_reached(&self) -> bool {
         // Where nothing was measured the value is not a number, and no comparison holds.
         match self.goal {
-            Goal::AtMost(bound) => self.value <= bound,
-            Goal::AtLeast(bound) => self.value >= bound,
+            FigureGoal::AtMost(bound) => self.value <= bound,
+            FigureGoal::AtLeast(bound) => self.value >= bound,
         }
     }
 
     fn json(&self) -> Value {
         let (goal, bound) = match self.goal {
-            Goal::AtMost(bound) => ("at_most", bound),
-            Goal::AtLeast(bound) => ("at_least", bound),
+            FigureGoal::AtMost(bound) => ("at_most", bound),
+            FigureGoal::AtLeast(bound) => ("at_least", bound),
         };
         let ratio = self.ratio.map(|(ratio, to)| json!({ "value": ratio, "to": to }));
         json!({
@@ -60,12 +60,12 @@ fn number(value: f64) -> String {
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn show(figures: &[Figure], notes: &[String], out: &Path) -> Result<()> {
+pub fn write_report(figures: &[BenchFigure], notes: &[String], out: &Path) -> Result<()> {
     println!("{:<4} {:<46} {:>10} {:<9} {:>12}  {:<9} ratio", "", "figure", "measured", "", "goal", "");
     for figure in figures {
         let goal = match figure.goal {
-            Goal::AtMost(bound) => format!("<= {}", number(bound)),
-            Goal::AtLeast(bound) => format!(">= {}", number(bound)),
+            FigureGoal::AtMost(bound) => format!("<= {}", number(bound)),
+            FigureGoal::AtLeast(bound) => format!(">= {}", number(bound)),
         };
         let word = if figure.is_reached() { "reached" } else { "MISSED" };
         let ratio = figure.ratio.map(|(ratio, to)| format!("{} {to}", number(ratio))).unwrap_or_default();
@@ -77,7 +77,7 @@ pub fn show(figures: &[Figure], notes: &[String], out: &Path) -> Result<()> {
     }
     let reached = figures.iter().filter(|figure| figure.is_reached()).count();
     println!("\n{reached} of {} goals reached", figures.len());
-    let figures: Vec<Value> = figures.iter().map(Figure::json).collect();
+    let figures: Vec<Value> = figures.iter().map(BenchFigure::json).collect();
     fs::write(out, serde_json::to_string_pretty(&json!({ "figures": figures, "notes": notes }))?)?;
     Ok(())
 }
@@ -87,10 +87,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_measured_is_not_reached() {
-        let figure = |value, goal| Figure { id: "G1", what: "", unit: "s", value, goal, ratio: None };
-        assert!(figure(0.05, Goal::AtMost(0.08)).is_reached());
-        assert!(!figure(f64::NAN, Goal::AtMost(0.08)).is_reached());
-        assert!(!figure(f64::NAN, Goal::AtLeast(0.98)).is_reached());
+    fn unmeasured_goal_is_not_reached() {
+        let figure = |value, goal| BenchFigure { id: "G1", what: "", unit: "s", value, goal, ratio: None };
+        assert!(figure(0.05, FigureGoal::AtMost(0.08)).is_reached());
+        assert!(!figure(f64::NAN, FigureGoal::AtMost(0.08)).is_reached());
+        assert!(!figure(f64::NAN, FigureGoal::AtLeast(0.98)).is_reached());
     }
 }

@@ -9,14 +9,14 @@ const LONGEST: usize = 40;
 
 /// The wall clock in nanoseconds: the one clock that two processes share.
 #[expect(clippy::disallowed_methods, reason = "measures, and is no part of the product")]
-pub fn now() -> u64 {
+pub fn now_nanos() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
+pub struct PieceStamp {
     pub index: u64,
     /// When it left.
     pub sent: u64,
@@ -24,29 +24,29 @@ pub struct Stamp {
 
 /// Finds stamps in bytes that come in pieces.
 #[derive(Default)]
-pub struct Scanner {
+pub struct StampScanner {
     rest: Vec<u8>,
 }
 
-impl Scanner {
+impl StampScanner {
     /// Takes the next bytes and calls `found` for every stamp that is complete with them.
-    pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(Stamp)) {
+    pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(PieceStamp)) {
         self.rest.extend_from_slice(bytes);
         let all = &self.rest;
         let mut at = 0;
         let mut keep = all.len().saturating_sub(LONGEST);
         while let Some(start) = all[at..].iter().position(|b| *b == b'w').map(|offset| at + offset) {
             match read(&all[start..]) {
-                Read::Stamp(stamp, length) => {
+                StampRead::Stamp(stamp, length) => {
                     found(stamp);
                     at = start + length;
                     keep = keep.max(at);
                 }
-                Read::Cut => {
+                StampRead::Cut => {
                     keep = start;
                     break;
                 }
-                Read::Other => at = start + 1,
+                StampRead::Other => at = start + 1,
             }
         }
         self.rest.drain(..keep.min(self.rest.len()));
@@ -54,38 +54,38 @@ impl Scanner {
 }
 
 /// Every stamp of a text.
-pub fn stamps(text: &str) -> Vec<Stamp> {
+pub fn stamps(text: &str) -> Vec<PieceStamp> {
     let mut all = Vec::new();
-    Scanner::default().feed(text.as_bytes(), |stamp| all.push(stamp));
+    StampScanner::default().feed(text.as_bytes(), |stamp| all.push(stamp));
     all
 }
 
-enum Read {
-    Stamp(Stamp, usize),
+enum StampRead {
+    Stamp(PieceStamp, usize),
     /// It may become one with more bytes.
     Cut,
     Other,
 }
 
-fn read(bytes: &[u8]) -> Read {
+fn read(bytes: &[u8]) -> StampRead {
     let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
     let value = |from: usize, to: usize| bytes[from..to].iter().fold(0, |n: u64, b| n * 10 + u64::from(b - b'0'));
     let index = digits(1);
     let colon = 1 + index;
     if index > 9 {
-        return Read::Other;
+        return StampRead::Other;
     }
     match bytes.get(colon) {
-        None => return Read::Cut,
+        None => return StampRead::Cut,
         Some(b':') if index > 0 => {}
-        Some(_) => return Read::Other,
+        Some(_) => return StampRead::Other,
     }
     let length = digits(colon + 1).min(DIGITS);
     let end = colon + 1 + length;
     match length {
-        DIGITS => Read::Stamp(Stamp { index: value(1, colon), sent: value(colon + 1, end) }, end),
-        _ if end == bytes.len() => Read::Cut,
-        _ => Read::Other,
+        DIGITS => StampRead::Stamp(PieceStamp { index: value(1, colon), sent: value(colon + 1, end) }, end),
+        _ if end == bytes.len() => StampRead::Cut,
+        _ => StampRead::Other,
     }
 }
 
@@ -94,14 +94,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_is_found_once_however_it_is_cut() {
+    fn stamp_is_found_once_however_split() {
         let text = "how w now w12:1700000000000000001 \",x w13:1700000000000000002 w";
         for cut in 0..text.len() {
-            let (mut scanner, mut found) = (Scanner::default(), Vec::new());
+            let (mut scanner, mut found) = (StampScanner::default(), Vec::new());
             scanner.feed(&text.as_bytes()[..cut], |stamp| found.push(stamp.index));
             scanner.feed(&text.as_bytes()[cut..], |stamp| found.push(stamp.index));
             assert_eq!(found, [12, 13], "cut at {cut}");
         }
-        assert_eq!(stamps(text)[0], Stamp { index: 12, sent: 1_700_000_000_000_000_001 });
+        assert_eq!(stamps(text)[0], PieceStamp { index: 12, sent: 1_700_000_000_000_000_001 });
     }
 }

@@ -10,15 +10,15 @@ use hyper::body::Incoming;
 use serde_json::{Value, json};
 use tokio::time::{sleep_until, timeout};
 
-use crate::client::Client;
-use crate::stamp::{self, Scanner};
+use crate::client::LoopbackClient;
+use crate::stamp::{self, StampScanner};
 
 /// No reply takes longer.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Where a reply comes from.
 #[derive(Debug, Clone)]
-pub enum Source {
+pub enum ReplySource {
     /// A model server, or what speaks like one.
     Model(SocketAddr),
     /// Turnleaf, in a chat that exists, or in one that is made as part of what is measured.
@@ -27,7 +27,7 @@ pub enum Source {
 
 /// What was seen of one reply.
 #[derive(Default)]
-pub struct Reply {
+pub struct ReplyTiming {
     /// From the first request to the first piece, nanoseconds; 0 when none came.
     pub first_after: u64,
     first_at: u64,
@@ -49,7 +49,7 @@ pub struct Reply {
 ///
 /// # Errors
 /// Turnleaf refuses.
-pub async fn make_chat(client: &mut Client, model: &str) -> Result<String> {
+pub async fn make_chat(client: &mut LoopbackClient, model: &str) -> Result<String> {
     let body = json!({ "title": "bench", "provider": "openai", "model": model });
     let chat = client.json(Method::POST, "/api/chats", Some(&body)).await?;
     let id = chat["id"].as_str().or_else(|| chat["chat"]["id"].as_str());
@@ -60,15 +60,15 @@ pub async fn make_chat(client: &mut Client, model: &str) -> Result<String> {
 ///
 /// # Errors
 /// Turnleaf refuses.
-pub async fn send_message(client: &mut Client, chat: &str, model: &str) -> Result<String> {
+pub async fn send_message(client: &mut LoopbackClient, chat: &str, model: &str) -> Result<String> {
     let body = json!({ "text": "Count.", "provider": "openai", "model": model });
     let made = client.json(Method::POST, &format!("/api/chats/{chat}/turns"), Some(&body)).await?;
     Ok(made["assistant_turn"]["id"].as_str().context("a new exchange has no assistant_turn.id")?.to_owned())
 }
 
 /// Follows one reply to its end. A failure is in the result.
-pub async fn follow(source: Source, model: String) -> Reply {
-    let mut reply = Reply::default();
+pub async fn follow_reply(source: ReplySource, model: String) -> ReplyTiming {
+    let mut reply = ReplyTiming::default();
     let failure = match timeout(LIMIT, read(source, &model, &mut reply)).await {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(format!("{error:#}")),
@@ -78,25 +78,25 @@ pub async fn follow(source: Source, model: String) -> Reply {
     reply
 }
 
-async fn read(source: Source, model: &str, reply: &mut Reply) -> Result<()> {
-    let start = stamp::now();
+async fn read(source: ReplySource, model: &str, reply: &mut ReplyTiming) -> Result<()> {
+    let start = stamp::now_nanos();
     let (client, body) = open(source, model, &mut reply.turn).await?;
-    let read = take(body, start, reply).await;
+    let read = read_stream(body, start, reply).await;
     // The connection must live as long as its body.
     drop(client);
     read
 }
 
-async fn open(source: Source, model: &str, turn: &mut Option<String>) -> Result<(Client, Incoming)> {
+async fn open(source: ReplySource, model: &str, turn: &mut Option<String>) -> Result<(LoopbackClient, Incoming)> {
     match source {
-        Source::Model(address) => {
-            let mut client = Client::connect(address).await?;
+        ReplySource::Model(address) => {
+            let mut client = LoopbackClient::connect(address).await?;
             let body = json!({ "model": model, "stream": true, "messages": [{ "role": "user", "content": "Count." }] });
             let answer = client.send(Method::POST, "/v1/chat/completions", Some(&body)).await?;
             Ok((client, answer.into_body()))
         }
-        Source::Turnleaf { address, chat } => {
-            let mut client = Client::connect(address).await?;
+        ReplySource::Turnleaf { address, chat } => {
+            let mut client = LoopbackClient::connect(address).await?;
             let chat = match chat {
                 Some(chat) => chat,
                 None => make_chat(&mut client, model).await?,
@@ -109,11 +109,11 @@ async fn open(source: Source, model: &str, turn: &mut Option<String>) -> Result<
     }
 }
 
-async fn take(mut body: Incoming, start: u64, reply: &mut Reply) -> Result<()> {
-    let mut scanner = Scanner::default();
+async fn read_stream(mut body: Incoming, start: u64, reply: &mut ReplyTiming) -> Result<()> {
+    let mut scanner = StampScanner::default();
     while let Some(frame) = body.frame().await {
         let Ok(bytes) = frame?.into_data() else { continue };
-        let now = stamp::now();
+        let now = stamp::now_nanos();
         scanner.feed(&bytes, |stamp| {
             if reply.first_at == 0 {
                 reply.first_at = now;
@@ -127,7 +127,7 @@ async fn take(mut body: Incoming, start: u64, reply: &mut Reply) -> Result<()> {
         reply.bytes.extend_from_slice(&bytes);
     }
     if reply.pieces > 0 {
-        reply.ended_after = stamp::now().saturating_sub(reply.last_sent);
+        reply.ended_after = stamp::now_nanos().saturating_sub(reply.last_sent);
     }
     Ok(())
 }
@@ -141,7 +141,7 @@ pub fn text_of_events(bytes: &[u8]) -> String {
 }
 
 /// What was seen of many replies together.
-pub struct Sample {
+pub struct ReplySample {
     firsts: Vec<u32>,
     latencies: Vec<u32>,
     pub pieces: u64,
@@ -150,8 +150,8 @@ pub struct Sample {
     pub failures: Vec<String>,
 }
 
-impl Sample {
-    pub fn of(replies: Vec<Reply>) -> Self {
+impl ReplySample {
+    pub fn from_replies(replies: Vec<ReplyTiming>) -> Self {
         let mut sample = Self { firsts: vec![], latencies: vec![], pieces: 0, span: 0.0, failures: vec![] };
         let (mut first, mut last) = (u64::MAX, 0);
         for reply in replies {
@@ -171,40 +171,42 @@ impl Sample {
     }
 
     /// Time to the first piece at a quantile, milliseconds.
-    pub fn first(&self, quantile: f64) -> f64 {
-        at(&self.firsts, quantile)
+    pub fn first_piece_latency(&self, quantile: f64) -> f64 {
+        quantile_of(&self.firsts, quantile)
     }
 
     /// A piece's latency at a quantile, milliseconds.
-    pub fn latency(&self, quantile: f64) -> f64 {
-        at(&self.latencies, quantile)
+    pub fn piece_latency(&self, quantile: f64) -> f64 {
+        quantile_of(&self.latencies, quantile)
     }
 
     /// Pieces a second, all together.
-    pub fn rate(&self) -> f64 {
+    pub fn pieces_per_second(&self) -> f64 {
         self.pieces as f64 / self.span
     }
 }
 
 /// A quantile of sorted microseconds, in milliseconds; not a number where there are none.
-fn at(sorted: &[u32], quantile: f64) -> f64 {
+fn quantile_of(sorted: &[u32], quantile: f64) -> f64 {
     let last = sorted.len().saturating_sub(1) as f64;
     sorted.get((last * quantile).round() as usize).map_or(f64::NAN, |us| f64::from(*us) / 1000.0)
 }
 
 /// Follows `count` replies that begin evenly spread over `ramp`.
-pub async fn many(source: &Source, model: &str, count: u32, ramp: Duration) -> Sample {
+pub async fn follow_many(source: &ReplySource, model: &str, count: u32, ramp: Duration) -> ReplySample {
     let start = tokio::time::Instant::now();
     let mut tasks = Vec::new();
     for index in 0..count {
         sleep_until(start + ramp * index / count).await;
-        tasks.push(tokio::spawn(follow(source.clone(), model.to_owned())));
+        tasks.push(tokio::spawn(follow_reply(source.clone(), model.to_owned())));
     }
     let mut replies = Vec::new();
     for task in tasks {
-        replies.push(task.await.unwrap_or_else(|_| Reply { failure: Some("lost".to_owned()), ..Reply::default() }));
+        replies.push(
+            task.await.unwrap_or_else(|_| ReplyTiming { failure: Some("lost".to_owned()), ..ReplyTiming::default() }),
+        );
     }
-    Sample::of(replies)
+    ReplySample::from_replies(replies)
 }
 
 #[cfg(test)]
@@ -212,19 +214,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantile_of_nothing_is_no_number() {
-        assert!(at(&[], 0.5).is_nan());
-        assert_eq!(at(&[1000, 2000, 3000], 0.5), 2.0);
-        assert_eq!(at(&[1000, 2000, 3000], 1.0), 3.0);
+    fn quantile_of_empty_sample_is_nan() {
+        assert!(quantile_of(&[], 0.5).is_nan());
+        assert_eq!(quantile_of(&[1000, 2000, 3000], 0.5), 2.0);
+        assert_eq!(quantile_of(&[1000, 2000, 3000], 1.0), 3.0);
     }
 
     #[tokio::test]
-    async fn a_reply_comes_whole_straight_and_through_the_relay() {
+    async fn reply_is_complete_directly_and_through_relay() {
         let model_server = crate::mock::start().await.unwrap();
-        let relay = crate::relay::start(model_server).await.unwrap();
+        let relay = crate::relay::start_relay(model_server).await.unwrap();
         for address in [model_server, relay] {
             for model in ["mock-40-400", "mock-4000-0"] {
-                let reply = follow(Source::Model(address), model.to_owned()).await;
+                let reply = follow_reply(ReplySource::Model(address), model.to_owned()).await;
                 assert_eq!(reply.failure, None);
                 let indexes: Vec<u64> =
                     stamp::stamps(&String::from_utf8_lossy(&reply.bytes)).iter().map(|s| s.index).collect();
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_events_is_what_the_deltas_say() {
+    fn event_text_is_concatenation_of_deltas() {
         let events = "event: block_delta\ndata: {\"type\":\"block_delta\",\"text\":\"a\"}\n\n: beat\n\ndata: {\"type\":\"turn_end\"}\n\n\
                       data: {\"type\":\"block_delta\",\"text\":\"b\"}\n\n";
         assert_eq!(text_of_events(events.as_bytes()), "ab");

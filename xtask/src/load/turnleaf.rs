@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use crate::client::Client;
+use crate::client::LoopbackClient;
 
 /// A start that takes longer has failed.
 const START: Duration = Duration::from_secs(20);
 
 /// A running server.
-pub struct Turnleaf {
+pub struct TurnleafServer {
     child: Child,
     pub address: SocketAddr,
     /// From the start of the process to the first page, seconds.
@@ -24,7 +24,7 @@ pub struct Turnleaf {
 }
 
 /// A binary and where its data lies.
-pub struct Installation {
+pub struct BenchInstallation {
     pub binary: PathBuf,
     pub dir: PathBuf,
     pub model_server: SocketAddr,
@@ -32,7 +32,7 @@ pub struct Installation {
     pub database: Option<String>,
 }
 
-impl Installation {
+impl BenchInstallation {
     /// The same over this database, if one is named.
     pub fn with_database(self, database: Option<String>) -> Self {
         Self { database, ..self }
@@ -42,7 +42,7 @@ impl Installation {
     ///
     /// # Errors
     /// The folder cannot be made.
-    pub fn database(&self) -> Result<String> {
+    pub fn database_url(&self) -> Result<String> {
         if let Some(database) = &self.database {
             return Ok(database.clone());
         }
@@ -68,16 +68,16 @@ impl Installation {
     ///
     /// # Errors
     /// It does not start; its log says why.
-    pub async fn start(&self) -> Result<Turnleaf> {
+    pub async fn start(&self) -> Result<TurnleafServer> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let log = self.dir.join("turnleaf.log");
         let mut command = self.command("serve");
         command.args(["--listen", &address.to_string()]).stderr(fs::File::create(&log)?);
         let start = Instant::now();
         let child = command.spawn().with_context(|| self.binary.display().to_string())?;
-        let mut running = Turnleaf { child, address, started_in: 0.0 };
+        let mut running = TurnleafServer { child, address, started_in: 0.0 };
         loop {
-            if let Ok(mut client) = Client::connect(address).await
+            if let Ok(mut client) = LoopbackClient::connect(address).await
                 && client.get("/").await.is_ok()
             {
                 running.started_in = start.elapsed().as_secs_f64();
@@ -99,12 +99,12 @@ impl Installation {
     }
 }
 
-impl Turnleaf {
+impl TurnleafServer {
     /// Memory in use now, or the most that ever was, bytes.
     ///
     /// # Errors
     /// The process has ended.
-    pub fn memory(&self, peak: bool) -> Result<u64> {
+    pub fn memory_bytes(&self, peak: bool) -> Result<u64> {
         memory_of(self.child.id(), peak)
     }
 
@@ -112,7 +112,7 @@ impl Turnleaf {
     ///
     /// # Errors
     /// The process has ended.
-    pub fn processor(&self) -> Result<f64> {
+    pub fn cpu_seconds(&self) -> Result<f64> {
         let stat = fs::read_to_string(self.proc("stat"))?;
         // The second field is the program's name in brackets, which may hold spaces.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
@@ -157,7 +157,7 @@ pub fn memory_of(process: u32, peak: bool) -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
-impl Drop for Turnleaf {
+impl Drop for TurnleafServer {
     fn drop(&mut self) {
         // It may have ended by itself, which is as good.
         let _ = self.child.kill();

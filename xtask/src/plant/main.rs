@@ -3,9 +3,9 @@
 //! what the product writes. Prints one JSON object: for each length the chat, its leaf and a turn in the middle. With
 //! `--old` it writes a sample of an older schema instead, and prints an empty one.
 
-mod old;
+mod legacy_database;
 mod response;
-mod words;
+mod texts;
 
 use std::process::ExitCode;
 
@@ -13,11 +13,11 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::branch::Frozen;
+use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::{
-    Author, Block, BlockState, Branch, Chat, Content, Exchange, ExchangeKind, Lock, Origin, Params, Role, Turn, TurnId,
-    TurnStatus, Usage, UserId,
+    Author, Block, BlockState, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams,
+    Role, Turn, TurnId, TurnStatus, Usage, UserId,
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
@@ -68,19 +68,19 @@ async fn main() -> ExitCode {
 async fn plant(arguments: &Arguments) -> Result<Value> {
     let (Some(database), Some(model)) = (&arguments.database, &arguments.model) else {
         let [schema, file] = arguments.old.as_slice() else { bail!("no database is named") };
-        old::write(schema, file).await?;
+        legacy_database::write_legacy_database(schema, file).await?;
         return Ok(json!({}));
     };
     let db = Db::open(database).await.with_context(|| database.clone())?;
     db.migrate(None, SystemClock.now()).await?;
-    let lock = Lock::new("openai", model);
+    let lock = ModelLock::new("openai", model);
     let mut planted = Map::new();
     let mut tx = db.begin().await?;
     let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
     tx.commit().await?;
     for &length in &arguments.lengths {
-        let says = Says { is_plain: arguments.plain, bytes: arguments.text_bytes };
-        planted.insert(length.to_string(), grow(&db, owner, &lock, length, says).await?);
+        let says = TurnText { is_plain: arguments.plain, bytes: arguments.text_bytes };
+        planted.insert(length.to_string(), plant_chat(&db, owner, &lock, length, says).await?);
     }
     db.close().await;
     Ok(planted.into())
@@ -88,20 +88,20 @@ async fn plant(arguments: &Arguments) -> Result<Value> {
 
 /// What turns say, if it is not what they say mostly.
 #[derive(Debug, Clone, Copy)]
-struct Says {
+struct TurnText {
     is_plain: bool,
     bytes: Option<usize>,
 }
 
-impl Says {
+impl TurnText {
     /// Puts the words of exchange `n / 2` into a turn.
-    fn put(self, turn: &mut Turn, n: usize) {
+    fn add_block(self, turn: &mut Turn, n: usize) {
         let of_reply = turn.role == Role::Assistant;
         let text = match self.bytes {
-            Some(bytes) => words::text(n + usize::from(of_reply), bytes),
+            Some(bytes) => texts::filler_text(n + usize::from(of_reply), bytes),
             None if !self.is_plain => return,
-            None if of_reply => words::of_exchange(n / 2).1,
-            None => words::of_exchange(n / 2).0,
+            None if of_reply => texts::exchange_texts(n / 2).1,
+            None => texts::exchange_texts(n / 2).0,
         };
         turn.blocks[0].content = Content::text(text);
     }
@@ -109,7 +109,7 @@ impl Says {
 
 /// A chat in several transactions: one alone would leave ten thousand dead versions of the chat's row behind it, which
 /// ten thousand messages one after the other do not.
-async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, says: Says) -> Result<Value> {
+async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, says: TurnText) -> Result<Value> {
     let is_plain = says.is_plain;
     let mut begun = db.begin().await?;
     let mut tx = &mut begun;
@@ -131,7 +131,7 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, says: Says) ->
     };
     chats::insert(tx, &chat).await?;
     let mut path: Vec<Turn> = Vec::with_capacity(length);
-    let mut branch = begin_branch(tx, &chat, lock, None).await?;
+    let mut branch = start_branch(tx, &chat, lock, None).await?;
     chats::set_default_branch(tx, chat.id, branch.id).await?;
     for n in (0..length).step_by(2) {
         if n > 0 && n % ON_ONE_BRANCH == 0 {
@@ -140,26 +140,26 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, says: Says) ->
             tx = &mut begun;
         }
         if !is_plain && n > 0 && n % ON_ONE_BRANCH == 0 {
-            branch = begin_branch(tx, &chat, lock, path.last()).await?;
+            branch = start_branch(tx, &chat, lock, path.last()).await?;
         }
         let mut user = turn(tx, &chat, &branch, path.last(), Role::User, n).await?;
         let asked = exchange(&branch, user.id, ExchangeKind::Send);
         user.exchange_id = asked.id;
-        says.put(&mut user, n);
+        says.add_block(&mut user, n);
         exchanges::insert(tx, owner, &asked, None).await?;
         turns::insert(tx, &user).await?;
         let mut reply = turn(tx, &chat, &branch, Some(&user), Role::Assistant, n).await?;
         reply.exchange_id = asked.id;
-        says.put(&mut reply, n);
+        says.add_block(&mut reply, n);
         turns::insert(tx, &reply).await?;
         // Those of a given length are for what imports and exports cost beside storing alone.
         if !is_plain && says.bytes.is_none() {
-            response::store(tx, lock, &reply).await?;
+            response::store_response(tx, lock, &reply).await?;
         }
         branches::set_head(tx, branch.id, branch.head_turn_id, reply.id).await?;
         branch.head_turn_id = Some(reply.id);
         if !is_plain && n % VERSIONS == 0 {
-            version(tx, owner, &chat, lock, &user).await?;
+            plant_version(tx, owner, &chat, lock, &user).await?;
         }
         path.extend([user, reply]);
     }
@@ -171,8 +171,8 @@ async fn grow(db: &Db, owner: UserId, lock: &Lock, length: usize, says: Says) ->
 }
 
 /// Another reply to the same message.
-async fn version(tx: &mut Tx, owner: UserId, chat: &Chat, lock: &Lock, user: &Turn) -> Result<()> {
-    let branch = begin_branch(tx, chat, lock, Some(user)).await?;
+async fn plant_version(tx: &mut Tx, owner: UserId, chat: &Chat, lock: &ModelLock, user: &Turn) -> Result<()> {
+    let branch = start_branch(tx, chat, lock, Some(user)).await?;
     let again = exchange(&branch, user.id, ExchangeKind::Regenerate);
     exchanges::insert(tx, owner, &again, None).await?;
     let mut reply = turn(tx, chat, &branch, Some(user), Role::Assistant, 0).await?;
@@ -182,7 +182,7 @@ async fn version(tx: &mut Tx, owner: UserId, chat: &Chat, lock: &Lock, user: &Tu
     Ok(())
 }
 
-async fn begin_branch(tx: &mut Tx, chat: &Chat, lock: &Lock, from: Option<&Turn>) -> Result<Branch> {
+async fn start_branch(tx: &mut Tx, chat: &Chat, lock: &ModelLock, from: Option<&Turn>) -> Result<Branch> {
     let branch = Branch {
         id: mint(),
         chat_id: chat.id,
@@ -191,13 +191,13 @@ async fn begin_branch(tx: &mut Tx, chat: &Chat, lock: &Lock, from: Option<&Turn>
         parent_branch_id: from.map(|turn| turn.branch_id),
         fork_turn_id: from.map(|turn| turn.id),
         head_turn_id: None,
-        origin: if from.is_some() { Origin::Fork } else { Origin::Root },
+        origin: if from.is_some() { BranchOrigin::Fork } else { BranchOrigin::Root },
         label: None,
         pinned: false,
         policy: Default::default(),
         created_at: SystemClock.now(),
     };
-    branches::insert(tx, &branch, &Frozen::default()).await?;
+    branches::insert(tx, &branch, &PromptPrefix::default()).await?;
     Ok(branch)
 }
 
@@ -209,7 +209,7 @@ fn exchange(branch: &Branch, user: TurnId, kind: ExchangeKind) -> Exchange {
         user_turn_id: Some(user),
         kind,
         is_thinking_mode: false,
-        params: Params::default(),
+        params: ModelParams::default(),
         not_sent: Vec::new(),
         client_request_id: None,
         created_at: SystemClock.now(),
@@ -225,7 +225,7 @@ async fn turn(
     number: usize,
 ) -> Result<Turn> {
     let now = SystemClock.now();
-    let ord = chats::take_ord(tx, chat.owner_id, chat.id, now).await?.context("the chat is gone")?;
+    let ord = chats::allocate_ord(tx, chat.owner_id, chat.id, now).await?.context("the chat is gone")?;
     let (author, text) = match role {
         Role::User => (Author::User, format!("Question {number}: what about the next leaf of this tree?")),
         _ => (

@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use turnleaf_domain::{Lock, Turn, Usage};
-use turnleaf_interchange::archive::{ArchivedGeneration, Bytes};
+use turnleaf_domain::{ModelLock, Turn, Usage};
+use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
 use turnleaf_platform::ids::mint;
 use turnleaf_store::{Tx, archive};
 
@@ -11,7 +11,7 @@ use turnleaf_store::{Tx, archive};
 const LETTERS: usize = 4;
 
 /// Stores the call that a reply came of, with its response and without what was sent.
-pub async fn store(tx: &mut Tx, lock: &Lock, reply: &Turn) -> Result<()> {
+pub async fn store_response(tx: &mut Tx, lock: &ModelLock, reply: &Turn) -> Result<()> {
     let call = ArchivedGeneration {
         id: mint(),
         turn_id: reply.id,
@@ -20,11 +20,11 @@ pub async fn store(tx: &mut Tx, lock: &Lock, reply: &Turn) -> Result<()> {
         api: Some("openai_chat".into()),
         model_requested: lock.model.clone(),
         model_returned: None,
-        request: Bytes(Vec::new()),
+        request: ArchivedBytes(Vec::new()),
         request_manifest: json!({ "turns": [], "not_sent": [] }),
         raw_kind: "sse_events".into(),
         raw_complete: true,
-        raw: Some(Bytes(streamed(&lock.model, &reply.content_text()).into_bytes())),
+        raw: Some(ArchivedBytes(streamed_response(&lock.model, &reply.content_text()).into_bytes())),
         status: "complete".into(),
         stop_reason: Some("stop".into()),
         usage: Usage::default(),
@@ -41,7 +41,7 @@ pub async fn store(tx: &mut Tx, lock: &Lock, reply: &Turn) -> Result<()> {
 }
 
 /// The stream of such a server.
-fn streamed(model: &str, text: &str) -> String {
+fn streamed_response(model: &str, text: &str) -> String {
     let event = |delta: Value, finish: Option<&str>| {
         let choice = json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
         let chunk = json!({

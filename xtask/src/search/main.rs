@@ -9,15 +9,15 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use serde_json::json;
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::branch::Frozen;
+use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::{
-    Author, Block, BlockState, Branch, Chat, Content, Exchange, ExchangeKind, Lock, Origin, Params, Role, Turn,
-    TurnStatus, Usage, UserId,
+    Author, Block, BlockState, Branch, BranchOrigin, Chat, Content, Exchange, ExchangeKind, ModelLock, ModelParams,
+    Role, Turn, TurnStatus, Usage, UserId,
 };
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
-use turnleaf_store::search::{Filter, Kind, Query, look};
+use turnleaf_store::search::{SearchFilter, SearchKind, TextQuery, find_items};
 use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 
 const TURNS_PER_CHAT: usize = 200;
@@ -57,7 +57,7 @@ async fn measure(arguments: &Arguments) -> Result<()> {
     let mut tx = db.begin().await?;
     let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
     tx.commit().await?;
-    let mut chance = Chance(0x5eed);
+    let mut chance = CorpusRng(0x5eed);
     if !arguments.is_planted {
         let began = Instant::now();
         for _ in 0..arguments.turns.div_ceil(TURNS_PER_CHAT) {
@@ -66,23 +66,23 @@ async fn measure(arguments: &Arguments) -> Result<()> {
         let seconds = began.elapsed().as_secs_f64();
         println!("{}", json!({ "planted": arguments.turns, "seconds": seconds }));
     }
-    type Ask = fn(&mut Chance) -> String;
-    let kinds: [(&str, Ask); 7] = [
-        ("a rare word", |chance| word(WORDS / 2 + chance.below(WORDS / 2))),
-        ("a common word", |chance| word(chance.below(5))),
-        ("two Han characters", |chance| han(chance).chars().take(2).collect()),
-        ("two words", |chance| format!("{} {}", word(chance.zipf()), word(chance.zipf()))),
-        ("two common words", |chance| format!("{} {}", word(chance.below(20)), word(20 + chance.below(200)))),
-        ("a beginning of a word", |chance| word(chance.zipf()).chars().take(3).collect()),
-        ("signs", |chance| ["C++", "a-b", "100%", "foo_bar"][chance.below(4)].to_owned()),
+    type SearchCall = fn(&mut CorpusRng) -> String;
+    let kinds: [(&str, SearchCall); 7] = [
+        ("a rare word", |chance| word(WORDS / 2 + chance.next_below(WORDS / 2))),
+        ("a common word", |chance| word(chance.next_below(5))),
+        ("two Han characters", |chance| han_word(chance).chars().take(2).collect()),
+        ("two words", |chance| format!("{} {}", word(chance.next_zipf()), word(chance.next_zipf()))),
+        ("two common words", |chance| format!("{} {}", word(chance.next_below(20)), word(20 + chance.next_below(200)))),
+        ("a beginning of a word", |chance| word(chance.next_zipf()).chars().take(3).collect()),
+        ("signs", |chance| ["C++", "a-b", "100%", "foo_bar"][chance.next_below(4)].to_owned()),
     ];
     for (name, ask) in kinds {
         let mut times = Vec::with_capacity(ROUNDS);
         let mut hits = 0;
         for _ in 0..ROUNDS {
-            let query = Query::new(&ask(&mut chance)).map_err(|invalid| anyhow::anyhow!("{invalid:?}"))?;
+            let query = TextQuery::new(&ask(&mut chance)).map_err(|invalid| anyhow::anyhow!("{invalid:?}"))?;
             let began = Instant::now();
-            let page = look(&db, owner, (&query, &Filter::default(), &Kind::ALL), None, 20).await?;
+            let page = find_items(&db, owner, (&query, &SearchFilter::default(), &SearchKind::ALL), None, 20).await?;
             times.push(began.elapsed().as_secs_f64() * 1e3);
             hits += page.map_or(0, |page| page.hits.len());
         }
@@ -95,10 +95,10 @@ async fn measure(arguments: &Arguments) -> Result<()> {
 }
 
 /// Numbers that look like chance and are the same every time.
-struct Chance(u64);
+struct CorpusRng(u64);
 
-impl Chance {
-    fn below(&mut self, end: usize) -> usize {
+impl CorpusRng {
+    fn next_below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -106,8 +106,8 @@ impl Chance {
     }
 
     /// The place of a word as languages choose them.
-    fn zipf(&mut self) -> usize {
-        let part = self.below(1_000_000) as f64 / 1e6;
+    fn next_zipf(&mut self) -> usize {
+        let part = self.next_below(1_000_000) as f64 / 1e6;
         ((WORDS as f64).powf(part) as usize).saturating_sub(1)
     }
 }
@@ -125,30 +125,30 @@ fn word(place: usize) -> String {
     word
 }
 
-fn han(chance: &mut Chance) -> String {
-    (0..6).filter_map(|_| char::from_u32(0x4e00 + chance.zipf() as u32 % LETTERS_OF_HAN)).collect()
+fn han_word(chance: &mut CorpusRng) -> String {
+    (0..6).filter_map(|_| char::from_u32(0x4e00 + chance.next_zipf() as u32 % LETTERS_OF_HAN)).collect()
 }
 
-fn text(chance: &mut Chance) -> String {
+fn text(chance: &mut CorpusRng) -> String {
     let mut text = String::new();
-    for n in 0..WORDS_PER_TURN / 2 + chance.below(WORDS_PER_TURN) {
-        match chance.below(40) {
-            0 => text.push_str(&han(chance)),
-            1 if chance.below(20) == 0 => text.push_str(["C++", "a-b", "100%", "foo_bar"][chance.below(4)]),
-            _ => text.push_str(&word(chance.zipf())),
+    for n in 0..WORDS_PER_TURN / 2 + chance.next_below(WORDS_PER_TURN) {
+        match chance.next_below(40) {
+            0 => text.push_str(&han_word(chance)),
+            1 if chance.next_below(20) == 0 => text.push_str(["C++", "a-b", "100%", "foo_bar"][chance.next_below(4)]),
+            _ => text.push_str(&word(chance.next_zipf())),
         }
         text.push_str(if n % 12 == 11 { ". " } else { " " });
     }
     text
 }
 
-async fn plant(db: &Db, owner: UserId, chance: &mut Chance) -> Result<()> {
+async fn plant(db: &Db, owner: UserId, chance: &mut CorpusRng) -> Result<()> {
     let now = SystemClock.now();
     let mut tx = db.begin().await?;
     let chat = Chat {
         id: mint(),
         owner_id: owner,
-        title: format!("{} {}", word(chance.zipf()), word(chance.zipf())),
+        title: format!("{} {}", word(chance.next_zipf()), word(chance.next_zipf())),
         system_prompt: String::new(),
         settings: ChatSettings::default(),
         default_branch_id: None,
@@ -165,28 +165,28 @@ async fn plant(db: &Db, owner: UserId, chance: &mut Chance) -> Result<()> {
         id: mint(),
         chat_id: chat.id,
         name: "planted".into(),
-        lock: Lock::new("openai", "mock"),
+        lock: ModelLock::new("openai", "mock"),
         parent_branch_id: None,
         fork_turn_id: None,
         head_turn_id: None,
-        origin: Origin::Root,
+        origin: BranchOrigin::Root,
         label: None,
         pinned: false,
         policy: Default::default(),
         created_at: now,
     };
-    branches::insert(&mut tx, &branch, &Frozen::default()).await?;
+    branches::insert(&mut tx, &branch, &PromptPrefix::default()).await?;
     let mut last: Option<Turn> = None;
     for _ in 0..TURNS_PER_CHAT {
-        last = Some(say(&mut tx, &chat, &branch, last.as_ref(), text(chance)).await?);
+        last = Some(append_turn(&mut tx, &chat, &branch, last.as_ref(), text(chance)).await?);
     }
     tx.commit().await?;
     Ok(())
 }
 
-async fn say(tx: &mut Tx, chat: &Chat, branch: &Branch, prev: Option<&Turn>, text: String) -> Result<Turn> {
+async fn append_turn(tx: &mut Tx, chat: &Chat, branch: &Branch, prev: Option<&Turn>, text: String) -> Result<Turn> {
     let now = SystemClock.now();
-    let ord = chats::take_ord(tx, chat.owner_id, chat.id, now).await?.context("the chat is gone")?;
+    let ord = chats::allocate_ord(tx, chat.owner_id, chat.id, now).await?.context("the chat is gone")?;
     let id = mint();
     let exchange = Exchange {
         id: mint(),
@@ -195,7 +195,7 @@ async fn say(tx: &mut Tx, chat: &Chat, branch: &Branch, prev: Option<&Turn>, tex
         user_turn_id: Some(id),
         kind: ExchangeKind::Send,
         is_thinking_mode: false,
-        params: Params::default(),
+        params: ModelParams::default(),
         not_sent: Vec::new(),
         client_request_id: None,
         created_at: now,

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use notify::{EventKind, RecursiveMode, Watcher};
 
-use crate::front::{self, Effort};
-use crate::step::{note, step};
+use crate::front::{self, FrontProfile};
+use crate::step::{print_note, run_step};
 use crate::{server, workspace};
 
 /// What makes a new build.
@@ -43,9 +43,9 @@ pub fn run(args: &[String]) -> Result<()> {
         }
     }
     let mut running: Option<Child> = None;
-    let mut scope = Scope::EVERYTHING;
+    let mut scope = RebuildScope::EVERYTHING;
     loop {
-        let mut failed = Scope::NOTHING;
+        let mut failed = RebuildScope::NOTHING;
         match build(scope) {
             Ok(binary) => {
                 if let Some(mut old) = running.take() {
@@ -59,24 +59,24 @@ pub fn run(args: &[String]) -> Result<()> {
                 failed = scope;
             }
         }
-        note("waiting for a change");
-        scope = next_change(&changes)?.or(failed);
+        print_note("waiting for a change");
+        scope = next_change(&changes)?.widest_of(failed);
     }
 }
 
 /// Which sides of the product are built anew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Scope {
+struct RebuildScope {
     front: bool,
     server: bool,
 }
 
-impl Scope {
+impl RebuildScope {
     const EVERYTHING: Self = Self { front: true, server: true };
     const NOTHING: Self = Self { front: false, server: false };
 
     /// What one of the two needs.
-    fn or(self, other: Self) -> Self {
+    fn widest_of(self, other: Self) -> Self {
         Self { front: self.front || other.front, server: self.server || other.server }
     }
 }
@@ -86,39 +86,39 @@ const SERVER_ALONE: [&str; 9] =
     ["convert", "interchange", "platform", "providers", "run", "server", "service", "store", "tools"];
 
 /// What a change of this file touches.
-fn scope_of(path: &Path) -> Scope {
+fn scope_of(path: &Path) -> RebuildScope {
     let path = path.strip_prefix(workspace::root()).unwrap_or(path);
     let names: Vec<&str> = path.components().filter_map(|part| part.as_os_str().to_str()).collect();
     match names[..] {
         // What editors leave while they write.
-        [.., name] if name.starts_with('.') || name.ends_with('~') || name == "4913" => Scope::NOTHING,
-        ["style" | "public", ..] => Scope { front: true, server: false },
-        ["migrations", ..] => Scope { front: false, server: true },
-        ["src", folder, _, ..] if SERVER_ALONE.contains(&folder) => Scope { front: false, server: true },
-        [] => Scope::NOTHING,
-        _ => Scope::EVERYTHING,
+        [.., name] if name.starts_with('.') || name.ends_with('~') || name == "4913" => RebuildScope::NOTHING,
+        ["style" | "public", ..] => RebuildScope { front: true, server: false },
+        ["migrations", ..] => RebuildScope { front: false, server: true },
+        ["src", folder, _, ..] if SERVER_ALONE.contains(&folder) => RebuildScope { front: false, server: true },
+        [] => RebuildScope::NOTHING,
+        _ => RebuildScope::EVERYTHING,
     }
 }
 
 /// Waits for a change and for quiet after it.
-fn next_change(changes: &Receiver<PathBuf>) -> Result<Scope> {
+fn next_change(changes: &Receiver<PathBuf>) -> Result<RebuildScope> {
     loop {
         let mut scope = scope_of(&changes.recv()?);
         while let Ok(path) = changes.recv_timeout(QUIET) {
-            scope = scope.or(scope_of(&path));
+            scope = scope.widest_of(scope_of(&path));
         }
-        if scope != Scope::NOTHING {
+        if scope != RebuildScope::NOTHING {
             return Ok(scope);
         }
     }
 }
 
 /// Builds the sides that a change touches, both at the same time. A debug build reads the site from the disk.
-fn build(scope: Scope) -> Result<PathBuf> {
-    let build_server = || step("compile the server", server::dev);
+fn build(scope: RebuildScope) -> Result<PathBuf> {
+    let build_server = || run_step("compile the server", server::build_dev);
     let (front, binary) = std::thread::scope(|threads| {
         let server = scope.server.then(|| threads.spawn(build_server));
-        let front = if scope.front { front::build(Effort::Dev).map(drop) } else { Ok(()) };
+        let front = if scope.front { front::build_front(FrontProfile::Dev).map(drop) } else { Ok(()) };
         let failed = |_| Err(anyhow!("the compiler of the server was not waited for"));
         let binary = server.map_or_else(|| Ok(server::debug_binary()), |server| server.join().unwrap_or_else(failed));
         (front, binary)
@@ -146,31 +146,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn change_builds_the_sides_that_it_touches() {
-        let site = Scope { front: true, server: false };
-        let server = Scope { front: false, server: true };
+    fn change_rebuilds_affected_sides() {
+        let site = RebuildScope { front: true, server: false };
+        let server = RebuildScope { front: false, server: true };
         for (path, scope) in [
             ("style/main.css", site),
             ("public/favicon.ico", site),
             ("src/store/turns.rs", server),
             ("src/server/http/router.rs", server),
             ("migrations/sqlite/0001_start.sql", server),
-            ("src/domain/block.rs", Scope::EVERYTHING),
-            ("src/ui/app.rs", Scope::EVERYTHING),
-            ("src/server.rs", Scope::EVERYTHING),
-            ("Cargo.toml", Scope::EVERYTHING),
-            ("src/ui/.app.rs.swp", Scope::NOTHING),
-            ("src/ui/app.rs~", Scope::NOTHING),
+            ("src/domain/block.rs", RebuildScope::EVERYTHING),
+            ("src/ui/app.rs", RebuildScope::EVERYTHING),
+            ("src/server.rs", RebuildScope::EVERYTHING),
+            ("Cargo.toml", RebuildScope::EVERYTHING),
+            ("src/ui/.app.rs.swp", RebuildScope::NOTHING),
+            ("src/ui/app.rs~", RebuildScope::NOTHING),
         ] {
             assert_eq!(scope_of(&workspace::root().join(path)), scope, "{path}");
         }
     }
 
     #[test]
-    fn changes_at_once_build_what_any_of_them_needs() {
-        let site = Scope { front: true, server: false };
-        let server = Scope { front: false, server: true };
-        assert_eq!(site.or(server), Scope::EVERYTHING);
-        assert_eq!(Scope::NOTHING.or(server), server);
+    fn concurrent_changes_rebuild_all_affected_sides() {
+        let site = RebuildScope { front: true, server: false };
+        let server = RebuildScope { front: false, server: true };
+        assert_eq!(site.widest_of(server), RebuildScope::EVERYTHING);
+        assert_eq!(RebuildScope::NOTHING.widest_of(server), server);
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::peers::talk::Talk;
-use crate::step::{output, run as finish, step};
+use super::peers::peer_client::PeerClient;
+use crate::step::{output, run as finish, run_step};
 use crate::{packages, server, workspace};
 
 /// How long the server may take to start.
@@ -18,7 +18,7 @@ const START: Duration = Duration::from_secs(60);
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// What is pinned, and how it is used.
-fn place() -> PathBuf {
+fn schemathesis_dir() -> PathBuf {
     workspace::root().join("xtask/schemathesis")
 }
 
@@ -29,7 +29,9 @@ fn place() -> PathBuf {
 pub fn run() -> Result<()> {
     let binary = super::server()?;
     let python = workspace::target().join("schemathesis");
-    step("prepare schemathesis", || packages::python(&place().join("requirements.txt"), &python))?;
+    run_step("prepare schemathesis", || {
+        packages::create_python_environment(&schemathesis_dir().join("requirements.txt"), &python)
+    })?;
     let dir = tempfile::Builder::new().prefix("turnleaf-api").tempdir()?;
     let configuration = dir.path().join("config.toml");
     std::fs::write(&configuration, "find_local_servers = false\n")?;
@@ -40,23 +42,23 @@ pub fn run() -> Result<()> {
         ("HTTPS_PROXY", NOWHERE),
         ("NO_PROXY", ""),
     ];
-    let mut turnleaf = server::start(&binary, dir.path(), &environment)?;
+    let mut turnleaf = server::start_server(&binary, dir.path(), &environment)?;
     turnleaf.wait_for("/readyz", START)?;
-    let talk = Talk { address: turnleaf.address };
-    let chat = talk.chat("demo", "plain")?;
-    let turn = talk.say(&chat, "Hello!")?.id();
+    let talk = PeerClient { address: turnleaf.address };
+    let chat = talk.create_chat("demo", "plain")?;
+    let turn = talk.send_message(&chat, "Hello!")?.id();
     let mut schemathesis = Command::new(python.join("bin/schemathesis"));
-    schemathesis.arg("--config-file").arg(place().join("schemathesis.toml"));
+    schemathesis.arg("--config-file").arg(schemathesis_dir().join("schemathesis.toml"));
     schemathesis.arg("run").arg(format!("http://{}/api/openapi.json", turnleaf.address));
     schemathesis.env("CHAT", &chat).env("TURN", &turn);
     // It keeps what it learned in the current directory.
     schemathesis.current_dir(dir.path());
-    if let Err(error) = step("look for what is not promised", || finish(&mut schemathesis)) {
-        bail!("{error:#}\n\nTurnleaf said:\n{}", turnleaf.said());
+    if let Err(error) = run_step("look for what is not promised", || finish(&mut schemathesis)) {
+        bail!("{error:#}\n\nTurnleaf said:\n{}", turnleaf.output());
     }
     drop(turnleaf);
-    step("check what was stored", || {
-        let mut check = server::plain(&binary);
+    run_step("check what was stored", || {
+        let mut check = server::bare_command(&binary);
         output(check.arg("fsck").arg("--data-dir").arg(dir.path().join("state"))).map(|_| ())
     })
 }

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::packages::{self, install};
-use crate::server::plain;
+use crate::packages::{self, install_packages};
+use crate::server::bare_command;
 use crate::step::{find_program, run};
 use crate::workspace;
 
@@ -20,9 +20,9 @@ pub struct Browser {
 ///
 /// # Errors
 /// Node or Chromium is missing and cannot be installed; the error says how to.
-pub fn prepare() -> Result<Browser> {
+pub fn prepare_browser() -> Result<Browser> {
     let chromium = chromium()?;
-    packages::node("the browser tests", &workspace::end2end())?;
+    packages::install_node_packages("the browser tests", &workspace::end2end())?;
     Ok(Browser { chromium })
 }
 
@@ -31,7 +31,7 @@ fn chromium() -> Result<PathBuf> {
     if let Some(chosen) = env::var_os("CHROMIUM").map(PathBuf::from).or_else(find) {
         return Ok(chosen);
     }
-    install("Chromium", &["chromium"])?;
+    install_packages("Chromium", &["chromium"])?;
     let Some(found) = find() else { bail!("Chromium was installed, and there is no `chromium` on the PATH") };
     Ok(found)
 }
@@ -42,9 +42,9 @@ impl Browser {
     ///
     /// # Errors
     /// A test failed.
-    pub fn test(&self, binary: &Path, site: &Path, databases: &str) -> Result<()> {
-        run(self.call(binary, "tsc").arg("--noEmit"))?;
-        let mut test = self.call(binary, "playwright");
+    pub fn run_tests(&self, binary: &Path, site: &Path, databases: &str) -> Result<()> {
+        run(self.playwright(binary, "tsc").arg("--noEmit"))?;
+        let mut test = self.playwright(binary, "playwright");
         test.arg("test").env("TURNLEAF_SITE_ROOT", site).env("TURNLEAF_TEST_PG_DATABASES", databases);
         run(&mut test)
     }
@@ -53,8 +53,8 @@ impl Browser {
     ///
     /// # Errors
     /// A page could not be looked at.
-    pub fn approve(&self, binary: &Path, site: &Path) -> Result<()> {
-        let mut test = self.call(binary, "playwright");
+    pub fn approve_pictures(&self, binary: &Path, site: &Path) -> Result<()> {
+        let mut test = self.playwright(binary, "playwright");
         test.args(["test", "--project=pictures", "--update-snapshots=changed"]).env("TURNLEAF_SITE_ROOT", site);
         run(test.env("TURNLEAF_PICTURES", "refresh"))
     }
@@ -63,8 +63,8 @@ impl Browser {
     ///
     /// # Errors
     /// A page could not be looked at.
-    pub fn show(&self, binary: &Path, site: &Path) -> Result<()> {
-        let mut test = self.call(binary, "playwright");
+    pub fn update_gallery(&self, binary: &Path, site: &Path) -> Result<()> {
+        let mut test = self.playwright(binary, "playwright");
         test.args(["test", "--project=pictures", "--workers=1", "tests/pictures/docs.spec.ts"]);
         run(test.env("TURNLEAF_SITE_ROOT", site).env("TURNLEAF_PICTURES", "docs"))
     }
@@ -73,14 +73,14 @@ impl Browser {
     ///
     /// # Errors
     /// It did not go as it should.
-    pub fn converse(&self, binary: &Path, url: &str, model: &str) -> Result<()> {
-        let mut test = self.call(binary, "playwright");
+    pub fn run_real_model(&self, binary: &Path, url: &str, model: &str) -> Result<()> {
+        let mut test = self.playwright(binary, "playwright");
         test.env("REAL_MODEL_URL", url).env("REAL_MODEL", model);
         run(test.args(["test", "--config", "real/playwright.config.ts"]))
     }
 
-    fn call(&self, binary: &Path, program: &str) -> Command {
-        let mut command = plain(&workspace::end2end().join("node_modules/.bin").join(program));
+    fn playwright(&self, binary: &Path, program: &str) -> Command {
+        let mut command = bare_command(&workspace::end2end().join("node_modules/.bin").join(program));
         command.current_dir(workspace::end2end());
         command.env("CHROMIUM", &self.chromium).env("TURNLEAF_BINARY", binary);
         command.env("TURNLEAF_PLANT", binary.with_file_name("plant"));

@@ -6,7 +6,7 @@
 
 mod aimock;
 mod llmock;
-pub mod talk;
+pub mod peer_client;
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -15,16 +15,16 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use self::talk::Talk;
-use crate::process::Running;
-use crate::step::{output, step};
+use self::peer_client::PeerClient;
+use crate::process::RunningProcess;
+use crate::step::{output, run_step};
 use crate::{packages, server, workspace};
 
 /// How long a server may take to start; a Python one on a busy machine takes some seconds.
 const START: Duration = Duration::from_secs(60);
 
 /// What is pinned, and the replies that aimock gives.
-fn place() -> PathBuf {
+fn peers_dir() -> PathBuf {
     workspace::root().join("xtask/peers")
 }
 
@@ -34,26 +34,28 @@ fn place() -> PathBuf {
 /// Something cannot be prepared, or a conversation did not go as promised.
 pub fn run() -> Result<()> {
     let binary = super::server()?;
-    step("use the servers of tools that others wrote", super::tools)?;
-    step("prepare aimock", || packages::node("the tests with other model servers", &place()))?;
+    run_step("use the servers of tools that others wrote", super::tools)?;
+    run_step("prepare aimock", || packages::install_node_packages("the tests with other model servers", &peers_dir()))?;
     let python = workspace::target().join("peers/llmock");
-    step("prepare llmock", || packages::python(&place().join("requirements.txt"), &python))?;
+    run_step("prepare llmock", || packages::create_python_environment(&peers_dir().join("requirements.txt"), &python))?;
     let dir = tempfile::Builder::new().prefix("turnleaf-peers").tempdir()?;
-    let aimock = step("start aimock", || aimock::start(dir.path()))?;
-    let llmock = step("start llmock", || llmock::start(&python, dir.path()))?;
+    let aimock = run_step("start aimock", || aimock::start(dir.path()))?;
+    let llmock = run_step("start llmock", || llmock::start(&python, dir.path()))?;
     let configuration = dir.path().join("config.toml");
     std::fs::write(&configuration, configuration_of(aimock.address, llmock.address))?;
-    let mut turnleaf = server::start(&binary, dir.path(), &[("TURNLEAF_CONFIG", &configuration.to_string_lossy())])?;
+    let mut turnleaf =
+        server::start_server(&binary, dir.path(), &[("TURNLEAF_CONFIG", &configuration.to_string_lossy())])?;
     turnleaf.wait_for("/readyz", START)?;
-    let talk = Talk { address: turnleaf.address };
-    let done = step("talk to aimock", || aimock::talk(&talk, aimock.address))
-        .and_then(|()| step("talk to llmock (its silence takes a minute)", || llmock::talk(&talk, llmock.address)));
+    let talk = PeerClient { address: turnleaf.address };
+    let done = run_step("talk to aimock", || aimock::check_conversations(&talk, aimock.address)).and_then(|()| {
+        run_step("talk to llmock (its silence takes a minute)", || llmock::check_faults(&talk, llmock.address))
+    });
     if let Err(error) = done {
-        bail!("{error:#}\n\nTurnleaf said:\n{}", turnleaf.said());
+        bail!("{error:#}\n\nTurnleaf said:\n{}", turnleaf.output());
     }
     drop(turnleaf);
-    step("check what was stored", || {
-        let mut check = server::plain(&binary);
+    run_step("check what was stored", || {
+        let mut check = server::bare_command(&binary);
         output(check.arg("fsck").arg("--data-dir").arg(dir.path().join("state"))).map(|_| ())
     })
 }
@@ -79,8 +81,8 @@ fn configuration_of(aimock: SocketAddr, llmock: SocketAddr) -> String {
 }
 
 /// Starts a model server that is told its port.
-fn start(mut command: std::process::Command, address: SocketAddr, log: &std::path::Path) -> Result<Running> {
-    let mut running = Running::start(&mut command, address, log)?;
+fn start(mut command: std::process::Command, address: SocketAddr, log: &std::path::Path) -> Result<RunningProcess> {
+    let mut running = RunningProcess::start(&mut command, address, log)?;
     running.wait_for("/health", START)?;
     Ok(running)
 }

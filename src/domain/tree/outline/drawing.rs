@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Mark, Outline, Sketch};
+use super::{TreeOutline, TurnMark, TurnSketch};
 use crate::id::TurnId;
 
 /// Runs of one drawing, and columns: what a page still shows quickly, and what a person still looks through.
@@ -12,10 +12,10 @@ pub const COLUMNS: usize = 120;
 
 /// A run in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawn<'a> {
+pub struct DrawnRun<'a> {
     /// Its first turn and its last one.
-    pub first: &'a Sketch,
-    pub last: &'a Sketch,
+    pub first: &'a TurnSketch,
+    pub last: &'a TurnSketch,
     pub turns: usize,
     pub column: usize,
     pub lane: usize,
@@ -24,31 +24,31 @@ pub struct Drawn<'a> {
     /// Turns below it that are not in the drawing.
     pub hidden: usize,
     /// The most urgent of its turns.
-    pub mark: Mark,
+    pub mark: TurnMark,
     pub version: Option<(usize, usize)>,
     pub is_on_path: bool,
 }
 
 /// A drawing of a tree, or of a part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Drawing<'a> {
+pub struct TreeDrawing<'a> {
     /// A run stands behind the one that it leaves.
-    pub runs: Vec<Drawn<'a>>,
+    pub runs: Vec<DrawnRun<'a>>,
     pub columns: usize,
     pub lanes: usize,
     /// The turn that the run before the first one begins with, where the drawing does not begin with the chat.
     pub above: Option<TurnId>,
 }
 
-impl Outline {
+impl TreeOutline {
     /// Draws the tree from the run of `top` on; of the whole chat as much as leads to the path that is read.
-    pub fn drawing(&self, top: Option<TurnId>) -> Drawing<'_> {
-        let starts = self.starts(top);
-        let depths = self.chosen(&starts);
-        let order = self.in_order(&starts, &depths);
-        let mut drawing = Drawing {
+    pub fn draw(&self, top: Option<TurnId>) -> TreeDrawing<'_> {
+        let starts = self.start_runs(top);
+        let depths = self.choose_runs(&starts);
+        let order = self.order_runs(&starts, &depths);
+        let mut drawing = TreeDrawing {
             above: starts.first().and_then(|&run| self.runs[run].parent).map(|run| self.head(run)),
-            ..Drawing::default()
+            ..TreeDrawing::default()
         };
         let mut index_of = HashMap::with_capacity(order.len());
         for &run in &order {
@@ -63,7 +63,7 @@ impl Outline {
             }
             let column = depths[&run];
             drawing.columns = drawing.columns.max(column + 1);
-            drawing.runs.push(Drawn {
+            drawing.runs.push(DrawnRun {
                 first: &self.sketches[turns[0]],
                 last: &self.sketches[turns[turns.len() - 1]],
                 turns: turns.len(),
@@ -81,7 +81,7 @@ impl Outline {
     }
 
     /// The runs with which the drawing begins.
-    fn starts(&self, top: Option<TurnId>) -> Vec<usize> {
+    fn start_runs(&self, top: Option<TurnId>) -> Vec<usize> {
         if let Some(&at) = top.and_then(|top| self.tree.places.get(&top)) {
             return vec![self.run_of[at]];
         }
@@ -96,7 +96,7 @@ impl Outline {
     }
 
     /// The runs that are drawn and their columns: those of the path first, then what is nearest to the start.
-    fn chosen(&self, starts: &[usize]) -> HashMap<usize, usize> {
+    fn choose_runs(&self, starts: &[usize]) -> HashMap<usize, usize> {
         let mut depths: HashMap<usize, usize> = HashMap::new();
         let mut level: Vec<usize> = starts.to_vec();
         if let Some(&at) = self.leaf.and_then(|leaf| self.tree.places.get(&leaf)) {
@@ -120,7 +120,7 @@ impl Outline {
     }
 
     /// The chosen runs, each before what leaves it, and all that leaves one before the next one.
-    fn in_order(&self, starts: &[usize], depths: &HashMap<usize, usize>) -> Vec<usize> {
+    fn order_runs(&self, starts: &[usize], depths: &HashMap<usize, usize>) -> Vec<usize> {
         let mut order = Vec::with_capacity(depths.len());
         let mut left: Vec<usize> = starts.iter().rev().copied().collect();
         while let Some(run) = left.pop() {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{Mark, Outline, Sketch};
+use super::{TreeOutline, TurnMark, TurnSketch};
 use crate::id::TurnId;
 
 /// With so many rows in all nothing has to be closed to be found.
@@ -13,7 +13,7 @@ const FOLD_FROM: usize = 2;
 
 /// What the reader asks to see.
 #[derive(Debug, Clone, Default)]
-pub struct Wish {
+pub struct OutlineViewState {
     /// Rows opened and closed by hand, by their turn. A folded row is known by the first turn in it, which is never the
     /// first of a run.
     pub open: HashSet<TurnId>,
@@ -26,9 +26,9 @@ pub struct Wish {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct OutlineRow<'a> {
     /// The turn it stands for; of a folded row the first of its turns.
-    pub turn: &'a Sketch,
+    pub turn: &'a TurnSketch,
     /// How many turns are folded into this row.
     pub folded: Option<usize>,
     /// From 1.
@@ -39,7 +39,7 @@ pub struct Row<'a> {
     pub is_open: Option<bool>,
     /// Turns below that have no row because this one is closed; a folded row counts its own.
     pub hidden: usize,
-    pub mark: Mark,
+    pub mark: TurnMark,
     /// Which version of its place in the chat this is, from 1, where there is more than one.
     pub version: Option<(usize, usize)>,
     pub is_on_path: bool,
@@ -50,20 +50,20 @@ pub struct Row<'a> {
 
 /// What stands under a row, before it is a row.
 #[derive(Clone)]
-enum Part {
+enum LevelPart {
     Head(usize),
     Turn(usize),
     Fold(usize, Range<usize>),
 }
 
-impl Outline {
+impl TreeOutline {
     /// The rows that the reader sees, from the top down.
-    pub fn rows(&self, wish: &Wish) -> Vec<Row<'_>> {
-        let kept = wish.hits.as_ref().map(|hits| self.kept(hits));
-        let mut opened = self.revealed(wish.reveal);
+    pub fn rows(&self, wish: &OutlineViewState) -> Vec<OutlineRow<'_>> {
+        let kept = wish.hits.as_ref().map(|hits| self.runs_with_hits(hits));
+        let mut opened = self.revealed_turns(wish.reveal);
         // A filter shows what it finds; a small tree shows everything.
         let is_small = || {
-            let rows = |run| 1 + self.rest(run, None).len();
+            let rows = |run| 1 + self.inner_parts(run, None).len();
             (0..self.runs.len()).map(rows).sum::<usize>() <= OPEN_ROWS
         };
         if wish.hits.is_some() || is_small() {
@@ -71,20 +71,20 @@ impl Outline {
         }
         let is_kept = |run: &usize| kept.as_ref().is_none_or(|kept| kept[*run]);
         let roots = (0..self.runs.len()).filter(|&run| self.runs[run].parent.is_none());
-        let top: Vec<Part> = roots.filter(is_kept).map(Part::Head).collect();
+        let top: Vec<LevelPart> = roots.filter(is_kept).map(LevelPart::Head).collect();
         let mut rows = Vec::new();
         let mut left = Vec::new();
         push_level(&mut left, 1, top);
         while let Some((level, place, part)) = left.pop() {
-            let below: Vec<Part> = match &part {
-                Part::Head(run) => {
-                    let mut below = self.rest(*run, wish.hits.as_ref());
-                    below.extend(self.runs[*run].children.iter().copied().filter(is_kept).map(Part::Head));
+            let below: Vec<LevelPart> = match &part {
+                LevelPart::Head(run) => {
+                    let mut below = self.inner_parts(*run, wish.hits.as_ref());
+                    below.extend(self.runs[*run].children.iter().copied().filter(is_kept).map(LevelPart::Head));
                     below
                 }
-                Part::Turn(_) => Vec::new(),
-                Part::Fold(run, range) => {
-                    self.runs[*run].turns[range.clone()].iter().copied().map(Part::Turn).collect()
+                LevelPart::Turn(_) => Vec::new(),
+                LevelPart::Fold(run, range) => {
+                    self.runs[*run].turns[range.clone()].iter().copied().map(LevelPart::Turn).collect()
                 }
             };
             let id = self.id(self.first_of(&part));
@@ -98,17 +98,24 @@ impl Outline {
         rows
     }
 
-    fn row(&self, part: &Part, level: usize, place: (usize, usize), is_open: Option<bool>, wish: &Wish) -> Row<'_> {
+    fn row(
+        &self,
+        part: &LevelPart,
+        level: usize,
+        place: (usize, usize),
+        is_open: Option<bool>,
+        wish: &OutlineViewState,
+    ) -> OutlineRow<'_> {
         let at = self.first_of(part);
         let is_closed = is_open == Some(false);
         let (folded, hidden, mut mark) = match part {
-            Part::Head(run) => {
+            LevelPart::Head(run) => {
                 let run = &self.runs[*run];
                 let hidden = if is_closed { run.turns.len() - 1 + run.below } else { 0 };
-                (None, hidden, if is_closed && run.is_running { Mark::Running } else { Mark::Plain })
+                (None, hidden, if is_closed && run.is_running { TurnMark::Running } else { TurnMark::Plain })
             }
-            Part::Turn(_) => (None, 0, Mark::Plain),
-            Part::Fold(run, range) => {
+            LevelPart::Turn(_) => (None, 0, TurnMark::Plain),
+            LevelPart::Fold(run, range) => {
                 let turns = &self.runs[*run].turns[range.clone()];
                 let mark = turns.iter().map(|&at| self.mark(at)).max().unwrap_or_default();
                 (Some(turns.len()), if is_closed { turns.len() } else { 0 }, mark)
@@ -116,7 +123,7 @@ impl Outline {
         };
         mark = mark.max(self.mark(at));
         let is_fold = folded.is_some();
-        Row {
+        OutlineRow {
             turn: &self.sketches[at],
             folded,
             level,
@@ -133,15 +140,15 @@ impl Outline {
 
     /// What stands between the first turn of a run and the runs that leave it. Its last turn is where one is, or where
     /// the ways part, so it always has a row; with a filter the turns have one that it found.
-    fn rest(&self, run: usize, hits: Option<&HashSet<TurnId>>) -> Vec<Part> {
+    fn inner_parts(&self, run: usize, hits: Option<&HashSet<TurnId>>) -> Vec<LevelPart> {
         let turns = &self.runs[run].turns;
         let mut parts = Vec::new();
         let mut from = 1;
         let mut flush = |from: usize, to: usize| {
             if to - from >= FOLD_FROM {
-                parts.push(Part::Fold(run, from..to));
+                parts.push(LevelPart::Fold(run, from..to));
             } else {
-                parts.extend(turns[from..to].iter().copied().map(Part::Turn));
+                parts.extend(turns[from..to].iter().copied().map(LevelPart::Turn));
             }
         };
         for index in 1..turns.len() {
@@ -160,7 +167,7 @@ impl Outline {
     }
 
     /// The runs in which, or below which, something was found.
-    fn kept(&self, hits: &HashSet<TurnId>) -> Vec<bool> {
+    fn runs_with_hits(&self, hits: &HashSet<TurnId>) -> Vec<bool> {
         let mut kept = vec![false; self.runs.len()];
         for run in (0..self.runs.len()).rev() {
             kept[run] |= self.runs[run].turns.iter().any(|&at| hits.contains(&self.id(at)));
@@ -172,7 +179,7 @@ impl Outline {
     }
 
     /// What is open so that the path that is read has rows, and the turn that is to be revealed.
-    fn revealed(&self, reveal: Option<TurnId>) -> HashSet<TurnId> {
+    fn revealed_turns(&self, reveal: Option<TurnId>) -> HashSet<TurnId> {
         let mut opened = HashSet::new();
         for wanted in self.leaf.into_iter().chain(reveal) {
             let Some(&at) = self.tree.places.get(&wanted) else { continue };
@@ -193,17 +200,17 @@ impl Outline {
         opened
     }
 
-    fn first_of(&self, part: &Part) -> usize {
+    fn first_of(&self, part: &LevelPart) -> usize {
         match part {
-            Part::Head(run) => self.runs[*run].turns[0],
-            Part::Turn(at) => *at,
-            Part::Fold(run, range) => self.runs[*run].turns[range.start],
+            LevelPart::Head(run) => self.runs[*run].turns[0],
+            LevelPart::Turn(at) => *at,
+            LevelPart::Fold(run, range) => self.runs[*run].turns[range.start],
         }
     }
 }
 
 /// Puts the parts of one level on the pile, so that the first is taken first.
-fn push_level(left: &mut Vec<(usize, (usize, usize), Part)>, level: usize, parts: Vec<Part>) {
+fn push_level(left: &mut Vec<(usize, (usize, usize), LevelPart)>, level: usize, parts: Vec<LevelPart>) {
     let count = parts.len();
     let numbered = parts.into_iter().enumerate().rev();
     left.extend(numbered.map(|(index, part)| (level, (index + 1, count), part)));
@@ -211,7 +218,7 @@ fn push_level(left: &mut Vec<(usize, (usize, usize), Part)>, level: usize, parts
 
 /// Which of many rows are shown at once: `limit` of them, with the one at `around` in the middle as far as there are
 /// rows.
-pub fn window(rows: usize, around: usize, limit: usize) -> Range<usize> {
+pub fn visible_window(rows: usize, around: usize, limit: usize) -> Range<usize> {
     let from = around.saturating_sub(limit / 2).min(rows.saturating_sub(limit));
     from..rows.min(from + limit)
 }

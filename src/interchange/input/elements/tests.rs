@@ -13,7 +13,7 @@ fn steps(text: &[u8], within: &[&str], largest: usize, chunk: usize) -> Vec<Stri
     let mut steps = Vec::new();
     while let Some(step) = elements.next().unwrap() {
         steps.push(match step {
-            Step::Element(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            ElementStep::Element(bytes) => String::from_utf8_lossy(bytes).into_owned(),
             other => format!("{other:?}"),
         });
     }
@@ -21,7 +21,7 @@ fn steps(text: &[u8], within: &[&str], largest: usize, chunk: usize) -> Vec<Stri
 }
 
 #[test]
-fn what_stands_at_the_top_is_cut_into_its_elements() {
+fn top_level_value_is_split_into_elements() {
     let table: &[(&str, &[&str])] = &[
         ("", &[]),
         (" \n", &[]),
@@ -59,7 +59,7 @@ fn what_stands_at_the_top_is_cut_into_its_elements() {
 }
 
 #[test]
-fn what_is_too_large_is_passed_over_and_the_next_is_read() {
+fn too_large_element_is_skipped_and_next_is_read() {
     let large = "x".repeat(100);
     let table = [
         (format!(r#"[{{"a":1}},{{"b":"{large}"}},{{"c":3}}]"#), vec![r#"{"a":1}"#, "TooMuch(Bytes)", r#"{"c":3}"#]),
@@ -78,7 +78,7 @@ fn what_is_too_large_is_passed_over_and_the_next_is_read() {
 }
 
 #[test]
-fn what_has_too_many_values_is_passed_over_and_the_next_is_read() {
+fn element_with_too_many_values_is_skipped_and_next_is_read() {
     let many = "0,".repeat(bounds::VALUES);
     let text = format!(r#"{{"a":[{many}0],"list":[{{"b":[{many}0]}},{{"c":"{many}"}},[{many}0],4],"d":[{many}0]}}"#);
     let steps = steps(text.as_bytes(), &["list"], 128 << 20, 4096);
@@ -104,7 +104,7 @@ fn values() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn elements_are_those_of_the_library(list in prop::collection::vec(values(), 0..6), chunk in 1usize..40, pretty: bool) {
+    fn elements_match_serde_json(list in prop::collection::vec(values(), 0..6), chunk in 1usize..40, pretty: bool) {
         for whole in [json!(list), json!({"before": [1], "list": list, "after": {"list": 1}})] {
             let text = if pretty { serde_json::to_string_pretty(&whole) } else { serde_json::to_string(&whole) };
             let read: Vec<Value> = steps(text.unwrap().as_bytes(), &["list"], 1 << 20, chunk)
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(prop_oneof![Just(b'['), Just(b'{'), Just(b'"'), Just(b']'), Just(b'}'), Just(b','), any::<u8>()], 0..200), chunk in 1usize..40) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(prop_oneof![Just(b'['), Just(b'{'), Just(b'"'), Just(b']'), Just(b'}'), Just(b','), any::<u8>()], 0..200), chunk in 1usize..40) {
         steps(&bytes, &["list", ""], 20, chunk);
     }
 }

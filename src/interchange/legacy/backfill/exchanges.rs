@@ -2,54 +2,62 @@
 
 use std::collections::HashMap;
 
-use super::super::entry::{Entry, Said, flag};
-use super::super::{Count, Field, Kind, Row};
-use crate::notes::Notes;
-use crate::report::What;
+use super::super::entry::{EntryContent, TimelineEntry, read_flag};
+use super::super::{LegacyField, LegacyRow, LegacyRowKind, RowCount};
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
 
 /// A question with what belongs to its reply, as places in the timeline.
 #[derive(Debug, Default)]
-pub(super) struct Exchange {
+pub(super) struct TimelineExchange {
     pub question: Option<usize>,
     pub turn: Option<String>,
-    pub said: Vec<usize>,
+    pub reply: Vec<usize>,
     pub system: Vec<usize>,
 }
 
 /// A turn of the source, and whether something was in it.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct SourceTurn {
     pub is_thinking: Option<bool>,
     pub place: String,
     pub is_used: bool,
 }
 
 /// The turns of the source, by their ids.
-pub(super) fn turns(rows: &[Row], counts: &mut [Count; Kind::ALL.len()], notes: &mut Notes) -> HashMap<String, Turn> {
+pub(super) fn collect_turns(
+    rows: &[LegacyRow],
+    counts: &mut [RowCount; LegacyRowKind::ALL.len()],
+    notes: &mut ConversationNotes,
+) -> HashMap<String, SourceTurn> {
     let mut turns = HashMap::new();
     for row in rows {
-        let (place, id) = (row.place(), row.id(Field::Id).unwrap_or_default());
+        let (place, id) = (row.label(), row.id(LegacyField::Id).unwrap_or_default());
         if turns.contains_key(&id) {
-            counts[Kind::Turn.number()].left_out += 1;
-            notes.add(What::LeftOut, &place, "another turn has the same id");
+            counts[LegacyRowKind::Turn.number()].left_out += 1;
+            notes.add(IssueKind::LeftOut, &place, "another turn has the same id");
             continue;
         }
-        let is_thinking = flag(row, notes);
+        let is_thinking = read_flag(row, notes);
         if is_thinking.is_none() {
-            notes.add(What::PutRight, &place, "it does not say whether it thinks: that is inferred");
+            notes.add(IssueKind::PutRight, &place, "it does not say whether it thinks: that is inferred");
         }
-        turns.insert(id, Turn { is_thinking, place, is_used: false });
+        turns.insert(id, SourceTurn { is_thinking, place, is_used: false });
     }
     turns
 }
 
 /// Which exchange everything is in. The first one has no question.
-pub(super) fn exchanges(timeline: &[Entry], turns: &mut HashMap<String, Turn>, notes: &mut Notes) -> Vec<Exchange> {
-    let Questions { mut all, mut of_turn, mut of_message, open } = questions(timeline, turns, notes);
+pub(super) fn group_exchanges(
+    timeline: &[TimelineEntry],
+    turns: &mut HashMap<String, SourceTurn>,
+    notes: &mut ConversationNotes,
+) -> Vec<TimelineExchange> {
+    let OpenExchanges { mut all, mut of_turn, mut of_message, open } = open_exchanges(timeline, turns, notes);
     // Messages first: the others may name them.
     let (messages, others): (Vec<usize>, Vec<usize>) = (0..timeline.len())
         .filter(|&at| !timeline[at].is_question())
-        .partition(|&at| timeline[at].kind == Kind::Message);
+        .partition(|&at| timeline[at].kind == LegacyRowKind::Message);
     for at in messages.into_iter().chain(others) {
         let entry = &timeline[at];
         let named = entry.message.as_deref().map(|message| of_message.get(message).copied());
@@ -61,15 +69,15 @@ pub(super) fn exchanges(timeline: &[Entry], turns: &mut HashMap<String, Turn>, n
                     all[walked].turn = Some(turn.to_owned());
                     return walked;
                 }
-                all.push(Exchange { turn: Some(turn.to_owned()), ..Exchange::default() });
+                all.push(TimelineExchange { turn: Some(turn.to_owned()), ..TimelineExchange::default() });
                 all.len() - 1
             }),
             None => {
                 if entry.turn.is_some() {
-                    notes.add(What::PutRight, &entry.place, "its turn is not there: it was placed without it");
+                    notes.add(IssueKind::PutRight, &entry.place, "its turn is not there: it was placed without it");
                 }
                 if named == Some(None) {
-                    notes.add(What::PutRight, &entry.place, "its message is not there: it was placed by its time");
+                    notes.add(IssueKind::PutRight, &entry.place, "its message is not there: it was placed by its time");
                 }
                 named.flatten().unwrap_or(open[at])
             }
@@ -77,38 +85,42 @@ pub(super) fn exchanges(timeline: &[Entry], turns: &mut HashMap<String, Turn>, n
         if let Some(turn) = all[to].turn.as_ref().and_then(|turn| turns.get_mut(turn)) {
             turn.is_used = true;
         }
-        if entry.kind == Kind::Message {
+        if entry.kind == LegacyRowKind::Message {
             of_message.entry(&entry.id).or_insert(to);
         }
-        let is_system = matches!(entry.said, Said::System(_));
-        if is_system && all[to].question.is_some() && !is_first(&all[to], at) {
+        let is_system = matches!(entry.content, EntryContent::System(_));
+        if is_system && all[to].question.is_some() && !precedes_reply(&all[to], at) {
             notes.add(
-                What::PutRight,
+                IssueKind::PutRight,
                 &entry.place,
                 "a message of the system stands behind the reply that it was within",
             );
         }
-        if is_system { all[to].system.push(at) } else { all[to].said.push(at) }
+        if is_system { all[to].system.push(at) } else { all[to].reply.push(at) }
     }
     for exchange in &mut all {
-        exchange.said.sort_unstable();
+        exchange.reply.sort_unstable();
     }
-    all.retain(|exchange| exchange.question.is_some() || !exchange.said.is_empty() || !exchange.system.is_empty());
-    all.sort_by_key(|exchange| exchange.question.or_else(|| exchange.first()));
+    all.retain(|exchange| exchange.question.is_some() || !exchange.reply.is_empty() || !exchange.system.is_empty());
+    all.sort_by_key(|exchange| exchange.question.or_else(|| exchange.first_entry()));
     all
 }
 
 /// The exchanges that questions open.
-struct Questions<'t> {
-    all: Vec<Exchange>,
+struct OpenExchanges<'t> {
+    all: Vec<TimelineExchange>,
     of_turn: HashMap<&'t str, usize>,
     of_message: HashMap<&'t str, usize>,
     /// By place the exchange that was open then.
     open: Vec<usize>,
 }
 
-fn questions<'t>(timeline: &'t [Entry], turns: &mut HashMap<String, Turn>, notes: &mut Notes) -> Questions<'t> {
-    let mut all = vec![Exchange::default()];
+fn open_exchanges<'t>(
+    timeline: &'t [TimelineEntry],
+    turns: &mut HashMap<String, SourceTurn>,
+    notes: &mut ConversationNotes,
+) -> OpenExchanges<'t> {
+    let mut all = vec![TimelineExchange::default()];
     let mut of_turn: HashMap<&str, usize> = HashMap::new();
     let mut of_message: HashMap<&str, usize> = HashMap::new();
     let mut open = Vec::with_capacity(timeline.len());
@@ -118,31 +130,31 @@ fn questions<'t>(timeline: &'t [Entry], turns: &mut HashMap<String, Turn>, notes
             if let Some(turn) = entry.turn.as_deref() {
                 match turns.get_mut(turn) {
                     Some(turn) => turn.is_used = true,
-                    None => notes.add(What::PutRight, &entry.place, "its turn is not there: the mode is inferred"),
+                    None => notes.add(IssueKind::PutRight, &entry.place, "its turn is not there: the mode is inferred"),
                 }
                 if of_turn.insert(turn, all.len()).is_some() {
                     notes.add(
-                        What::PutRight,
+                        IssueKind::PutRight,
                         &entry.place,
                         "its turn had a question before: it opens another exchange",
                     );
                 }
             }
             of_message.insert(&entry.id, all.len());
-            all.push(Exchange { question: Some(at), turn, ..Exchange::default() });
+            all.push(TimelineExchange { question: Some(at), turn, ..TimelineExchange::default() });
         }
         open.push(all.len() - 1);
     }
-    Questions { all, of_turn, of_message, open }
+    OpenExchanges { all, of_turn, of_message, open }
 }
 
-impl Exchange {
-    fn first(&self) -> Option<usize> {
-        self.said.iter().chain(&self.system).min().copied()
+impl TimelineExchange {
+    fn first_entry(&self) -> Option<usize> {
+        self.reply.iter().chain(&self.system).min().copied()
     }
 }
 
 /// Whether nothing of the reply stands before this place.
-fn is_first(exchange: &Exchange, at: usize) -> bool {
-    exchange.said.iter().all(|said| *said > at)
+fn precedes_reply(exchange: &TimelineExchange, at: usize) -> bool {
+    exchange.reply.iter().all(|said| *said > at)
 }

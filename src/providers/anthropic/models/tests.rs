@@ -1,15 +1,15 @@
 //! The table, row by row.
 
 use super::*;
-use turnleaf_domain::Params;
-use turnleaf_domain::settle::settle;
+use turnleaf_domain::ModelParams;
+use turnleaf_domain::params_resolution::resolve_params;
 
 /// What goes out for a turn that asks this: `max_tokens`, `thinking` and the effort.
 fn sent_to(model: &str, capabilities: &Capabilities, thinking: Thinking, max_tokens: Option<u32>) -> Value {
-    let asked = Params { thinking: Some(thinking), max_tokens, ..Params::default() };
-    let settled = settle(&asked, &Params::default(), capabilities).unwrap();
+    let asked = ModelParams { thinking: Some(thinking), max_tokens, ..ModelParams::default() };
+    let settled = resolve_params(&asked, &ModelParams::default(), capabilities).unwrap();
     let max_tokens = super::max_tokens(settled.params.max_tokens, capabilities);
-    let (thinking, effort) = ask(model, capabilities, settled.thinking, max_tokens);
+    let (thinking, effort) = thinking_params(model, capabilities, settled.thinking, max_tokens);
     json!([max_tokens, thinking, effort])
 }
 
@@ -18,7 +18,7 @@ fn sent(model: &str, thinking: Thinking, max_tokens: Option<u32>) -> Value {
 }
 
 #[test]
-fn names_tell_the_generation_wherever_they_come_from() {
+fn model_names_tell_generation_across_gateways() {
     for (model, expected) in [
         ("claude-3-5-haiku-20241022", Some(("haiku", (3, 5)))),
         ("claude-3-opus-latest", Some(("opus", (3, 0)))),
@@ -38,7 +38,7 @@ fn names_tell_the_generation_wherever_they_come_from() {
 }
 
 #[test]
-fn every_generation_gets_only_a_form_of_thinking_that_it_takes() {
+fn every_generation_gets_only_supported_thinking_params() {
     use Thinking::{Budget, High, Low, Medium, Off};
     let enabled = |budget: u32| json!({"type": "enabled", "budget_tokens": budget});
     let shown = json!({"type": "adaptive", "display": "summarized"});
@@ -74,7 +74,7 @@ fn every_generation_gets_only_a_form_of_thinking_that_it_takes() {
 }
 
 #[test]
-fn a_budget_stays_below_the_limit_of_the_reply() {
+fn budget_stays_below_reply_limit() {
     let enabled = |budget: u32| json!({"type": "enabled", "budget_tokens": budget});
     for (asked, expected) in [
         (4_000, json!([4000, enabled(2000), null])),
@@ -89,8 +89,8 @@ fn a_budget_stays_below_the_limit_of_the_reply() {
 }
 
 #[test]
-fn sampling_is_taken_by_the_older_ones_and_less_of_it_while_they_think() {
-    let (one, near_one, any) = (Some(Range::new(0.0, 1.0)), Some(TOP_P_THINKING), Some(Range::at_least(1)));
+fn older_generations_take_sampling_params_and_fewer_while_thinking() {
+    let (one, near_one, any) = (Some(ValueRange::new(0.0, 1.0)), Some(TOP_P_THINKING), Some(ValueRange::at_least(1)));
     for (model, temperature, top_p, top_k, is_one_of_two) in [
         ("claude-3-5-haiku-latest", (one, None), (one, near_one), (any, None), false),
         ("claude-sonnet-4-0", (one, None), (one, near_one), (any, None), false),
@@ -110,19 +110,19 @@ fn sampling_is_taken_by_the_older_ones_and_less_of_it_while_they_think() {
 }
 
 #[test]
-fn reasoning_and_what_can_be_asked_of_it_follow_from_the_generation() {
+fn reasoning_and_its_levels_follow_from_generation() {
     const ALL: &[Thinking] = &Thinking::LEVELS;
     for (model, expected, levels, has_budget, most) in [
-        ("claude-3-haiku-20240307", Reasoning::Never, &ALL[..0], false, Some(4_096)),
-        ("claude-3-5-haiku-latest", Reasoning::Never, &ALL[..0], false, Some(8_192)),
-        ("claude-3-7-sonnet-latest", Reasoning::Optional, ALL, true, Some(64_000)),
-        ("claude-opus-4-1", Reasoning::Optional, ALL, true, Some(32_000)),
-        ("claude-sonnet-4-5", Reasoning::Optional, ALL, true, Some(64_000)),
-        ("claude-opus-4-6", Reasoning::Optional, ALL, true, Some(128_000)),
-        ("claude-opus-5", Reasoning::Optional, ALL, false, Some(128_000)),
-        ("claude-sonnet-5-5", Reasoning::Always, &ALL[1..], false, Some(128_000)),
-        ("claude-mythos-5-1", Reasoning::Always, &ALL[1..], false, Some(128_000)),
-        ("unheard-of", Reasoning::Optional, &ALL[..0], false, None),
+        ("claude-3-haiku-20240307", ReasoningSupport::Never, &ALL[..0], false, Some(4_096)),
+        ("claude-3-5-haiku-latest", ReasoningSupport::Never, &ALL[..0], false, Some(8_192)),
+        ("claude-3-7-sonnet-latest", ReasoningSupport::Optional, ALL, true, Some(64_000)),
+        ("claude-opus-4-1", ReasoningSupport::Optional, ALL, true, Some(32_000)),
+        ("claude-sonnet-4-5", ReasoningSupport::Optional, ALL, true, Some(64_000)),
+        ("claude-opus-4-6", ReasoningSupport::Optional, ALL, true, Some(128_000)),
+        ("claude-opus-5", ReasoningSupport::Optional, ALL, false, Some(128_000)),
+        ("claude-sonnet-5-5", ReasoningSupport::Always, &ALL[1..], false, Some(128_000)),
+        ("claude-mythos-5-1", ReasoningSupport::Always, &ALL[1..], false, Some(128_000)),
+        ("unheard-of", ReasoningSupport::Optional, &ALL[..0], false, None),
     ] {
         let known = capabilities(model);
         assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (expected, levels), "{model}");
@@ -143,10 +143,11 @@ fn listed(adaptive: bool, enabled: bool, disabled: Option<bool>) -> Value {
 }
 
 #[test]
-fn a_model_that_no_table_knows_is_asked_as_the_list_says() {
+fn unknown_model_is_asked_according_to_model_list() {
     use Thinking::{Budget, High, Medium, Off};
     const NAME: &str = "of-tomorrow";
-    let refined = |adaptive, enabled, disabled| refined(&listed(adaptive, enabled, disabled), capabilities(NAME));
+    let refined =
+        |adaptive, enabled, disabled| refine_capabilities(&listed(adaptive, enabled, disabled), capabilities(NAME));
     let adaptive = json!({"type": "adaptive", "display": "summarized"});
     let budget = |tokens: u32| json!({"type": "enabled", "budget_tokens": tokens});
     for (model, thinking, expected) in [
@@ -162,24 +163,24 @@ fn a_model_that_no_table_knows_is_asked_as_the_list_says() {
         assert_eq!(sent_to(NAME, &model, thinking, None), expected, "{thinking:?} {model:?}");
     }
     let known = refined(true, false, Some(false));
-    assert_eq!((known.reasoning, known.context_tokens), (Reasoning::Always, Some(500_000)));
+    assert_eq!((known.reasoning, known.context_tokens), (ReasoningSupport::Always, Some(500_000)));
     assert_eq!((known.images, known.temperature.thinking), (Some(true), None));
 }
 
 #[test]
-fn a_list_that_says_less_than_the_table_leaves_it_alone() {
+fn sparse_model_list_leaves_table_unchanged() {
     for name in ["claude-sonnet-5-5", "claude-opus-4-7", "claude-sonnet-4-5"] {
         let silent = json!({"id": name, "capabilities": {"thinking": {"supported": true}}});
-        assert_eq!(refined(&silent, capabilities(name)), capabilities(name), "{name}");
+        assert_eq!(refine_capabilities(&silent, capabilities(name)), capabilities(name), "{name}");
     }
     let without = json!({"capabilities": {"thinking": {"supported": false}}});
-    let refined = refined(&without, capabilities("claude-sonnet-5"));
-    assert_eq!((refined.reasoning, refined.thinking_levels.len()), (Reasoning::Never, 0));
+    let refined = refine_capabilities(&without, capabilities("claude-sonnet-5"));
+    assert_eq!((refined.reasoning, refined.thinking_levels.len()), (ReasoningSupport::Never, 0));
     assert_eq!(sent_to("claude-sonnet-5", &refined, Thinking::High, None), json!([128_000, null, null]));
 }
 
 #[test]
-fn all_but_the_oldest_see() {
+fn all_but_oldest_generations_support_images() {
     for (model, expected) in [
         ("claude-2.1", Some(false)),
         ("claude-instant-1.2", Some(false)),

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::history::sample::{block, result_block, turn, use_block};
+use crate::history::fixtures::{block, result_block, tool_use_block, turn};
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::tool::ToolSpec;
-use turnleaf_domain::{Content, Params, Thinking};
+use turnleaf_domain::{Content, ModelParams, Thinking};
 
 fn words(role: Role, text: &str) -> HistoryTurn {
     turn(role, vec![block(1, Content::text(text), None)], &[])
@@ -21,7 +21,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         model: model.into(),
         system: None,
         history,
-        params: Params::default(),
+        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
         capabilities: models::capabilities(model),
@@ -29,7 +29,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     }
 }
 
@@ -64,7 +64,7 @@ fn result(id: &str, text: &str) -> Value {
 }
 
 #[test]
-fn a_plain_request_has_exactly_these_bytes() {
+fn plain_request_has_exact_bytes() {
     let mut plain = request("claude-sonnet-4-0", vec![user("Hi \"you\"")]);
     plain.system = Some("Be kind.".into());
     plain.thinking = Thinking::Off;
@@ -83,7 +83,7 @@ fn a_plain_request_has_exactly_these_bytes() {
 }
 
 #[test]
-fn a_newer_model_is_asked_to_show_its_thinking() {
+fn newer_model_is_asked_to_show_its_thinking() {
     let asked = request("claude-opus-4-7", vec![user("Hi")]);
     let expected = concat!(
         r#"{"model":"claude-opus-4-7","max_tokens":128000,"#,
@@ -94,13 +94,13 @@ fn a_newer_model_is_asked_to_show_its_thinking() {
 }
 
 #[test]
-fn a_tool_loop_goes_back_step_by_step_with_its_thinking() {
+fn tool_loop_is_sent_back_step_by_step_with_thinking() {
     let blocks = vec![
-        use_block(10),
-        use_block(11),
+        tool_use_block(10),
+        tool_use_block(11),
         result_block(12, 11, json!({"n": 2}), false),
         result_block(13, 10, json!("first"), true),
-        use_block(14),
+        tool_use_block(14),
         result_block(15, 14, json!("third"), false),
     ];
     let empty = json!({"type": "thinking", "thinking": "", "signature": "t"});
@@ -125,29 +125,29 @@ fn a_tool_loop_goes_back_step_by_step_with_its_thinking() {
 }
 
 #[test]
-fn a_call_without_a_result_gets_one_in_front_of_what_the_user_says_next() {
+fn unanswered_call_gets_result_before_next_user_text() {
     let raw = [saying(json!([signed(), call("a")]), "tool_use")];
-    let sent = messages_of(vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &raw), user("More")]);
+    let sent = messages_of(vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &raw), user("More")]);
     let mut cancelled = result("a", UNANSWERED);
     cancelled["is_error"] = json!(true);
     assert_eq!(sent[2], message("user", &[cancelled, text("More")]));
 }
 
 #[test]
-fn a_call_that_was_cut_goes_back_only_with_its_result() {
+fn truncated_call_is_sent_back_only_with_result() {
     let cut = json!([text("I call."), {"type": "tool_use", "id": "a", "name": "f", "input": "{\"a\""}]);
     let raw = [saying(cut, "max_tokens")];
-    let without = messages_of(vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &raw), user("More")]);
+    let without = messages_of(vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &raw), user("More")]);
     assert_eq!(without[1], message("assistant", &[text("I call.")]));
     assert_eq!(without[2], message("user", &[text("More")]));
-    let blocks = vec![use_block(10), result_block(11, 10, json!("no JSON"), true)];
+    let blocks = vec![tool_use_block(10), result_block(11, 10, json!("no JSON"), true)];
     let with = messages_of(vec![user("Go"), turn(Role::Assistant, blocks, &raw)]);
     assert_eq!(with[1]["content"][1], json!({"type": "tool_use", "id": "a", "name": "f", "input": {}}));
     assert_eq!(with[2]["content"][0]["tool_use_id"], "a");
 }
 
 #[test]
-fn without_bytes_a_turn_is_its_text_and_nothing_is_left_out_of_turn() {
+fn turn_without_stored_response_is_sent_as_text() {
     let signed_only = saying(json!([signed()]), "max_tokens");
     let thought = || vec![block(1, Content::thinking("why"), None)];
     for (reply, expected) in [
@@ -180,7 +180,7 @@ fn breaking_off(blocks: &[(Value, Value)]) -> String {
 }
 
 #[test]
-fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let thinking = (
         json!({"type": "thinking", "thinking": "why", "signature": "s"}),
         json!({"type": "thinking_delta", "thinking": ""}),
@@ -191,9 +191,9 @@ fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_la
         json!({"type": "input_json_delta", "partial_json": "{\"a\":1}"}),
     );
     let blocks = vec![
-        use_block(10),
+        tool_use_block(10),
         result_block(11, 10, json!("first"), false),
-        use_block(12),
+        tool_use_block(12),
         result_block(13, 12, json!("cancelled by the user"), true),
     ];
     let step = saying(json!([signed(), call("a")]), "tool_use");
@@ -225,18 +225,21 @@ fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_la
         assert_eq!(messages_of(vec![user("Go"), reply, user("More")]), expected, "{what}");
     }
     // The person stopped while the tool ran: the call is whole, and its result says so.
-    let reply =
-        turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("cancelled by the user"), true)], &[step]);
+    let reply = turn(
+        Role::Assistant,
+        vec![tool_use_block(10), result_block(11, 10, json!("cancelled by the user"), true)],
+        &[step],
+    );
     let mut cancelled = result("a", "cancelled by the user");
     cancelled["is_error"] = json!(true);
     assert_eq!(messages_of(vec![user("Go"), reply, user("More")])[2], message("user", &[cancelled, text("More")]));
 }
 
 #[test]
-fn thinking_is_left_out_where_it_was_refused_or_the_policy_says_so_and_never_blanked() {
+fn thinking_is_omitted_if_refused_or_by_policy_and_never_blanked() {
     let said = [saying(json!([signed(), text("One")]), "end_turn")];
     let calling = [saying(json!([signed(), call("a")]), "tool_use")];
-    let own_steps = turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("r"), false)], &calling);
+    let own_steps = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!("r"), false)], &calling);
     let history = vec![user("A"), turn(Role::Assistant, vec![], &said), user("B"), own_steps];
     let thinking_in = |model: &str, policy: ContextPolicy, is_refused: bool| {
         let mut asked = request(model, history.clone());
@@ -263,8 +266,8 @@ fn thinking_is_left_out_where_it_was_refused_or_the_policy_says_so_and_never_bla
 }
 
 #[test]
-fn the_user_has_the_first_and_the_last_word_except_behind_a_pause() {
-    let go_on = message("user", &[text(GO_ON)]);
+fn messages_start_and_end_with_user_except_after_pause() {
+    let go_on = message("user", &[text(CONTINUE_TEXT)]);
     let said = message("assistant", &[text("Hi")]);
     assert_eq!(messages_of(vec![words(Role::Assistant, "Hi")]), json!([go_on, said, go_on]));
     let pause = json!([text("Hi"), {"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}}]);
@@ -273,7 +276,7 @@ fn the_user_has_the_first_and_the_last_word_except_behind_a_pause() {
 }
 
 #[test]
-fn a_system_turn_and_an_image_become_words_of_the_user() {
+fn system_turn_and_image_become_user_text() {
     let image = Content::Image { blob: "b".into(), mime: "image/png".into(), alt: "a cat".into() };
     let shown = turn(Role::User, vec![block(1, Content::text("Look"), None), block(2, image, None)], &[]);
     let sent = messages_of(vec![words(Role::System, "Rule"), shown]);
@@ -282,7 +285,7 @@ fn a_system_turn_and_an_image_become_words_of_the_user() {
 }
 
 #[test]
-fn a_longer_history_begins_with_the_same_messages() {
+fn longer_history_starts_with_same_messages() {
     let raw = [saying(json!([signed(), text("One")]), "end_turn")];
     let path =
         vec![user("A"), turn(Role::Assistant, vec![], &raw), user("B"), words(Role::Assistant, "Two"), user("C")];
@@ -294,7 +297,7 @@ fn a_longer_history_begins_with_the_same_messages() {
 }
 
 #[test]
-fn a_pause_that_nothing_came_after_was_a_cut() {
+fn pause_without_continuation_is_an_interruption() {
     let search = json!({"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}});
     let pause = json!([text("Hi"), search, signed()]);
     let stopped = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
@@ -309,14 +312,14 @@ fn a_pause_that_nothing_came_after_was_a_cut() {
 }
 
 #[test]
-fn tools_that_the_provider_runs_are_asked_for_in_its_own_words() {
+fn provider_tools_are_requested_in_anthropic_format() {
     let mut asked = request("claude-sonnet-4-6", vec![user("Hi")]);
-    asked.own_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
     let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
     assert_eq!(
         sent["tools"],
         json!([{"type": "web_search_20250305", "name": "web_search"}, {"type": "code_execution_20260120", "name": "code_execution"}])
     );
-    assert_eq!(models::own_tools("claude-sonnet-4-6"), ["web_search", "code_execution"]);
-    assert!(models::own_tools("some-other-model").is_empty());
+    assert_eq!(models::provider_tools("claude-sonnet-4-6"), ["web_search", "code_execution"]);
+    assert!(models::provider_tools("some-other-model").is_empty());
 }

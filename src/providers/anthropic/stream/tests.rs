@@ -4,17 +4,17 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::provider::{Decoder, Outcome};
+use crate::provider::{DecodeOutcome, Decoder};
 use turnleaf_domain::FailureKind;
 
-fn decode(body: &[u8]) -> (Vec<Item>, Outcome) {
+fn decode(body: &[u8]) -> (Vec<DecodedItem>, DecodeOutcome) {
     let whole = pieces([body]);
     assert_eq!(pieces(body.chunks(1)), whole, "byte by byte");
     whole
 }
 
-fn pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
-    let mut decoder = MessagesDecoder::of("P", Secrets::default());
+fn pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<DecodedItem>, DecodeOutcome) {
+    let mut decoder = MessagesDecoder::for_provider("P", SecretSet::default());
     let mut items = Vec::new();
     for piece in pieces {
         decoder.feed(piece, &mut items);
@@ -56,27 +56,30 @@ fn end(reason: &str) -> [Value; 2] {
 }
 
 /// The items of a whole reply with these events in its middle, without its model, its stop and its usage.
-fn items(middle: &[Value]) -> Vec<Item> {
+fn items(middle: &[Value]) -> Vec<DecodedItem> {
     let body = stream(&[&[begin()], middle, &end("end_turn")].concat());
     let (items, outcome) = decode(body.as_bytes());
     assert!(outcome.complete, "{outcome:?}");
-    items.into_iter().filter(|item| !matches!(item, Item::Model(_) | Item::Stop(_) | Item::Usage(_))).collect()
+    items
+        .into_iter()
+        .filter(|item| !matches!(item, DecodedItem::Model(_) | DecodedItem::StopReason(_) | DecodedItem::Usage(_)))
+        .collect()
 }
 
-fn text(text: &str) -> Item {
-    Item::Text(text.into())
+fn text(text: &str) -> DecodedItem {
+    DecodedItem::Text(text.into())
 }
 
-fn kept(kind: &str, value: Value) -> Item {
-    Item::Opaque(opaque(kind, value))
+fn opaque_item(kind: &str, value: Value) -> DecodedItem {
+    DecodedItem::Opaque(opaque_content(kind, value))
 }
 
-fn kind(outcome: &Outcome) -> Option<FailureKind> {
+fn kind(outcome: &DecodeOutcome) -> Option<FailureKind> {
     outcome.failure.as_ref().map(|failure| failure.kind)
 }
 
 #[test]
-fn only_a_message_stop_behind_a_stop_reason_completes() {
+fn only_message_stop_after_stop_reason_completes() {
     let said = [begin(), start(0, json!({"type": "text", "text": ""})), text_delta(0, "half")];
     let [reason, over] = end("end_turn");
     for (rest, is_complete) in [
@@ -95,7 +98,7 @@ fn only_a_message_stop_behind_a_stop_reason_completes() {
 }
 
 #[test]
-fn a_second_message_goes_on_with_the_reply_and_must_end_too() {
+fn second_message_continues_reply_and_must_end_too() {
     let whole = |begun: Value| json!({"type": "message_start", "message": begun});
     let called = json!({"id": "n", "model": "c", "stop_reason": "tool_use",
         "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]});
@@ -113,22 +116,22 @@ fn a_second_message_goes_on_with_the_reply_and_must_end_too() {
     for (count, expected) in [(2, Some("tool_use")), (3, None), (7, Some("end_turn")), (8, Some("end_turn"))] {
         let (items, outcome) = decode(stream(&said[..count]).as_bytes());
         assert_eq!((outcome.complete, outcome.stop_reason.as_deref()), (count % 6 == 2, expected), "{count}");
-        assert!(matches!(items[1], Item::ToolCall { index: 0, .. }));
+        assert!(matches!(items[1], DecodedItem::ToolCall { index: 0, .. }));
         assert_eq!(items.contains(&text("Hi")), count > 4);
     }
 }
 
 #[test]
-fn every_stop_reason_is_kept_word_by_word() {
+fn every_stop_reason_is_kept_verbatim() {
     for reason in ["refusal", "pause_turn", "model_context_window_exceeded", "of_tomorrow"] {
         let (items, outcome) = decode(stream(&[&[begin()][..], &end(reason)].concat()).as_bytes());
         assert_eq!((outcome.complete, outcome.stop_reason.as_deref()), (true, Some(reason)));
-        assert!(items.contains(&Item::Stop(reason.into())));
+        assert!(items.contains(&DecodedItem::StopReason(reason.into())));
     }
 }
 
 #[test]
-fn blocks_stay_in_the_order_in_which_they_began_even_where_they_overlap() {
+fn overlapping_blocks_stay_in_start_order() {
     let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "f", "input": {}});
     let more = |index, json: &str| delta(index, json!({"type": "input_json_delta", "partial_json": json}));
     let found = items(&[
@@ -144,13 +147,13 @@ fn blocks_stay_in_the_order_in_which_they_began_even_where_they_overlap() {
         stop(0),
         stop(1),
     ]);
-    let arguments = |text: &str| Item::ToolArguments { index: 0, text: text.into() };
-    let called = Item::ToolCall { index: 0, id: "a".into(), name: "f".into() };
+    let arguments = |text: &str| DecodedItem::ToolArguments { index: 0, text: text.into() };
+    let called = DecodedItem::ToolCall { index: 0, id: "a".into(), name: "f".into() };
     assert_eq!(found, [text("one "), text("more"), called, arguments("{\"x\""), arguments(":1}"), text("two")]);
 }
 
 #[test]
-fn a_call_has_its_arguments_however_they_come() {
+fn call_arguments_are_read_in_every_form() {
     let call = |index, input: Value| start(index, json!({"type": "tool_use", "name": "f", "input": input}));
     let more = |index, json: &str| delta(index, json!({"type": "input_json_delta", "partial_json": json}));
     let found = items(&[
@@ -163,13 +166,13 @@ fn a_call_has_its_arguments_however_they_come() {
         call(2, json!({})),
         stop(2),
     ]);
-    let called = |index: u64| Item::ToolCall { index, id: format!("call-m-{index}"), name: "f".into() };
-    let arguments = |index, text: &str| Item::ToolArguments { index, text: text.into() };
+    let called = |index: u64| DecodedItem::ToolCall { index, id: format!("call-m-{index}"), name: "f".into() };
+    let arguments = |index, text: &str| DecodedItem::ToolArguments { index, text: text.into() };
     assert_eq!(found, [called(0), arguments(0, "{\"a\":1}"), called(1), arguments(1, "{\"b\":2}"), called(2)]);
 }
 
 #[test]
-fn signatures_stand_behind_their_thinking_also_where_it_is_empty() {
+fn signatures_follow_their_thinking_even_if_empty() {
     let signed = |index| delta(index, json!({"type": "signature_delta", "signature": "s"}));
     let thinking = json!({"type": "thinking", "thinking": "", "signature": ""});
     let found = items(&[
@@ -183,12 +186,15 @@ fn signatures_stand_behind_their_thinking_also_where_it_is_empty() {
         start(2, json!({"type": "redacted_thinking", "data": "d"})),
         stop(2),
     ]);
-    let signature = Item::ThinkingSignature("s".into());
-    assert_eq!(found, [Item::Thinking("why".into()), signature.clone(), signature, Item::Redacted("d".into())]);
+    let signature = DecodedItem::ThinkingSignature("s".into());
+    assert_eq!(
+        found,
+        [DecodedItem::Thinking("why".into()), signature.clone(), signature, DecodedItem::RedactedThinking("d".into())]
+    );
 }
 
 #[test]
-fn what_nobody_has_heard_of_keeps_its_place() {
+fn unknown_blocks_keep_their_place() {
     let citation = json!({"type": "char_location", "cited_text": "c"});
     let strange = json!({"type": "sparkle_delta", "n": 1});
     let found = items(&[
@@ -208,46 +214,46 @@ fn what_nobody_has_heard_of_keeps_its_place() {
         delta(3, json!({"type": "compaction_delta", "content": "all"})),
         stop(3),
     ]);
-    let mut tomorrow = opaque("block_of_tomorrow", json!({"type": "block_of_tomorrow", "n": 2}));
+    let mut tomorrow = opaque_content("block_of_tomorrow", json!({"type": "block_of_tomorrow", "n": 2}));
     tomorrow.insert("deltas".into(), json!([strange]));
     let expected = [
         text("cited"),
-        kept("citation", citation),
-        kept("sparkle_delta", strange),
-        Item::OwnCall { id: "x".into(), name: "web_search".into(), server: None },
-        Item::OwnArguments { id: "x".into(), text: r#"{"q":"a"}"#.into() },
-        Item::Opaque(tomorrow),
-        kept("compaction", json!({"type": "compaction", "content": "all"})),
+        opaque_item("citation", citation),
+        opaque_item("sparkle_delta", strange),
+        DecodedItem::ProviderToolCall { id: "x".into(), name: "web_search".into(), server: None },
+        DecodedItem::ProviderToolArguments { id: "x".into(), text: r#"{"q":"a"}"#.into() },
+        DecodedItem::Opaque(tomorrow),
+        opaque_item("compaction", json!({"type": "compaction", "content": "all"})),
     ];
     assert_eq!(found, expected);
 }
 
 #[test]
-fn thinking_that_the_server_dropped_is_noticed_in_front_and_kept_at_the_end() {
+fn dropped_thinking_is_announced_first_and_kept_at_end() {
     let dropped = json!([{"type": "thinking_dropped", "path": "messages.1.content.0"}]);
     let said = [start(0, json!({"type": "text", "text": "Hi"})), stop(0)];
     let mut first = begin();
     first["message"]["input_transformations"] = dropped.clone();
     let (items, _) = decode(stream(&[&[first.clone()][..], &said, &end("end_turn")].concat()).as_bytes());
-    assert_eq!(items[1..3], [Item::Notice(Notice::ReasoningDropped), text("Hi")]);
-    assert!(items.contains(&kept("input_transformations", dropped.clone())), "{items:?}");
+    assert_eq!(items[1..3], [DecodedItem::Notice(Notice::ReasoningDropped), text("Hi")]);
+    assert!(items.contains(&opaque_item("input_transformations", dropped.clone())), "{items:?}");
     // Nothing was said: what failed then may be tried again.
     let (items, _) = decode(stream(&[first]).as_bytes());
-    assert!(!items.iter().any(|item| matches!(item, Item::Notice(_))), "{items:?}");
+    assert!(!items.iter().any(|item| matches!(item, DecodedItem::Notice(_))), "{items:?}");
 
     let mut late = end("end_turn");
     late[0]["input_transformations"] = dropped;
     let (items, _) = decode(stream(&[&[begin()][..], &said, &late].concat()).as_bytes());
-    let noticed = items.iter().filter(|item| matches!(item, Item::Notice(_))).count();
+    let noticed = items.iter().filter(|item| matches!(item, DecodedItem::Notice(_))).count();
     assert_eq!((noticed, &items[1]), (1, &text("Hi")));
     let mut nothing = begin();
     nothing["message"]["input_transformations"] = json!([]);
     let (items, _) = decode(stream(&[&[nothing][..], &said, &end("end_turn")].concat()).as_bytes());
-    assert!(!items.iter().any(|item| matches!(item, Item::Notice(_) | Item::Opaque(_))), "{items:?}");
+    assert!(!items.iter().any(|item| matches!(item, DecodedItem::Notice(_) | DecodedItem::Opaque(_))), "{items:?}");
 }
 
 #[test]
-fn an_error_in_the_stream_ends_it_and_keeps_what_was_said() {
+fn error_in_stream_ends_it_and_keeps_previous_items() {
     for (error, expected) in [
         (
             json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}),
@@ -263,7 +269,7 @@ fn an_error_in_the_stream_ends_it_and_keeps_what_was_said() {
         let said = [begin(), start(0, json!({"type": "text", "text": ""})), text_delta(0, "half"), error];
         let (items, outcome) = decode(stream(&said).as_bytes());
         assert_eq!((outcome.complete, kind(&outcome)), (false, Some(expected)));
-        assert!(items.contains(&text("half")) && matches!(items.last(), Some(Item::Usage(_))), "{items:?}");
+        assert!(items.contains(&text("half")) && matches!(items.last(), Some(DecodedItem::Usage(_))), "{items:?}");
     }
     let (_, outcome) = decode(br#"{"type":"error","error":{"type":"overloaded_error","message":"x"}}"#);
     assert_eq!(kind(&outcome), Some(FailureKind::ProviderOverloaded));
@@ -272,7 +278,7 @@ fn an_error_in_the_stream_ends_it_and_keeps_what_was_said() {
 }
 
 #[test]
-fn halves_of_a_character_in_two_deltas_become_one() {
+fn surrogates_of_two_deltas_become_one_character() {
     let half = |half: &str| {
         format!(
             "data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{half}\"}}}}\n\n"
@@ -284,7 +290,7 @@ fn halves_of_a_character_in_two_deltas_become_one() {
         let (items, _) = decode(body.as_bytes());
         let whole: String = items
             .iter()
-            .filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None })
+            .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text.as_str()) } else { None })
             .collect();
         assert_eq!(whole, expected);
     }
@@ -293,7 +299,7 @@ fn halves_of_a_character_in_two_deltas_become_one() {
 }
 
 #[test]
-fn a_reply_that_is_one_document_is_read_too() {
+fn single_document_reply_is_read() {
     let body = json!({"type": "message", "id": "m", "model": "c", "role": "assistant", "stop_reason": "tool_use",
         "content": [
             {"type": "thinking", "thinking": "why", "signature": "s"},
@@ -306,19 +312,19 @@ fn a_reply_that_is_one_document_is_read_too() {
     assert_eq!(
         items[..7],
         [
-            Item::Model("c".into()),
-            Item::Thinking("why".into()),
-            Item::ThinkingSignature("s".into()),
+            DecodedItem::Model("c".into()),
+            DecodedItem::Thinking("why".into()),
+            DecodedItem::ThinkingSignature("s".into()),
             text("Hi"),
-            Item::ToolCall { index: 0, id: "a".into(), name: "f".into() },
-            Item::ToolArguments { index: 0, text: "{\"x\":1}".into() },
-            Item::Stop("tool_use".into()),
+            DecodedItem::ToolCall { index: 0, id: "a".into(), name: "f".into() },
+            DecodedItem::ToolArguments { index: 0, text: "{\"x\":1}".into() },
+            DecodedItem::StopReason("tool_use".into()),
         ]
     );
 }
 
 #[test]
-fn a_server_that_forgets_where_blocks_begin_or_end_is_understood() {
+fn missing_block_starts_and_stops_are_tolerated() {
     let plain = json!({"type": "text", "text": ""});
     for middle in [
         vec![text_delta(0, "Hi"), stop(0)],
@@ -331,7 +337,7 @@ fn a_server_that_forgets_where_blocks_begin_or_end_is_understood() {
 
 proptest! {
     #[test]
-    fn nothing_makes_it_panic_and_every_split_is_the_same(
+    fn any_events_and_any_split_give_one_result(
         events in prop::collection::vec((0..9usize, 0..3u64), 0..12),
         cut in 0..4000usize,
     ) {
@@ -353,7 +359,7 @@ proptest! {
 }
 
 #[test]
-fn what_the_provider_found_is_a_result_without_what_is_sealed() {
+fn provider_result_excludes_encrypted_content() {
     let page = json!({"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "E"});
     let cited = json!({"type": "web_search_result_location", "url": "https://a.example", "title": "A", "cited_text": "so",
         "encrypted_index": "E"});
@@ -372,8 +378,12 @@ fn what_the_provider_found_is_a_result_without_what_is_sealed() {
         delta(3, json!({"type": "citations_delta", "citation": cited})),
         stop(3),
     ]);
-    let gave =
-        |name: &str, result: Value, is_error| Item::OwnResult { id: "x".into(), name: name.into(), result, is_error };
+    let gave = |name: &str, result: Value, is_error| DecodedItem::ProviderToolResult {
+        id: "x".into(),
+        name: name.into(),
+        result,
+        is_error,
+    };
     let page = json!({"type": "web_search_result", "url": "https://a.example", "title": "A"});
     let sources = json!({"type": "x:sources", "sources": [
         {"url": "https://a.example", "title": "A", "quote": "so", "start": 0, "end": 5}]});
@@ -382,7 +392,7 @@ fn what_the_provider_found_is_a_result_without_what_is_sealed() {
         gave("web_search", failed, true),
         gave("mcp", json!("a\n\nb"), false),
         text("Größe"),
-        Item::Opaque(sources.as_object().unwrap().clone()),
+        DecodedItem::Opaque(sources.as_object().unwrap().clone()),
     ];
     assert_eq!(found, expected);
 }

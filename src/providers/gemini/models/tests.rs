@@ -1,11 +1,11 @@
 //! The rows of providers.md 7.1.
 
 use super::*;
-use turnleaf_domain::Params;
-use turnleaf_domain::settle::settle;
+use turnleaf_domain::ModelParams;
+use turnleaf_domain::params_resolution::resolve_params;
 
 #[test]
-fn every_generation_gets_only_what_it_takes() {
+fn every_generation_gets_only_supported_thinking_config() {
     use Thinking::{Budget, High, Low, Medium, Off};
     let shown = |key: &str, value: Value| json!({"includeThoughts": true, key: value});
     for (model, thinking, max, expected) in [
@@ -33,25 +33,25 @@ fn every_generation_gets_only_what_it_takes() {
         ("something-else", Off, None, None),
     ] {
         let known = capabilities(model);
-        let asked = Params { thinking: Some(thinking), max_tokens: max, ..Params::default() };
-        let settled = settle(&asked, &Params::default(), &known).unwrap();
+        let asked = ModelParams { thinking: Some(thinking), max_tokens: max, ..ModelParams::default() };
+        let settled = resolve_params(&asked, &ModelParams::default(), &known).unwrap();
         let sent = thinking_config(model, known.reasoning, settled.thinking, settled.params.max_tokens);
         assert_eq!(sent, expected, "{model} {thinking:?}");
     }
 }
 
 #[test]
-fn names_tell_whether_a_model_reasons_and_how_much_it_may_say() {
+fn model_names_tell_reasoning_and_output_limit() {
     for (model, expected, most) in [
-        ("gemini-2.0-flash-001", Reasoning::Never, Some(8_192)),
-        ("gemini-2.5-flash", Reasoning::Optional, Some(65_536)),
-        ("gemini-2.5-pro", Reasoning::Always, Some(65_536)),
-        ("gemini-3-flash-preview", Reasoning::Optional, Some(65_536)),
-        ("gemini-3.7-flash", Reasoning::Always, Some(65_536)),
-        ("gemini-3-pro-preview", Reasoning::Always, Some(65_536)),
-        ("gemini-exp-1206", Reasoning::Optional, None),
-        ("gemini-1206", Reasoning::Optional, None),
-        ("gemma-3-4b-it", Reasoning::Never, None),
+        ("gemini-2.0-flash-001", ReasoningSupport::Never, Some(8_192)),
+        ("gemini-2.5-flash", ReasoningSupport::Optional, Some(65_536)),
+        ("gemini-2.5-pro", ReasoningSupport::Always, Some(65_536)),
+        ("gemini-3-flash-preview", ReasoningSupport::Optional, Some(65_536)),
+        ("gemini-3.7-flash", ReasoningSupport::Always, Some(65_536)),
+        ("gemini-3-pro-preview", ReasoningSupport::Always, Some(65_536)),
+        ("gemini-exp-1206", ReasoningSupport::Optional, None),
+        ("gemini-1206", ReasoningSupport::Optional, None),
+        ("gemma-3-4b-it", ReasoningSupport::Never, None),
     ] {
         let known = capabilities(model);
         assert_eq!((known.reasoning, known.max_tokens.most), (expected, most), "{model}");
@@ -60,13 +60,13 @@ fn names_tell_whether_a_model_reasons_and_how_much_it_may_say() {
 }
 
 #[test]
-fn only_levels_and_budgets_that_are_taken_can_be_asked_for() {
+fn only_supported_levels_and_budgets_are_offered() {
     use Thinking::{High, Low, Medium, Off};
     for (model, levels, budget) in [
         ("gemini-2.0-flash", &[][..], None),
-        ("gemini-2.5-flash", &[Off, Low, Medium, High], Some(Range::new(1, 24_576))),
-        ("gemini-2.5-flash-lite", &[Off, Low, Medium, High], Some(Range::new(512, 24_576))),
-        ("gemini-2.5-pro", &[Low, Medium, High], Some(Range::new(128, 32_768))),
+        ("gemini-2.5-flash", &[Off, Low, Medium, High], Some(ValueRange::new(1, 24_576))),
+        ("gemini-2.5-flash-lite", &[Off, Low, Medium, High], Some(ValueRange::new(512, 24_576))),
+        ("gemini-2.5-pro", &[Low, Medium, High], Some(ValueRange::new(128, 32_768))),
         ("gemini-3-pro-preview", &[Low, High], None),
         ("gemini-3.1-pro-preview", &[Low, Medium, High], None),
         ("gemini-3-flash-preview", &[Off, Low, Medium, High], None),
@@ -81,7 +81,7 @@ fn only_levels_and_budgets_that_are_taken_can_be_asked_for() {
 }
 
 #[test]
-fn names_tell_whether_a_model_sees_and_takes_images_of_results() {
+fn model_names_tell_support_for_images_and_result_images() {
     for (model, expected, of_results) in [
         ("gemini-2.5-flash", Some(true), false),
         ("models/gemini-3-pro-preview", Some(true), true),
@@ -93,7 +93,7 @@ fn names_tell_whether_a_model_sees_and_takes_images_of_results() {
         ("gemma-3-1b-it", Some(false), false),
         ("something-else", None, false),
     ] {
-        assert_eq!((capabilities(model).images, shows_results(model)), (expected, of_results), "{model}");
+        assert_eq!((capabilities(model).images, accepts_tool_result_images(model)), (expected, of_results), "{model}");
     }
     assert!(!capabilities("gemini-2.5-flash").image_bounds.kinds.contains(&"image/gif"));
 }

@@ -1,10 +1,10 @@
 //! Request bodies: what goes out of a path, in both modes.
 
 use super::*;
-use crate::history::sample::{block, result_block, turn, use_block};
+use crate::history::fixtures::{block, result_block, tool_use_block, turn};
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::tool::ToolSpec;
-use turnleaf_domain::{Content, Params, Thinking};
+use turnleaf_domain::{Content, ModelParams, Thinking};
 
 fn user(text: &str) -> HistoryTurn {
     turn(Role::User, vec![block(1, Content::text(text), None)], &[])
@@ -15,7 +15,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         model: model.into(),
         system: Some("Be kind.".into()),
         history,
-        params: Params::default(),
+        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
         capabilities: models::capabilities(model),
@@ -23,7 +23,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     }
 }
 
@@ -37,9 +37,9 @@ fn raw(parts: Value, finish: &str) -> String {
 }
 
 #[test]
-fn a_request_has_exactly_these_bytes() {
+fn request_has_exact_bytes() {
     let mut asked = request("gemini-2.5-flash", vec![user("Hi \"you\"")]);
-    asked.params = Params {
+    asked.params = ModelParams {
         temperature: Some(0.5),
         top_p: Some(0.9),
         top_k: Some(40),
@@ -63,17 +63,17 @@ fn a_request_has_exactly_these_bytes() {
 }
 
 #[test]
-fn a_tool_loop_goes_back_step_by_step_with_its_signatures() {
+fn tool_loop_is_sent_back_step_by_step_with_signatures() {
     let first = json!([{"text": "why", "thought": true}, {"functionCall": {"name": "f", "args": {"b": 1, "a": 2}}, "thoughtSignature": "s"},
         {"functionCall": {"name": "g", "args": {}, "id": "i"}}]);
     let second = json!([{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "t"}, {"text": ""}]);
     let steps = [raw(first, "STOP"), raw(second, "STOP"), raw(json!([{"text": "Done."}]), "STOP")];
     let blocks = vec![
-        use_block(10),
-        use_block(11),
+        tool_use_block(10),
+        tool_use_block(11),
         result_block(12, 11, json!("no"), true),
         result_block(13, 10, json!({"n": 1}), false),
-        use_block(14),
+        tool_use_block(14),
         result_block(15, 14, json!("yes"), false),
     ];
     let answer = |response: Value| json!({"functionResponse": {"name": "f", "response": response}});
@@ -97,7 +97,7 @@ fn a_tool_loop_goes_back_step_by_step_with_its_signatures() {
         ])
     );
     // A call that was never answered, and the question that follows it.
-    let cut = vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &steps[1..2]), user("More")];
+    let cut = vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &steps[1..2]), user("More")];
     assert_eq!(
         contents_of(cut)[2],
         json!({"role": "user", "parts": [answer(json!({"error": UNANSWERED})), {"text": "More"}]})
@@ -105,7 +105,7 @@ fn a_tool_loop_goes_back_step_by_step_with_its_signatures() {
 }
 
 #[test]
-fn without_bytes_a_turn_is_its_text_and_an_empty_one_is_not_sent() {
+fn turn_without_stored_response_is_text_and_empty_one_is_not_sent() {
     let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
     let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &[]), user("More")];
     assert_eq!(contents_of(history)[1], json!({"role": "model", "parts": [{"text": "So."}]}));
@@ -118,15 +118,15 @@ fn without_bytes_a_turn_is_its_text_and_an_empty_one_is_not_sent() {
 }
 
 #[test]
-fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let call = json!({"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "s"});
     let in_pieces = json!({"functionCall": {"name": "f", "willContinue": true,
         "partialArgs": [{"jsonPath": "$.a", "stringValue": "ha", "willContinue": true}]}, "thoughtSignature": "t"});
     let thought = json!({"text": "why", "thought": true, "thoughtSignature": "u"});
     let blocks = vec![
-        use_block(10),
+        tool_use_block(10),
         result_block(11, 10, json!("r"), false),
-        use_block(12),
+        tool_use_block(12),
         result_block(13, 12, json!("no"), true),
     ];
     let answer = json!({"functionResponse": {"name": "f", "response": {"output": "r"}}});
@@ -164,10 +164,10 @@ fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_la
 }
 
 #[test]
-fn without_signatures_parts_keep_their_words_and_calls() {
+fn parts_without_signatures_keep_text_and_calls() {
     let parts = json!([{"text": "why", "thought": true, "thoughtSignature": "s"}, {"text": "Hi", "thoughtSignature": "t"},
         {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "u"}, {"text": "", "thoughtSignature": "v"}]);
-    let mut reply = turn(Role::Assistant, vec![use_block(10)], &[raw(parts, "STOP")]);
+    let mut reply = turn(Role::Assistant, vec![tool_use_block(10)], &[raw(parts, "STOP")]);
     reply.leaves_out_reasoning = true;
     let sent = contents_of(vec![user("Go"), reply, user("More")]);
     let expected = json!({"role": "model", "parts": [{"text": "Hi"}, {"functionCall": {"name": "f", "args": {}}}]});
@@ -175,7 +175,7 @@ fn without_signatures_parts_keep_their_words_and_calls() {
 }
 
 #[test]
-fn a_longer_path_begins_with_the_same_contents() {
+fn longer_path_starts_with_same_contents() {
     let step = [raw(json!([{"text": "Yes.", "thoughtSignature": "s"}]), "STOP")];
     let mut history = vec![user("One"), turn(Role::Assistant, vec![], &step), user("Two")];
     let before = contents_of(history.clone());
@@ -185,14 +185,14 @@ fn a_longer_path_begins_with_the_same_contents() {
 }
 
 #[test]
-fn tools_that_the_provider_runs_are_asked_for_in_its_own_words() {
+fn provider_tools_are_requested_in_gemini_format() {
     let mut asked = request("gemini-2.5-flash", vec![user("Hi")]);
-    asked.own_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
     let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
     assert_eq!(sent["tools"], json!([{"googleSearch": {}}, {"codeExecution": {}}]));
     asked.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
     let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
     assert!(sent["tools"][0]["functionDeclarations"].is_array() && sent["tools"][1].is_null(), "functions go alone");
-    assert_eq!(models::own_tools("gemini-2.5-flash"), ["web_search", "code_execution"]);
-    assert!(models::own_tools("some-other-model").is_empty());
+    assert_eq!(models::provider_tools("gemini-2.5-flash"), ["web_search", "code_execution"]);
+    assert!(models::provider_tools("some-other-model").is_empty());
 }

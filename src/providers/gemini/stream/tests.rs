@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::*;
-use crate::gemini::sources::opaque;
-use crate::provider::{Decoder, Outcome};
+use crate::gemini::sources::opaque_content;
+use crate::provider::{DecodeOutcome, Decoder};
 
-fn decode(body: &str) -> (Vec<Item>, Outcome) {
-    let mut decoder = GeminiDecoder::of("Gemini", Secrets::default());
+fn decode(body: &str) -> (Vec<DecodedItem>, DecodeOutcome) {
+    let mut decoder = GeminiDecoder::for_provider("Gemini", SecretSet::default());
     let mut items = Vec::new();
     decoder.feed(body.as_bytes(), &mut items);
     let outcome = decoder.finish(&mut items);
@@ -26,12 +26,12 @@ fn finish(reason: &str) -> Value {
     json!({"candidates": [{"finishReason": reason}]})
 }
 
-fn text(text: &str) -> Item {
-    Item::Text(text.to_owned())
+fn text(text: &str) -> DecodedItem {
+    DecodedItem::Text(text.to_owned())
 }
 
-fn signature(text: &str) -> Item {
-    Item::ThinkingSignature(text.to_owned())
+fn signature(text: &str) -> DecodedItem {
+    DecodedItem::ThinkingSignature(text.to_owned())
 }
 
 #[test]
@@ -47,32 +47,32 @@ fn every_kind_of_part_keeps_its_place() {
         json!({"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}]}),
     ]);
     let (items, outcome) = decode(&body);
-    let other = |name: &str, value: Value| Item::Opaque(opaque(name, value));
+    let other = |name: &str, value: Value| DecodedItem::Opaque(opaque_content(name, value));
     let expected = vec![
-        Item::Model("gemini-3".into()),
-        Item::Thinking("why".into()),
+        DecodedItem::Model("gemini-3".into()),
+        DecodedItem::Thinking("why".into()),
         text("a"),
         text("b"),
         signature("s1"),
         text("c"),
-        Item::ToolCall { index: 0, id: "call-r-0".into(), name: "f".into() },
-        Item::ToolArguments { index: 0, text: r#"{"x":1}"#.into() },
+        DecodedItem::ToolCall { index: 0, id: "call-r-0".into(), name: "f".into() },
+        DecodedItem::ToolArguments { index: 0, text: r#"{"x":1}"#.into() },
         signature("s2"),
-        Item::OwnCall { id: "t".into(), name: "tool".into(), server: None },
-        Item::OwnArguments { id: "t".into(), text: "{}".into() },
+        DecodedItem::ProviderToolCall { id: "t".into(), name: "tool".into(), server: None },
+        DecodedItem::ProviderToolArguments { id: "t".into(), text: "{}".into() },
         signature("s3"),
         other("inlineData", json!({"mimeType": "image/png", "data": "AA=="})),
         other("somethingNew", json!([1])),
         signature("s4"),
-        Item::Stop("STOP".into()),
-        Item::OwnResult { id: "t".into(), name: "tool".into(), result: "".into(), is_error: false },
+        DecodedItem::StopReason("STOP".into()),
+        DecodedItem::ProviderToolResult { id: "t".into(), name: "tool".into(), result: "".into(), is_error: false },
     ];
     assert_eq!(items, expected);
-    assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("STOP".into()), failure: None });
+    assert_eq!(outcome, DecodeOutcome { complete: true, stop_reason: Some("STOP".into()), failure: None });
 }
 
 #[test]
-fn how_a_body_ends() {
+fn body_end_determines_outcome() {
     let error = json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
     let hello = || parts(json!([{"text": "Hello"}]));
     for (what, body, reason, kind) in [
@@ -140,8 +140,8 @@ fn other_candidates_are_not_mixed_in() {
 }
 
 #[test]
-fn a_server_is_waited_for_while_one_of_its_own_tools_runs() {
-    let mut decoder = GeminiDecoder::of("Gemini", Secrets::default());
+fn stream_is_not_over_while_provider_tool_runs() {
+    let mut decoder = GeminiDecoder::for_provider("Gemini", SecretSet::default());
     let mut items = Vec::new();
     let mut is_over_after = |chunks: &[Value]| {
         decoder.feed(stream(chunks).as_bytes(), &mut items);
@@ -152,13 +152,13 @@ fn a_server_is_waited_for_while_one_of_its_own_tools_runs() {
 }
 
 #[test]
-fn half_of_the_arguments_never_looks_whole() {
+fn partial_arguments_are_never_complete() {
     let began = parts(json!([{"functionCall": {"name": "f", "willContinue": true}}]));
     let piece = parts(
         json!([{"functionCall": {"partialArgs": [{"jsonPath": "$.a", "numberValue": 1}], "willContinue": true}}]),
     );
     let arguments = |body: &str| {
-        let is_arguments = |item: &Item| matches!(item, Item::ToolArguments { .. });
+        let is_arguments = |item: &DecodedItem| matches!(item, DecodedItem::ToolArguments { .. });
         decode(body).0.iter().filter(|item| is_arguments(item)).count()
     };
     assert_eq!(arguments(&stream(&[began.clone(), piece.clone()])), 0);
@@ -166,20 +166,20 @@ fn half_of_the_arguments_never_looks_whole() {
 }
 
 #[test]
-fn halves_of_a_character_meet_across_chunks() {
+fn surrogates_join_across_chunks() {
     let chunk =
         |text: &str| format!("data: {{\"candidates\":[{{\"content\":{{\"parts\":[{{\"text\":\"{text}\"}}]}}}}]}}\n\n");
     let body = [chunk(r"a\ud83d"), chunk(r"\ude00b"), chunk(r"\ud83d"), stream(&[finish("STOP")])].concat();
     let said: String = decode(&body)
         .0
         .iter()
-        .filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None })
+        .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text.as_str()) } else { None })
         .collect();
     assert_eq!(said, "a😀b\u{fffd}");
 }
 
 #[test]
-fn code_that_google_ran_and_pages_that_it_found_are_calls_and_sources() {
+fn google_code_and_search_become_calls_and_sources() {
     let grounding = json!({
         "webSearchQueries": ["q"], "searchEntryPoint": {"renderedContent": "<b>"},
         "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}, {"retrievedContext": {"text": "t"}},
@@ -195,9 +195,9 @@ fn code_that_google_ran_and_pages_that_it_found_are_calls_and_sources() {
         last,
     ]);
     let (items, _) = decode(&body);
-    let own = |id: &str, name: &str| Item::OwnCall { id: id.into(), name: name.into(), server: None };
-    let with = |id: &str, text: &str| Item::OwnArguments { id: id.into(), text: text.into() };
-    let gave = |id: &str, name: &str, result: Value, is_error| Item::OwnResult {
+    let own = |id: &str, name: &str| DecodedItem::ProviderToolCall { id: id.into(), name: name.into(), server: None };
+    let with = |id: &str, text: &str| DecodedItem::ProviderToolArguments { id: id.into(), text: text.into() };
+    let gave = |id: &str, name: &str, result: Value, is_error| DecodedItem::ProviderToolResult {
         id: id.into(),
         name: name.into(),
         result,
@@ -215,12 +215,12 @@ fn code_that_google_ran_and_pages_that_it_found_are_calls_and_sources() {
         with("code_execution-1", r#"{"language":"PYTHON","code":"1"}"#),
         gave("code_execution-1", "code_execution", json!("no"), true),
         text("Größe"),
-        Item::Stop("STOP".into()),
-        Item::Opaque(sources.as_object().unwrap().clone()),
+        DecodedItem::StopReason("STOP".into()),
+        DecodedItem::Opaque(sources.as_object().unwrap().clone()),
         own("google_search", "google_search"),
         with("google_search", r#"{"queries":["q"]}"#),
         gave("google_search", "google_search", found, false),
     ];
-    let said: Vec<Item> = items.into_iter().filter(|item| !matches!(item, Item::Model(_))).collect();
+    let said: Vec<DecodedItem> = items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_))).collect();
     assert_eq!(said, expected);
 }

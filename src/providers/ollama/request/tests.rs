@@ -1,11 +1,11 @@
 //! Request bodies: what goes out of a path, in both modes.
 
 use super::*;
-use crate::history::sample::{block, turn};
+use crate::history::fixtures::{block, turn};
 use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::tool::ToolSpec;
-use turnleaf_domain::{Content, Params, Thinking};
+use turnleaf_domain::{Content, ModelParams, Thinking};
 
 fn user(text: &str) -> HistoryTurn {
     turn(Role::User, vec![block(1, Content::text(text), None)], &[])
@@ -16,7 +16,7 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         model: model.into(),
         system: Some("Be kind.".into()),
         history,
-        params: Params::default(),
+        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
         capabilities: thinking::capabilities(model),
@@ -24,7 +24,7 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     }
 }
 
@@ -38,9 +38,9 @@ fn raw(message: Value, is_done: bool) -> String {
 }
 
 #[test]
-fn a_request_has_exactly_these_bytes() {
+fn request_has_exact_bytes() {
     let mut asked = request("qwen3:4b", vec![user("Hi \"you\"")]);
-    asked.params = Params {
+    asked.params = ModelParams {
         temperature: Some(0.5),
         top_p: Some(0.9),
         top_k: Some(40),
@@ -60,7 +60,7 @@ fn a_request_has_exactly_these_bytes() {
 }
 
 #[test]
-fn a_tool_loop_goes_back_step_by_step() {
+fn tool_loop_is_sent_back_step_by_step() {
     let call = json!({"id": "c", "function": {"index": 0, "name": "f", "arguments": {"b": 1, "a": 2}}});
     let bare = json!({"function": {"name": "g", "arguments": {}}});
     let steps = [
@@ -100,7 +100,7 @@ fn a_tool_loop_goes_back_step_by_step() {
 }
 
 #[test]
-fn a_cut_reply_goes_back_as_far_as_it_came_and_an_empty_one_not_at_all() {
+fn truncated_reply_is_sent_back_partially_and_empty_one_not_at_all() {
     let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
     let cut = raw(json!({"content": "So", "thinking": "why"}), false);
     for (steps, expected) in [

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::*;
-use crate::provider::{Decoder, Outcome};
+use crate::provider::{DecodeOutcome, Decoder};
 use turnleaf_domain::FailureKind;
 
-fn decode(body: &str) -> (Vec<Item>, Outcome) {
-    let mut decoder = OllamaDecoder::of("Ollama", Secrets::default());
+fn decode(body: &str) -> (Vec<DecodedItem>, DecodeOutcome) {
+    let mut decoder = OllamaDecoder::for_provider("Ollama", SecretSet::default());
     let mut items = Vec::new();
     decoder.feed(body.as_bytes(), &mut items);
     let outcome = decoder.finish(&mut items);
@@ -28,7 +28,7 @@ fn done(reason: &str) -> Value {
 }
 
 #[test]
-fn every_line_is_read_in_its_place() {
+fn every_line_is_read_in_order() {
     let call = |id: &str| json!({"id": id, "function": {"index": 0, "name": "f", "arguments": {"b": 1, "a": 2}}});
     let body = lines(&[
         message(json!({"role": "assistant", "content": "", "thinking": "why"})),
@@ -37,30 +37,30 @@ fn every_line_is_read_in_its_place() {
         done("stop"),
     ]);
     let (items, outcome) = decode(&body);
-    let called = |index: u64, id: &str, name: &str| Item::ToolCall { index, id: id.into(), name: name.into() };
-    let arguments = |index: u64, text: &str| Item::ToolArguments { index, text: text.into() };
+    let called = |index: u64, id: &str, name: &str| DecodedItem::ToolCall { index, id: id.into(), name: name.into() };
+    let arguments = |index: u64, text: &str| DecodedItem::ToolArguments { index, text: text.into() };
     let image = json!({"type": "x:images", "value": ["AA=="]});
     let usage = Usage { input_tokens: Some(7), output_tokens: Some(9), ..Usage::default() };
     let expected = vec![
-        Item::Model("qwen3:4b".into()),
-        Item::Thinking("why".into()),
-        Item::Text("So".into()),
+        DecodedItem::Model("qwen3:4b".into()),
+        DecodedItem::Thinking("why".into()),
+        DecodedItem::Text("So".into()),
         called(0, "c", "f"),
         arguments(0, r#"{"b":1,"a":2}"#),
         called(1, "c-1", "f"),
         arguments(1, r#"{"b":1,"a":2}"#),
         called(2, "call-now-2", "g"),
         arguments(2, "{}"),
-        Item::Opaque(image.as_object().unwrap().clone()),
-        Item::Stop("stop".into()),
-        Item::Usage(usage),
+        DecodedItem::Opaque(image.as_object().unwrap().clone()),
+        DecodedItem::StopReason("stop".into()),
+        DecodedItem::Usage(usage),
     ];
     assert_eq!(items, expected);
-    assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("stop".into()), failure: None });
+    assert_eq!(outcome, DecodeOutcome { complete: true, stop_reason: Some("stop".into()), failure: None });
 }
 
 #[test]
-fn how_a_body_ends() {
+fn body_end_determines_outcome() {
     let hello = || message(json!({"role": "assistant", "content": "Hello"}));
     let error = json!({"error": "an error was encountered while running the model"});
     for (what, body, reason, kind) in [
@@ -94,8 +94,8 @@ fn how_a_body_ends() {
 }
 
 #[test]
-fn nothing_counts_behind_the_last_word() {
+fn lines_after_done_are_ignored() {
     let body = lines(&[done("stop"), message(json!({"content": "late"}))]);
     let (items, outcome) = decode(&body);
-    assert!(outcome.complete && !items.contains(&Item::Text("late".into())));
+    assert!(outcome.complete && !items.contains(&DecodedItem::Text("late".into())));
 }

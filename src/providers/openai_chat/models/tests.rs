@@ -2,15 +2,15 @@
 
 use super::*;
 
-fn of(dialect: &str, model: &str) -> Capabilities {
-    capabilities(Dialect::named(dialect).unwrap(), model)
+fn capabilities_of(dialect: &str, model: &str) -> Capabilities {
+    capabilities(Dialect::from_name(dialect).unwrap(), model)
 }
 
 #[test]
-fn every_dialect_knows_whether_and_how_its_models_think() {
+fn every_dialect_knows_reasoning_of_its_models() {
     const ALL: &[Thinking] = &Thinking::LEVELS;
     const NONE: &[Thinking] = &[];
-    use Reasoning::{Always, Never, Optional};
+    use ReasoningSupport::{Always, Never, Optional};
     for (dialect, model, reasoning, levels) in [
         ("openai", "gpt-4o-mini", Never, NONE),
         ("openai", "gpt-4.1", Never, NONE),
@@ -54,7 +54,7 @@ fn every_dialect_knows_whether_and_how_its_models_think() {
         ("lmstudio", "anything", Optional, NONE),
         ("generic", "anything", Optional, NONE),
     ] {
-        let known = of(dialect, model);
+        let known = capabilities_of(dialect, model);
         assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (reasoning, levels), "{dialect} {model}");
     }
 }
@@ -81,8 +81,8 @@ fn every_dialect_takes_its_own_parameters() {
         ("qwen", "qwen3-max", (Some(TWO), Some(TWO)), true, (Some(4), Some(4)), true),
         ("generic", "anything", (Some(TWO), Some(TWO)), false, (Some(4), Some(4)), false),
     ] {
-        let known = of(dialect, model);
-        let most = |range: Option<Range<f64>>| range.and_then(|range| range.most);
+        let known = capabilities_of(dialect, model);
+        let most = |range: Option<ValueRange<f64>>| range.and_then(|range| range.most);
         assert_eq!((most(known.temperature.plain), most(known.temperature.thinking)), temperature, "{dialect} {model}");
         assert_eq!(known.top_k.plain.is_some(), top_k, "{dialect} {model}");
         assert_eq!((known.stop_sequences.plain, known.stop_sequences.thinking), stops, "{dialect} {model}");
@@ -91,7 +91,7 @@ fn every_dialect_takes_its_own_parameters() {
 }
 
 #[test]
-fn every_dialect_knows_whose_models_see() {
+fn every_dialect_knows_image_support_of_its_models() {
     for (dialect, model, expected) in [
         ("openai", "gpt-4o", Some(true)),
         ("openai", "o3-mini", Some(false)),
@@ -109,7 +109,7 @@ fn every_dialect_knows_whose_models_see() {
         ("ollama", "qwen2.5vl:7b", Some(true)),
         ("demo", "plain", Some(true)),
     ] {
-        assert_eq!(of(dialect, model).images, expected, "{dialect} {model}");
+        assert_eq!(capabilities_of(dialect, model).images, expected, "{dialect} {model}");
     }
-    assert_eq!(of("groq", "meta-llama/llama-4-scout-17b").image_bounds.count, 5);
+    assert_eq!(capabilities_of("groq", "meta-llama/llama-4-scout-17b").image_bounds.count, 5);
 }

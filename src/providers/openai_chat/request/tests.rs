@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::*;
-use crate::history::sample::{self, block, use_block};
+use crate::history::fixtures::{self, block, tool_use_block};
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::tool::ToolSpec;
-use turnleaf_domain::{Block, Capabilities, Content, Params, Thinking};
+use turnleaf_domain::{Block, Capabilities, Content, ModelParams, Thinking};
 
 fn turn(role: Role, blocks: Vec<Block>, raw: &[&str]) -> HistoryTurn {
-    sample::turn(role, blocks, &raw.iter().map(|raw| (*raw).to_owned()).collect::<Vec<_>>())
+    fixtures::turn(role, blocks, &raw.iter().map(|raw| (*raw).to_owned()).collect::<Vec<_>>())
 }
 
 fn user(text: &str) -> HistoryTurn {
@@ -21,7 +21,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         model: model.into(),
         system: None,
         history,
-        params: Params::default(),
+        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
         capabilities: Capabilities::default(),
@@ -29,12 +29,12 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     }
 }
 
 fn body_of(dialect: &str, request: &ChatRequest) -> Value {
-    let dialect = Dialect::named(dialect).unwrap();
+    let dialect = Dialect::from_name(dialect).unwrap();
     let request = ChatRequest { capabilities: models::capabilities(dialect, &request.model), ..request.clone() };
     serde_json::from_slice(&body(dialect, &request)).unwrap()
 }
@@ -60,11 +60,11 @@ fn saying(text: &str, finish: Value) -> String {
 }
 
 fn result_block(id: u128, call: u128, result: Value) -> Block {
-    sample::result_block(id, call, result, false)
+    fixtures::result_block(id, call, result, false)
 }
 
 #[test]
-fn a_plain_request_has_exactly_these_bytes() {
+fn plain_request_has_exact_bytes() {
     let mut plain = request("gpt-4o", vec![user("Hi \"you\"")]);
     plain.system = Some("Be kind.".into());
     plain.params.temperature = Some(0.5);
@@ -73,12 +73,15 @@ fn a_plain_request_has_exactly_these_bytes() {
         r#"{"model":"gpt-4o","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"stream_options":{"include_usage":true},"max_completion_tokens":9,"temperature":0.5}"#
     );
-    assert_eq!(body(Dialect::named("openai").unwrap(), &plain), expected);
-    assert_eq!(body(Dialect::named("openai").unwrap(), &plain), body(Dialect::named("openai").unwrap(), &plain));
+    assert_eq!(body(Dialect::from_name("openai").unwrap(), &plain), expected);
+    assert_eq!(
+        body(Dialect::from_name("openai").unwrap(), &plain),
+        body(Dialect::from_name("openai").unwrap(), &plain)
+    );
 }
 
 #[test]
-fn reasoning_models_get_instructions_in_a_role_of_their_own() {
+fn reasoning_models_get_instructions_as_developer_role() {
     let mut asked = request("o3", vec![user("Hi")]);
     asked.system = Some("Be kind.".into());
     for (model, role) in [("o3", "developer"), ("gpt-5.2", "developer"), ("gpt-4o", "system"), ("unheard-of", "system")]
@@ -91,9 +94,13 @@ fn reasoning_models_get_instructions_in_a_role_of_their_own() {
 }
 
 #[test]
-fn a_tool_loop_goes_back_step_by_step_even_when_ids_repeat() {
-    let blocks =
-        vec![use_block(10), result_block(11, 10, json!("first")), use_block(12), result_block(13, 12, json!({"n": 2}))];
+fn tool_loop_with_repeated_ids_is_sent_back_step_by_step() {
+    let blocks = vec![
+        tool_use_block(10),
+        result_block(11, 10, json!("first")),
+        tool_use_block(12),
+        result_block(13, 12, json!({"n": 2})),
+    ];
     let raw = [calling("same", "{\"a\":1}"), calling("same", ""), saying("Done.", json!("stop"))];
     let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
     let history = vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")];
@@ -117,7 +124,7 @@ fn a_tool_loop_goes_back_step_by_step_even_when_ids_repeat() {
 }
 
 #[test]
-fn a_longer_history_begins_with_the_same_messages() {
+fn longer_history_starts_with_same_messages() {
     let answer = || turn(Role::Assistant, Vec::new(), &[&saying("Yes.", json!("stop"))]);
     let short = messages_of("ollama", vec![user("One")]);
     let long = messages_of("ollama", vec![user("One"), answer(), user("Two")]);
@@ -125,23 +132,23 @@ fn a_longer_history_begins_with_the_same_messages() {
 }
 
 #[test]
-fn a_call_that_nobody_answered_gets_an_answer_and_a_cut_one_is_dropped() {
+fn unanswered_call_gets_result_and_truncated_one_is_dropped() {
     let unanswered = calling("a", "{}");
-    let sent = messages_of("openai", vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &[&unanswered])]);
+    let sent = messages_of("openai", vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &[&unanswered])]);
     assert_eq!(sent[2], json!({"role": "tool", "tool_call_id": "a", "content": UNANSWERED}));
     let cut = calling("a", "{\"x\":");
-    let sent = messages_of("openai", vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &[&cut])]);
+    let sent = messages_of("openai", vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &[&cut])]);
     assert_eq!(sent, json!([{"role": "user", "content": "Go"}]));
-    let answered = vec![use_block(10), result_block(11, 10, json!("invalid arguments"))];
+    let answered = vec![tool_use_block(10), result_block(11, 10, json!("invalid arguments"))];
     let sent = messages_of("openai", vec![user("Go"), turn(Role::Assistant, answered, &[&cut])]);
     assert_eq!(sent[1]["tool_calls"][0]["function"]["arguments"], "{}");
     assert_eq!(sent[2]["content"], "invalid arguments");
 }
 
 #[test]
-fn where_a_person_may_not_speak_right_after_a_tool_the_reply_is_said_to_be_cut_off() {
+fn cut_off_reply_is_inserted_between_tool_and_user_message() {
     let unanswered = calling("a", "{}");
-    let cut_off = vec![user("Go"), turn(Role::Assistant, vec![use_block(10)], &[&unanswered]), user("And?")];
+    let cut_off = vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &[&unanswered]), user("And?")];
     let roles = |dialect: &str| -> Vec<String> {
         let sent = messages_of(dialect, cut_off.clone());
         sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap().to_owned()).collect()
@@ -152,10 +159,10 @@ fn where_a_person_may_not_speak_right_after_a_tool_the_reply_is_said_to_be_cut_o
 }
 
 #[test]
-fn canonical_turns_are_their_text_alone() {
+fn canonical_turns_are_sent_as_plain_text() {
     let blocks = vec![
         block(1, Content::thinking("secret thoughts"), None),
-        use_block(2),
+        tool_use_block(2),
         result_block(3, 2, json!("result")),
         block(4, Content::text("Said."), None),
         block(5, Content::Text { text: "Oops".into(), is_error: true }, None),
@@ -165,7 +172,7 @@ fn canonical_turns_are_their_text_alone() {
 }
 
 #[test]
-fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let cut = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
     let thinking = || cut(json!({"reasoning_content": "hm"}));
     let call = |arguments: &str| {
@@ -173,9 +180,9 @@ fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_la
             + &cut(json!({"tool_calls": [{"index": 0, "id": "b", "function": {"name": "f", "arguments": arguments}}]}))
     };
     let blocks = vec![
-        use_block(10),
+        tool_use_block(10),
         result_block(11, 10, json!("first")),
-        use_block(12),
+        tool_use_block(12),
         result_block(13, 12, json!("stopped")),
     ];
     let step = calling("a", "{}");
@@ -209,7 +216,7 @@ fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_la
 }
 
 #[test]
-fn sealed_reasoning_that_was_cut_stays_behind() {
+fn truncated_encrypted_reasoning_is_omitted() {
     let detail = |detail: Value| json!({"choices": [{"index": 0, "delta": {"reasoning_details": [detail]}}]});
     let sealed = json!({"type": "reasoning.encrypted", "index": 0, "data": "d"});
     let open = json!({"type": "reasoning.text", "index": 1, "text": "why"});
@@ -222,10 +229,10 @@ fn sealed_reasoning_that_was_cut_stays_behind() {
 }
 
 #[test]
-fn reasoning_is_echoed_to_whoever_asked_for_it_and_left_out_where_it_was_refused() {
+fn reasoning_is_echoed_on_request_and_omitted_after_refusal() {
     let raw = [calling("a", "{}"), saying("Done.", json!("stop"))];
     let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
-    let blocks = vec![use_block(10), result_block(11, 10, json!("first"))];
+    let blocks = vec![tool_use_block(10), result_block(11, 10, json!("first"))];
     let mut asked = request("m", vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
     let reasoning = |dialect: &str, asked: &ChatRequest| {
         let sent = body_of(dialect, asked)["messages"].clone();
@@ -239,16 +246,16 @@ fn reasoning_is_echoed_to_whoever_asked_for_it_and_left_out_where_it_was_refused
 }
 
 #[test]
-fn a_turn_without_text_leaves_no_message_and_its_neighbours_join() {
+fn turn_without_text_is_skipped_and_neighbours_merge() {
     let empty = turn(Role::Assistant, vec![block(1, Content::thinking("hm"), None)], &[]);
     let sent = messages_of("generic", vec![user("One"), empty, user("Two")]);
     assert_eq!(sent, json!([{"role": "user", "content": "One\n\nTwo"}]));
 }
 
 #[test]
-fn tools_and_parameters_are_sent_under_the_keys_of_the_dialect() {
+fn tools_and_parameters_use_dialect_keys() {
     let mut asked = request("m", vec![user("Hi")]);
-    asked.params = Params { top_k: Some(5), top_p: Some(0.5), max_tokens: Some(9), ..Params::default() };
+    asked.params = ModelParams { top_k: Some(5), top_p: Some(0.5), max_tokens: Some(9), ..ModelParams::default() };
     asked.params.stop_sequences = vec!["x".into()];
     asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
     let vllm = body_of("vllm", &asked);
@@ -262,7 +269,7 @@ fn tools_and_parameters_are_sent_under_the_keys_of_the_dialect() {
 }
 
 #[test]
-fn a_refusal_goes_back_under_its_own_key_only_where_that_is_known() {
+fn refusal_is_sent_back_under_its_key_only_if_supported() {
     let chunk = json!({"choices": [{"index": 0, "delta": {"refusal": "No."}, "finish_reason": "stop"}]});
     let raw = format!("data: {chunk}\n\n");
     let history = || vec![user("Go"), turn(Role::Assistant, Vec::new(), &[&raw])];
@@ -271,22 +278,22 @@ fn a_refusal_goes_back_under_its_own_key_only_where_that_is_known() {
 }
 
 #[test]
-fn a_search_of_the_endpoint_is_asked_for_only_where_there_is_one() {
+fn provider_search_is_requested_only_if_supported() {
     let mut asked = request("some-model", vec![user("Hi")]);
-    asked.own_tools = vec!["web_search".into(), "code_execution".into()];
+    asked.provider_tools = vec!["web_search".into(), "code_execution".into()];
     assert_eq!(body_of("openrouter", &asked)["tools"], json!([{"type": "openrouter:web_search"}]));
     assert_eq!(body_of("openai", &asked)["tools"], Value::Null);
 }
 
 #[test]
-fn a_reply_that_was_written_before_is_written_as_it_would_be_anew() {
+fn cached_reply_message_equals_fresh_one() {
     let thought = [
         json!({"choices": [{"index": 0, "delta": {"reasoning_content": "why"}}]}),
         json!({"choices": [{"index": 0, "delta": {"content": "Yes \"\\ 叶"}, "finish_reason": "stop"}]}),
     ];
     let thought = thought.map(|chunk| format!("data: {chunk}\n\n")).concat();
     let history = || {
-        let calls = [use_block(2)];
+        let calls = [tool_use_block(2)];
         vec![
             user("Is it?"),
             turn(Role::Assistant, Vec::new(), &[&thought]),
@@ -296,7 +303,7 @@ fn a_reply_that_was_written_before_is_written_as_it_would_be_anew() {
         ]
     };
     let mut asked = request("some-model", history());
-    for dialect in ["openai", "deepseek", "openrouter", "openai"].map(|name| Dialect::named(name).unwrap()) {
+    for dialect in ["openai", "deepseek", "openrouter", "openai"].map(|name| Dialect::from_name(name).unwrap()) {
         for (echoes, leaves_out) in [(false, false), (true, false), (false, true), (false, false)] {
             let mut anew = request("some-model", history());
             for request in [&mut asked, &mut anew] {

@@ -4,21 +4,21 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::provider::{Decoder, Outcome};
+use crate::provider::{DecodeOutcome, Decoder};
 use turnleaf_domain::limits;
 
-fn decode(body: &str) -> (Vec<Item>, Outcome) {
+fn decode(body: &str) -> (Vec<DecodedItem>, DecodeOutcome) {
     decode_as("generic", body.as_bytes())
 }
 
-fn decode_as(dialect: &str, body: &[u8]) -> (Vec<Item>, Outcome) {
+fn decode_as(dialect: &str, body: &[u8]) -> (Vec<DecodedItem>, DecodeOutcome) {
     let whole = pieces(dialect, [body]);
     assert_eq!(pieces(dialect, body.chunks(1)), whole, "byte by byte");
     whole
 }
 
-fn pieces<'a>(dialect: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Item>, Outcome) {
-    let mut decoder = ChatDecoder::of(Dialect::named(dialect).unwrap(), "P", Secrets::default());
+fn pieces<'a>(dialect: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<DecodedItem>, DecodeOutcome) {
+    let mut decoder = ChatDecoder::for_provider(Dialect::from_name(dialect).unwrap(), "P", SecretSet::default());
     let mut items = Vec::new();
     for piece in pieces {
         decoder.feed(piece, &mut items);
@@ -39,16 +39,19 @@ fn finish(reason: &str) -> Value {
     json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
 }
 
-fn text(items: &[Item]) -> String {
-    items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None }).collect()
+fn text(items: &[DecodedItem]) -> String {
+    items
+        .iter()
+        .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text.as_str()) } else { None })
+        .collect()
 }
 
-fn kind(outcome: &Outcome) -> Option<FailureKind> {
+fn kind(outcome: &DecodeOutcome) -> Option<FailureKind> {
     outcome.failure.as_ref().map(|failure| failure.kind)
 }
 
 #[test]
-fn done_without_a_finish_reason_is_an_interruption_except_where_none_ever_comes() {
+fn done_without_finish_reason_is_interruption_except_in_done_only_dialect() {
     let body = stream(&[delta(json!({"content": "half"}))]) + "data: [DONE]\n\n";
     let (items, outcome) = decode(&body);
     assert_eq!((text(&items).as_str(), kind(&outcome)), ("half", Some(FailureKind::ProviderTruncated)));
@@ -56,26 +59,26 @@ fn done_without_a_finish_reason_is_an_interruption_except_where_none_ever_comes(
 }
 
 #[test]
-fn a_finish_reason_without_done_is_complete() {
+fn finish_reason_without_done_is_complete() {
     let (_, outcome) = decode(&stream(&[delta(json!({"content": "all"})), finish("stop")]));
-    assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("stop".into()), failure: None });
+    assert_eq!(outcome, DecodeOutcome { complete: true, stop_reason: Some("stop".into()), failure: None });
 }
 
 #[test]
-fn a_stream_is_over_with_its_last_word_or_its_failure() {
+fn stream_is_over_after_terminal_or_failure() {
     for (body, expected) in [
         (stream(&[delta(json!({"content": "x"})), finish("stop")]), false),
         ("data: [DONE]\n\n".into(), true),
         ("data: {\"error\":{\"message\":\"x\"}}\n\n".into(), true),
     ] {
-        let mut decoder = ChatDecoder::of(Dialect::named("generic").unwrap(), "P", Secrets::default());
+        let mut decoder = ChatDecoder::for_provider(Dialect::from_name("generic").unwrap(), "P", SecretSet::default());
         decoder.feed(body.as_bytes(), &mut Vec::new());
         assert_eq!(decoder.is_over(), expected, "{body}");
     }
 }
 
 #[test]
-fn bodies_that_are_no_stream_are_read_or_refused_by_name() {
+fn non_stream_bodies_are_read_or_fail_with_kind() {
     use FailureKind::*;
     let completion = json!({"model": "m", "choices": [{"index": 0, "finish_reason": "stop",
         "message": {"role": "assistant", "content": "hi"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 2}});
@@ -107,16 +110,16 @@ fn bodies_that_are_no_stream_are_read_or_refused_by_name() {
 }
 
 #[test]
-fn a_bad_event_keeps_what_came_before_and_hides_what_comes_after() {
+fn invalid_event_keeps_earlier_items_and_hides_later_ones() {
     let before = stream(&[delta(json!({"content": "kept"}))]);
     let after = stream(&[delta(json!({"content": "lost"})), finish("stop")]);
     let (items, outcome) = decode(&format!("{before}data: {{\"choices\":[{{]\n\n{after}"));
     assert_eq!((text(&items).as_str(), kind(&outcome)), ("kept", Some(FailureKind::ProviderProtocol)));
-    assert!(matches!(items.last(), Some(Item::Failed(_))));
+    assert!(matches!(items.last(), Some(DecodedItem::Failed(_))));
 }
 
 #[test]
-fn an_error_in_the_middle_ends_the_reply_with_its_kind() {
+fn error_mid_stream_ends_reply_with_its_kind() {
     for error in [
         "data: {\"error\":{\"message\":\"x\",\"type\":\"overloaded_error\"}}\n\n",
         "event: error\ndata: {\"message\":\"x\",\"code\":\"server_is_overloaded\"}\n\n",
@@ -128,7 +131,7 @@ fn an_error_in_the_middle_ends_the_reply_with_its_kind() {
 }
 
 #[test]
-fn reasoning_is_found_in_every_key_and_counted_once() {
+fn reasoning_is_found_under_every_key_and_emitted_once() {
     for reasoning in [
         json!({"reasoning_content": "why"}),
         json!({"reasoning": "why"}),
@@ -140,12 +143,12 @@ fn reasoning_is_found_in_every_key_and_counted_once() {
         json!({"content": [{"type": "thinking", "thinking": "why"}]}),
     ] {
         let (items, _) = decode(&stream(&[delta(reasoning.clone()), finish("stop")]));
-        assert_eq!(items, [Item::Thinking("why".into()), Item::Stop("stop".into())], "{reasoning}");
+        assert_eq!(items, [DecodedItem::Thinking("why".into()), DecodedItem::StopReason("stop".into())], "{reasoning}");
     }
 }
 
 #[test]
-fn a_signature_in_pieces_is_one_and_stands_behind_its_reasoning() {
+fn split_signature_is_joined_and_follows_its_reasoning() {
     let detail = |name: &str, value: &str| {
         delta(json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, name: value}]}))
     };
@@ -155,7 +158,14 @@ fn a_signature_in_pieces_is_one_and_stands_behind_its_reasoning() {
         detail("signature", "of"),
         delta(json!({"content": "so"})),
     ]));
-    assert_eq!(items, [Item::Thinking("why".into()), Item::ThinkingSignature("proof".into()), Item::Text("so".into())]);
+    assert_eq!(
+        items,
+        [
+            DecodedItem::Thinking("why".into()),
+            DecodedItem::ThinkingSignature("proof".into()),
+            DecodedItem::Text("so".into())
+        ]
+    );
 }
 
 #[test]
@@ -166,7 +176,7 @@ fn other_choices_are_not_mixed_in() {
 }
 
 #[test]
-fn what_is_not_text_waits_for_a_seam_and_keeps_its_place() {
+fn non_text_items_wait_for_block_end_and_keep_order() {
     let citation = json!({"type": "url_citation", "url": "https://example.org"});
     let (items, _) = decode(&stream(&[
         delta(json!({"content": "one"})),
@@ -175,29 +185,34 @@ fn what_is_not_text_waits_for_a_seam_and_keeps_its_place() {
         finish("stop"),
     ]));
     let sources = json!({"type": "x:sources", "sources": [{"url": "https://example.org"}]});
-    let opaque = Item::Opaque(sources.as_object().unwrap().clone());
-    let expected = [Item::Text("one".into()), Item::Text(" two".into()), opaque, Item::Thinking("then".into())];
+    let opaque = DecodedItem::Opaque(sources.as_object().unwrap().clone());
+    let expected = [
+        DecodedItem::Text("one".into()),
+        DecodedItem::Text(" two".into()),
+        opaque,
+        DecodedItem::Thinking("then".into()),
+    ];
     assert_eq!(items[..4], expected);
 }
 
 #[test]
-fn a_refusal_is_text_and_content_filter_is_an_ending() {
+fn refusal_is_text_and_content_filter_is_stop_reason() {
     let (items, outcome) = decode(&stream(&[delta(json!({"refusal": "I will not."})), finish("content_filter")]));
     assert_eq!(text(&items), "I will not.");
-    assert_eq!(outcome, Outcome { complete: true, stop_reason: Some("content_filter".into()), failure: None });
+    assert_eq!(outcome, DecodeOutcome { complete: true, stop_reason: Some("content_filter".into()), failure: None });
 }
 
 #[test]
-fn usage_comes_once_and_the_last_counts() {
+fn usage_is_emitted_once_and_last_one_wins() {
     let usage = |count: u64| json!({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": count}});
     let (items, _) = decode(&stream(&[usage(1), delta(json!({"content": "x"})), usage(2), finish("stop"), usage(3)]));
-    let found: Vec<_> = items.iter().filter(|item| matches!(item, Item::Usage(_))).collect();
+    let found: Vec<_> = items.iter().filter(|item| matches!(item, DecodedItem::Usage(_))).collect();
     let expected = Usage { input_tokens: Some(3), output_tokens: Some(3), ..Usage::default() };
-    assert_eq!(found, [&Item::Usage(expected)]);
+    assert_eq!(found, [&DecodedItem::Usage(expected)]);
 }
 
 #[test]
-fn a_character_cut_between_two_events_is_whole_again() {
+fn character_split_across_events_is_restored() {
     let body = concat!(
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\\ud83d\"}}]}\n\n",
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\\ude00b\"}}]}\n\n",
@@ -210,14 +225,14 @@ fn a_character_cut_between_two_events_is_whole_again() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_replaced_in_their_place() {
+fn invalid_utf8_bytes_are_replaced_in_place() {
     let body = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}\n\n";
     let (items, outcome) = decode_as("generic", body);
     assert_eq!((text(&items).as_str(), outcome.complete), ("a\u{fffd}b", true));
 }
 
 #[test]
-fn an_event_beyond_the_limit_is_a_named_ending() {
+fn event_beyond_limit_fails_with_limit_kind() {
     let mut body = stream(&[delta(json!({"content": "kept"}))]).into_bytes();
     body.extend_from_slice(b"data: ");
     body.resize(body.len() + limits::PROVIDER_EVENT_BYTES, b'x');
@@ -226,7 +241,7 @@ fn an_event_beyond_the_limit_is_a_named_ending() {
 }
 
 #[test]
-fn a_document_beyond_the_limit_is_a_named_ending() {
+fn document_beyond_limit_fails_with_limit_kind() {
     let mut body = b"{".to_vec();
     body.resize(limits::PROVIDER_EVENT_BYTES + 2, b' ');
     let (_, outcome) = pieces("generic", body.chunks(1 << 16));
@@ -274,25 +289,25 @@ fn chunk() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_order_of_chunks_and_any_split_gives_one_result(chunks in prop::collection::vec(chunk(), 0..12), size in 1_usize..40) {
+    fn any_chunk_order_and_any_split_gives_one_result(chunks in prop::collection::vec(chunk(), 0..12), size in 1_usize..40) {
         let body: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
         let whole = pieces("generic", [body.as_bytes()]);
         prop_assert_eq!(&pieces("generic", body.as_bytes().chunks(size)), &whole);
         prop_assert_eq!(whole.1.complete, whole.1.failure.is_none());
-        let calls = whole.0.iter().filter(|item| matches!(item, Item::ToolCall { .. })).count() as u64;
-        let known = |item: &Item| !matches!(item, Item::ToolArguments { index, .. } if *index >= calls);
+        let calls = whole.0.iter().filter(|item| matches!(item, DecodedItem::ToolCall { .. })).count() as u64;
+        let known = |item: &DecodedItem| !matches!(item, DecodedItem::ToolArguments { index, .. } if *index >= calls);
         prop_assert!(whole.0.iter().all(known));
     }
 
     #[test]
-    fn any_bytes_are_taken(body in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_accepted(body in prop::collection::vec(any::<u8>(), 0..300)) {
         pieces("generic", [body.as_slice()]);
     }
 }
 
 #[test]
-fn errors_inside_a_successful_response_are_seen_and_ordinary_chunks_are_not() {
-    let decoder = ChatDecoder::of(Dialect::named("generic").unwrap(), "P", Secrets::default());
+fn errors_in_successful_response_are_detected_and_ordinary_chunks_are_not() {
+    let decoder = ChatDecoder::for_provider(Dialect::from_name("generic").unwrap(), "P", SecretSet::default());
     let reader = decoder.into_reader();
     for (value, event, expected) in [
         (json!({"choices": [], "error": null}), "", false),
@@ -305,12 +320,12 @@ fn errors_inside_a_successful_response_are_seen_and_ordinary_chunks_are_not() {
         (json!({"detail": "x"}), "", true),
         (json!({"anything": 1}), "error", true),
     ] {
-        assert_eq!(reader.is_error(Piece { value: &value, event, is_mended: false }), expected, "{value}");
+        assert_eq!(reader.is_error(BodyValue { value: &value, event, is_mended: false }), expected, "{value}");
     }
 }
 
 #[test]
-fn calls_that_the_server_ran_are_told_once_and_lists_of_sources_at_the_end() {
+fn provider_calls_are_emitted_once_and_source_lists_at_end() {
     let tool = |more: Value| {
         let mut tool = json!({"index": 0, "type": "search", "arguments": "{\"query\": \"q\"}"});
         tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -331,14 +346,15 @@ fn calls_that_the_server_ran_are_told_once_and_lists_of_sources_at_the_end() {
     let sources = json!({"type": "x:sources", "sources": [
         {"url": "https://b.example"}, {"url": "https://a.example", "title": "A", "quote": "so"}]});
     let expected = [
-        Item::Text("one".into()),
-        Item::Text(" two".into()),
-        Item::OwnCall { id: id(), name: name(), server: None },
-        Item::OwnArguments { id: id(), text: r#"{"query": "q"}"#.into() },
-        Item::OwnResult { id: id(), name: name(), result: "found".into(), is_error: false },
-        Item::Stop("stop".into()),
-        Item::Opaque(sources.as_object().unwrap().clone()),
+        DecodedItem::Text("one".into()),
+        DecodedItem::Text(" two".into()),
+        DecodedItem::ProviderToolCall { id: id(), name: name(), server: None },
+        DecodedItem::ProviderToolArguments { id: id(), text: r#"{"query": "q"}"#.into() },
+        DecodedItem::ProviderToolResult { id: id(), name: name(), result: "found".into(), is_error: false },
+        DecodedItem::StopReason("stop".into()),
+        DecodedItem::Opaque(sources.as_object().unwrap().clone()),
     ];
-    let said: Vec<Item> = items.into_iter().filter(|item| !matches!(item, Item::Model(_) | Item::Usage(_))).collect();
+    let said: Vec<DecodedItem> =
+        items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_) | DecodedItem::Usage(_))).collect();
     assert_eq!(said, expected);
 }

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::openai_chat::models::capabilities;
-use turnleaf_domain::Params;
+use turnleaf_domain::ModelParams;
 use turnleaf_domain::branch::ContextPolicy;
-use turnleaf_domain::settle::settle;
+use turnleaf_domain::params_resolution::resolve_params;
 
 /// What is put into the request of a turn that asks for this much.
 fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
-    let dialect = Dialect::named(dialect).unwrap();
+    let dialect = Dialect::from_name(dialect).unwrap();
     let capabilities = capabilities(dialect, model);
-    let asked = Params { thinking: Some(thinking), ..Params::default() };
-    let settled = settle(&asked, &Params::default(), &capabilities).unwrap();
+    let asked = ModelParams { thinking: Some(thinking), ..ModelParams::default() };
+    let settled = resolve_params(&asked, &ModelParams::default(), &capabilities).unwrap();
     let request = ChatRequest {
         model: model.into(),
         system: None,
@@ -24,7 +24,7 @@ fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     };
     let mut body = Map::new();
     put(&mut body, dialect, &request);
@@ -32,7 +32,7 @@ fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
 }
 
 #[test]
-fn every_model_gets_only_words_it_takes() {
+fn every_model_gets_only_supported_thinking_params() {
     use Thinking::{Budget, High, Low, Medium, Off};
     let effort = |word: &str| json!({"reasoning_effort": word});
     let template = |is_on: bool| json!({"chat_template_kwargs": {"enable_thinking": is_on, "thinking": is_on}});

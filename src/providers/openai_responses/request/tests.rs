@@ -4,13 +4,13 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::history::sample::{self, block, turn, use_block};
+use crate::history::fixtures::{self, block, tool_use_block, turn};
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::repair::KeptResponse;
 use turnleaf_domain::tool::ToolSpec;
-use turnleaf_domain::{Block, Content, Params, Thinking, TurnId};
+use turnleaf_domain::{Block, Content, ModelParams, Thinking, TurnId};
 
-fn said(role: Role, text: &str) -> HistoryTurn {
+fn text_turn(role: Role, text: &str) -> HistoryTurn {
     turn(role, vec![block(1, Content::text(text), None)], &[])
 }
 
@@ -19,7 +19,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         model: model.into(),
         system: None,
         history,
-        params: Params::default(),
+        params: ModelParams::default(),
         thinking: Thinking::Medium,
         is_thinking_mode: true,
         capabilities: models::capabilities(model),
@@ -27,7 +27,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         echoes_reasoning: false,
         policy: ContextPolicy::Exact,
         previous_response: None,
-        own_tools: Vec::new(),
+        provider_tools: Vec::new(),
     }
 }
 
@@ -62,14 +62,15 @@ fn output(call_id: &str, output: &str) -> Value {
 }
 
 fn result_block(id: u128, call: u128, result: Value) -> Block {
-    sample::result_block(id, call, result, false)
+    fixtures::result_block(id, call, result, false)
 }
 
 #[test]
-fn a_request_has_exactly_these_bytes() {
-    let mut asked = request("gpt-4o", vec![said(Role::User, "Hi \"you\"")]);
+fn request_has_exact_bytes() {
+    let mut asked = request("gpt-4o", vec![text_turn(Role::User, "Hi \"you\"")]);
     asked.system = Some("Be kind.".into());
-    asked.params = Params { temperature: Some(0.5), top_p: Some(0.25), max_tokens: Some(16), ..Params::default() };
+    asked.params =
+        ModelParams { temperature: Some(0.5), top_p: Some(0.25), max_tokens: Some(16), ..ModelParams::default() };
     let expected = concat!(
         r#"{"model":"gpt-4o","instructions":"Be kind.","input":[{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"store":false,"max_output_tokens":16,"temperature":0.5,"top_p":0.25}"#
@@ -94,13 +95,13 @@ fn a_request_has_exactly_these_bytes() {
 }
 
 #[test]
-fn a_tool_loop_goes_back_step_by_step_and_every_call_has_its_own_result() {
+fn tool_loop_is_sent_back_step_by_step_with_each_call_result() {
     let blocks = vec![
-        use_block(10),
-        use_block(11),
+        tool_use_block(10),
+        tool_use_block(11),
         result_block(12, 10, json!("first")),
         result_block(13, 11, json!("second")),
-        use_block(14),
+        tool_use_block(14),
         result_block(15, 14, json!({"n": 3})),
     ];
     let raw = [
@@ -108,7 +109,7 @@ fn a_tool_loop_goes_back_step_by_step_and_every_call_has_its_own_result() {
         response(&[thought(), calling("call_0", "{}")]),
         response(&[thought(), saying("Done.")]),
     ];
-    let history = vec![said(Role::User, "Go"), turn(Role::Assistant, blocks, &raw), said(Role::User, "More")];
+    let history = vec![text_turn(Role::User, "Go"), turn(Role::Assistant, blocks, &raw), text_turn(Role::User, "More")];
     assert_eq!(
         input_of(history),
         json!([
@@ -130,14 +131,14 @@ fn a_tool_loop_goes_back_step_by_step_and_every_call_has_its_own_result() {
 }
 
 #[test]
-fn a_call_without_a_result_gets_one_and_a_cut_call_without_one_is_left_out() {
+fn unanswered_call_gets_result_and_truncated_one_is_omitted() {
     let both = turn(
         Role::Assistant,
-        vec![use_block(10), use_block(11)],
+        vec![tool_use_block(10), tool_use_block(11)],
         &[response(&[calling("a", "{}"), calling("b", "{\"x")])],
     );
     assert_eq!(input_of(vec![both]), json!([calling("a", "{}"), output("a", UNANSWERED)]));
-    let blocks = vec![use_block(10), use_block(11), result_block(12, 11, json!("not JSON"))];
+    let blocks = vec![tool_use_block(10), tool_use_block(11), result_block(12, 11, json!("not JSON"))];
     let answered = turn(Role::Assistant, blocks, &[response(&[calling("a", "{"), calling("b", "{")])]);
     let sent = input_of(vec![answered]);
     assert_eq!((&sent[0]["call_id"], &sent[0]["arguments"]), (&json!("b"), &json!("{}")));
@@ -145,7 +146,7 @@ fn a_call_without_a_result_gets_one_and_a_cut_call_without_one_is_left_out() {
 }
 
 #[test]
-fn without_bytes_a_turn_is_its_plain_text() {
+fn turn_without_stored_response_is_plain_text() {
     let blocks = vec![block(1, Content::thinking("secret thoughts"), None), block(2, Content::text("Hello"), None)];
     assert_eq!(
         input_of(vec![turn(Role::Assistant, blocks.clone(), &[])]),
@@ -157,15 +158,15 @@ fn without_bytes_a_turn_is_its_plain_text() {
 }
 
 #[test]
-fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_last() {
+fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let events = |events: &[Value]| -> String { events.iter().map(|event| format!("data: {event}\n\n")).collect() };
     let reasoned = json!({"type": "response.output_item.done", "output_index": 0, "item": thought()});
     let half = json!({"type": "response.output_text.delta", "output_index": 1, "delta": "Hel"});
     let calls = json!({"type": "response.output_item.added", "output_index": 1, "item": calling("call_2", "")});
     let blocks = vec![
-        use_block(10),
+        tool_use_block(10),
         result_block(11, 10, json!("first")),
-        use_block(12),
+        tool_use_block(12),
         result_block(13, 12, json!("cancelled by the user")),
     ];
     let step = response(&[thought(), calling("call_1", "{}")]);
@@ -183,15 +184,19 @@ fn an_interrupted_turn_goes_back_with_its_whole_steps_and_what_is_left_of_the_la
         ("before anything came", String::new(), vec![more.clone()]),
     ] {
         let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
-        let sent = input_of(vec![said(Role::User, "Go"), reply, said(Role::User, "More")]);
+        let sent = input_of(vec![text_turn(Role::User, "Go"), reply, text_turn(Role::User, "More")]);
         assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
     }
 }
 
 #[test]
-fn users_in_a_row_become_one_and_systems_keep_their_role() {
-    let history =
-        vec![said(Role::System, "Rules"), said(Role::User, "a"), said(Role::User, "b"), said(Role::Assistant, "c")];
+fn adjacent_user_messages_merge_and_system_keeps_its_role() {
+    let history = vec![
+        text_turn(Role::System, "Rules"),
+        text_turn(Role::User, "a"),
+        text_turn(Role::User, "b"),
+        text_turn(Role::Assistant, "c"),
+    ];
     let expected = json!([
         {"role": "system", "content": "Rules"},
         {"role": "user", "content": "a\n\nb"},
@@ -201,12 +206,12 @@ fn users_in_a_row_become_one_and_systems_keep_their_role() {
 }
 
 #[test]
-fn a_longer_history_begins_with_the_same_items() {
+fn longer_history_starts_with_same_items() {
     let raw = [response(&[thought(), calling("a", "{}")]), response(&[saying("x")])];
-    let first = turn(Role::Assistant, vec![use_block(10), result_block(11, 10, json!("r"))], &raw);
-    let mut history = vec![said(Role::User, "1"), first];
+    let first = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!("r"))], &raw);
+    let mut history = vec![text_turn(Role::User, "1"), first];
     let short = input_of(history.clone());
-    history.extend([said(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[saying("y")])])]);
+    history.extend([text_turn(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[saying("y")])])]);
     let long = input_of(history);
     let short = short.as_array().unwrap();
     assert_eq!(&long.as_array().unwrap()[..short.len()], short);
@@ -219,15 +224,15 @@ fn path(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
 }
 
 #[test]
-fn behind_a_kept_response_only_what_is_new_is_sent() {
+fn only_new_items_are_sent_after_kept_response() {
     let user = |text: &str| json!({"role": "user", "content": text});
     let reply = |text: &str| turn(Role::Assistant, vec![], &[response(&[thought(), saying(text)])]);
     let looped = || {
         let blocks = vec![
-            use_block(1),
+            tool_use_block(1),
             result_block(2, 1, json!("old")),
-            use_block(3),
-            use_block(4),
+            tool_use_block(3),
+            tool_use_block(4),
             result_block(5, 3, json!("three")),
             result_block(6, 4, json!({"n": 4})),
         ];
@@ -237,9 +242,9 @@ fn behind_a_kept_response_only_what_is_new_is_sent() {
     };
     let half_answered = || {
         let raw = [response(&[calling("a", "{}"), calling("b", "{}")])];
-        turn(Role::Assistant, vec![use_block(1), use_block(2), result_block(3, 2, json!("two"))], &raw)
+        turn(Role::Assistant, vec![tool_use_block(1), tool_use_block(2), result_block(3, 2, json!("two"))], &raw)
     };
-    let said_user = |text: &str| said(Role::User, text);
+    let said_user = |text: &str| text_turn(Role::User, text);
     for (what, turns, kept, expected) in [
         ("a new message", vec![said_user("U1"), reply("A1"), said_user("U2")], 2, vec![user("U2")]),
         (
@@ -287,24 +292,24 @@ fn behind_a_kept_response_only_what_is_new_is_sent() {
 }
 
 #[test]
-fn a_name_that_looks_like_a_numbered_one_does_not_stop_the_numbers() {
+fn id_resembling_numbered_one_does_not_break_numbering() {
     let mut used = HashSet::from(["look".to_owned(), "look-2".to_owned(), "look-3".to_owned()]);
     let mut items = [calling("look", "{}")];
     let mut calls = [SentCall { number: 0, call_id: "look".into(), output_type: "function_call_output" }];
-    tell_apart(&mut items, &mut calls, &mut used);
+    make_call_ids_unique(&mut items, &mut calls, &mut used);
     assert_eq!((&items[0]["call_id"], calls[0].call_id.as_str()), (&json!("look-4"), "look-4"));
 }
 
 #[test]
-fn tools_that_the_provider_runs_are_asked_for_in_its_own_words() {
+fn provider_tools_are_requested_in_responses_format() {
     let mut asked = request("gpt-5", vec![turn(Role::User, vec![block(1, Content::text("Hi"), None)], &[])]);
-    asked.own_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
     let sent: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
     assert_eq!(
         sent["tools"],
         json!([{"type": "web_search"}, {"type": "code_interpreter", "container": {"type": "auto"}}])
     );
     assert_eq!(sent["include"][1], "web_search_call.action.sources");
-    assert_eq!(models::own_tools("gpt-5"), ["web_search", "code_execution"]);
-    assert!(models::own_tools("some-other-model").is_empty());
+    assert_eq!(models::provider_tools("gpt-5"), ["web_search", "code_execution"]);
+    assert!(models::provider_tools("some-other-model").is_empty());
 }

@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use super::*;
-use crate::provider::{Decoder, Outcome};
+use crate::provider::{DecodeOutcome, Decoder};
 
-fn decode(events: &[Value]) -> (Vec<Item>, Outcome) {
+fn decode(events: &[Value]) -> (Vec<DecodedItem>, DecodeOutcome) {
     decode_text(&events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>())
 }
 
-fn decode_text(body: &str) -> (Vec<Item>, Outcome) {
-    let mut decoder = ResponsesDecoder::of("P", Secrets::default());
+fn decode_text(body: &str) -> (Vec<DecodedItem>, DecodeOutcome) {
+    let mut decoder = ResponsesDecoder::for_provider("P", SecretSet::default());
     let mut items = Vec::new();
     decoder.feed(body.as_bytes(), &mut items);
     let outcome = decoder.finish(&mut items);
@@ -41,16 +41,16 @@ fn done(index: u64, item: Value) -> Value {
     json!({"type": "response.output_item.done", "output_index": index, "item": item})
 }
 
-fn call(index: u64, id: &str) -> Item {
-    Item::ToolCall { index, id: id.into(), name: "f".into() }
+fn call(index: u64, id: &str) -> DecodedItem {
+    DecodedItem::ToolCall { index, id: id.into(), name: "f".into() }
 }
 
-fn arguments(index: u64, text: &str) -> Item {
-    Item::ToolArguments { index, text: text.into() }
+fn arguments(index: u64, text: &str) -> DecodedItem {
+    DecodedItem::ToolArguments { index, text: text.into() }
 }
 
 #[test]
-fn reasoning_is_one_text_with_blank_lines_between_its_parts_and_its_seal_behind_it() {
+fn reasoning_parts_join_with_blank_lines_and_signature_follows() {
     let sealed = json!({"type": "reasoning", "encrypted_content": "s1",
         "summary": [{"type": "summary_text", "text": "One"}, {"type": "summary_text", "text": "Two"}]});
     let (items, _) = decode(&[
@@ -65,20 +65,20 @@ fn reasoning_is_one_text_with_blank_lines_between_its_parts_and_its_seal_behind_
         completed(json!([])),
     ]);
     let expected = [
-        Item::Model("m-1".into()),
-        Item::Thinking("O".into()),
-        Item::Thinking("ne".into()),
-        Item::Thinking("\n\nTwo".into()),
-        Item::ThinkingSignature("s1".into()),
-        Item::Text("Hi".into()),
-        Item::Stop("completed".into()),
+        DecodedItem::Model("m-1".into()),
+        DecodedItem::Thinking("O".into()),
+        DecodedItem::Thinking("ne".into()),
+        DecodedItem::Thinking("\n\nTwo".into()),
+        DecodedItem::ThinkingSignature("s1".into()),
+        DecodedItem::Text("Hi".into()),
+        DecodedItem::StopReason("completed".into()),
     ];
     assert_eq!(items, expected);
 }
 
 #[test]
-fn texts_find_their_item_whatever_a_server_leaves_out() {
-    let text = |text: &str| Item::Text(text.into());
+fn texts_find_their_item_despite_missing_fields() {
+    let text = |text: &str| DecodedItem::Text(text.into());
     let message = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
     let function = |id: &str, arguments: &str| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": arguments});
     let mut by_id = delta("function_call_arguments", 0, "{}");
@@ -135,14 +135,14 @@ fn texts_find_their_item_whatever_a_server_leaves_out() {
     ] {
         let ended: Vec<Value> = events.into_iter().chain([completed(json!([]))]).collect();
         let (mut items, outcome) = decode(&ended);
-        assert_eq!(items.pop(), Some(Item::Stop("completed".into())), "{what}");
+        assert_eq!(items.pop(), Some(DecodedItem::StopReason("completed".into())), "{what}");
         assert_eq!(items, expected, "{what}");
         assert!(outcome.complete, "{what}");
     }
 }
 
 #[test]
-fn other_items_keep_their_place_and_two_messages_stay_apart() {
+fn other_items_keep_order_and_two_messages_stay_separate() {
     let search = json!({"type": "web_search_call", "id": "ws", "status": "completed", "action": {"query": "q"}});
     let cited = json!({"type": "message", "content": [{"type": "output_text", "text": "b",
         "annotations": [{"type": "url_citation", "url": "https://a.example", "title": "A", "start_index": 0, "end_index": 1},
@@ -161,11 +161,11 @@ fn other_items_keep_their_place_and_two_messages_stay_apart() {
     let kinds: Vec<String> = items
         .iter()
         .map(|item| match item {
-            Item::Text(text) => text.clone(),
-            Item::Opaque(map) => map["type"].as_str().unwrap().to_owned(),
-            Item::OwnCall { name, .. } => format!("{name}?"),
-            Item::OwnArguments { text, .. } => text.clone(),
-            Item::OwnResult { result, .. } => format!("{result}!"),
+            DecodedItem::Text(text) => text.clone(),
+            DecodedItem::Opaque(map) => map["type"].as_str().unwrap().to_owned(),
+            DecodedItem::ProviderToolCall { name, .. } => format!("{name}?"),
+            DecodedItem::ProviderToolArguments { text, .. } => text.clone(),
+            DecodedItem::ProviderToolResult { result, .. } => format!("{result}!"),
             other => format!("{other:?}"),
         })
         .collect();
@@ -173,7 +173,8 @@ fn other_items_keep_their_place_and_two_messages_stay_apart() {
     let others = ["b", "x:sources", "x:citation", "c", "x:message", "d", "Stop(\"completed\")"];
     assert_eq!(kinds, [&["a"][..], &own, &others].concat());
     let source = json!({"url": "https://a.example", "title": "A", "start": 0, "end": 1});
-    let cited = items.iter().find_map(|item| if let Item::Opaque(map) = item { Some(map) } else { None }).unwrap();
+    let cited =
+        items.iter().find_map(|item| if let DecodedItem::Opaque(map) = item { Some(map) } else { None }).unwrap();
     assert_eq!(cited["sources"], json!([source]));
 }
 
@@ -213,25 +214,25 @@ fn every_ending_has_its_outcome() {
         let kind = outcome.failure.as_ref().map(|failure| failure.kind.as_str());
         assert_eq!((outcome.stop_reason.as_deref(), kind), (stop, failure), "{last}");
         assert_eq!(outcome.complete, failure.is_none(), "{last}");
-        assert!(items.contains(&Item::Text("Hi".into())), "{last}");
+        assert!(items.contains(&DecodedItem::Text("Hi".into())), "{last}");
     }
 }
 
 #[test]
-fn nothing_counts_behind_the_terminal_and_usage_of_a_failure_does() {
+fn events_after_terminal_are_ignored_and_usage_of_failure_counts() {
     let mut last = completed(json!([]));
     last["response"]["usage"] = json!({"input_tokens": 3, "output_tokens": 4});
     let (items, outcome) = decode(&[created(), last, delta("output_text", 0, "late")]);
-    assert!(outcome.complete && !items.contains(&Item::Text("late".into())));
+    assert!(outcome.complete && !items.contains(&DecodedItem::Text("late".into())));
     let failed = json!({"type": "response.failed", "response": {"status": "failed", "error": {"code": "server_error"},
         "usage": {"input_tokens": 3, "output_tokens": 4}}});
     for last in [items.last().cloned(), decode(&[created(), failed]).0.pop()] {
-        assert!(matches!(last, Some(Item::Usage(usage)) if usage.output_tokens == Some(4)), "{last:?}");
+        assert!(matches!(last, Some(DecodedItem::Usage(usage)) if usage.output_tokens == Some(4)), "{last:?}");
     }
 }
 
 #[test]
-fn a_character_in_two_halves_is_one_in_text_and_in_what_goes_back() {
+fn split_surrogate_pair_is_joined_in_text_and_in_sent_items() {
     let body = concat!(
         "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"a\\ud83d\"}\n\n",
         "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"\\ude00\"}\n\n",
@@ -239,19 +240,21 @@ fn a_character_in_two_halves_is_one_in_text_and_in_what_goes_back() {
         "data: {\"type\":\"response.completed\",\"response\":{\"output\":[]}}\n\n",
     );
     let (items, _) = decode_text(body);
-    let text: String =
-        items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.as_str()) } else { None }).collect();
+    let text: String = items
+        .iter()
+        .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text.as_str()) } else { None })
+        .collect();
     assert_eq!(text, "a😀\u{fffd}");
     let lone = "{\"object\":\"response\",\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"role\":\"assistant\",\
                 \"content\":[{\"type\":\"output_text\",\"text\":\"x\\ud83d\"}]}]}";
-    let mut decoder = ResponsesDecoder::keeping_items();
+    let mut decoder = ResponsesDecoder::keeping_reply();
     decoder.feed(lone.as_bytes(), &mut Vec::new());
     decoder.finish(&mut Vec::new());
-    assert_eq!(decoder.into_reader().into_said().items[0].item["content"][0]["text"], "x\u{fffd}");
+    assert_eq!(decoder.into_reader().into_reply().items[0].item["content"][0]["text"], "x\u{fffd}");
 }
 
 #[test]
-fn a_body_from_the_middle_is_told_by_its_terminal_or_as_it_came() {
+fn resumed_body_is_read_from_terminal_or_as_received() {
     let numbered = |mut event: Value, number: u64| {
         event["sequence_number"] = json!(number);
         event
@@ -260,7 +263,10 @@ fn a_body_from_the_middle_is_told_by_its_terminal_or_as_it_came() {
     let whole = completed(json!([{"type": "message", "content": [{"type": "output_text", "text": "Hello!"}]}]));
     let text = |events: &[Value]| -> String {
         let (items, _) = decode(events);
-        items.into_iter().filter_map(|item| if let Item::Text(text) = item { Some(text) } else { None }).collect()
+        items
+            .into_iter()
+            .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text) } else { None })
+            .collect()
     };
     assert_eq!(text(&[rest[0].clone(), rest[1].clone(), whole]), "Hello!");
     assert_eq!(text(&[rest[0].clone(), rest[1].clone(), completed(json!([]))]), "lo!");
@@ -270,7 +276,7 @@ fn a_body_from_the_middle_is_told_by_its_terminal_or_as_it_came() {
 }
 
 #[test]
-fn the_id_of_a_kept_response_is_told_where_somebody_wants_it() {
+fn kept_response_id_is_reported_on_request() {
     let long = "r".repeat(257);
     for (response, expected) in [
         (json!({"id": "resp_1", "status": "completed"}), Some("resp_1")),
@@ -289,9 +295,13 @@ fn the_id_of_a_kept_response_is_told_where_somebody_wants_it() {
             let mut items = Vec::new();
             decoder.feed(event.as_bytes(), &mut items);
             decoder.finish(&mut items);
-            items.into_iter().find_map(|item| if let Item::Response(id) = item { Some(id) } else { None })
+            items.into_iter().find_map(|item| if let DecodedItem::ResponseId(id) = item { Some(id) } else { None })
         };
-        assert_eq!(told(ResponsesDecoder::telling_id("P", Secrets::default())).as_deref(), expected, "{response}");
-        assert_eq!(told(ResponsesDecoder::of("P", Secrets::default())), None, "{response}");
+        assert_eq!(
+            told(ResponsesDecoder::reporting_response_id("P", SecretSet::default())).as_deref(),
+            expected,
+            "{response}"
+        );
+        assert_eq!(told(ResponsesDecoder::for_provider("P", SecretSet::default())), None, "{response}");
     }
 }

@@ -7,7 +7,7 @@ use turnleaf_domain::{GenerationId, Usage};
 use turnleaf_providers::builder::BlockBuilder;
 
 /// What is known of a generation while it runs.
-pub(in crate::driver) struct Progress {
+pub(in crate::driver) struct GenerationProgress {
     pub id: GenerationId,
     pub began: Instant,
     pub builder: BlockBuilder,
@@ -24,5 +24,5 @@ pub(in crate::driver) struct Progress {
     pub first_token_at: Option<DateTime<Utc>>,
     /// Something was shown: from here on nothing is tried again.
     pub has_content: bool,
-    pub said: u64,
+    pub reply_bytes: u64,
 }

@@ -9,17 +9,17 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::words;
+use super::result_texts;
 use turnleaf_domain::BlockId;
-use turnleaf_domain::approval::Ask;
+use turnleaf_domain::approval::ApprovalRequest;
 use turnleaf_domain::block::ToolStatus;
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_providers::builder::PendingCall;
-use turnleaf_tools::result::said;
-use turnleaf_tools::toolbox::{Fate, Gate, Outcome, ToolCall};
+use turnleaf_tools::result::text_result;
+use turnleaf_tools::toolbox::{CallOutcome, CallResult, GateDecision, ToolCall};
 
 /// Who runs a call.
-pub(super) enum Target {
+pub(super) enum CallTarget {
     Unknown,
     Toolbox(ToolCall),
     /// The provider brought the tool along.
@@ -27,7 +27,7 @@ pub(super) enum Target {
 }
 
 /// How far a call is.
-pub(super) enum Stage {
+pub(super) enum CallStage {
     /// Nobody has looked at it.
     New,
     /// Whether it may run is being found out.
@@ -36,16 +36,16 @@ pub(super) enum Stage {
     Queued {
         is_fresh: bool,
     },
-    Asking(Ask),
+    Asking(ApprovalRequest),
     Running,
     Over,
 }
 
 /// One call.
-pub(super) struct Call {
+pub(super) struct StepCall {
     pub pending: PendingCall,
-    pub target: Target,
-    pub stage: Stage,
+    pub target: CallTarget,
+    pub stage: CallStage,
     /// The hash of what a person allowed.
     pub granted: Option<String>,
     pub began: Instant,
@@ -55,71 +55,73 @@ pub(super) struct Call {
 }
 
 /// What came of some work for a call.
-pub(super) enum Work {
+pub(super) enum CallWork {
     Gated {
         at: usize,
-        gate: Gate,
+        gate: GateDecision,
     },
     Over {
         at: usize,
-        outcome: Outcome,
+        outcome: CallResult,
     },
     /// It was given up.
     Stopped,
 }
 
 /// How a call ends.
-pub(super) struct Ending {
+pub(super) struct CallEnding {
     pub status: ToolStatus,
-    pub outcome: Outcome,
+    pub outcome: CallResult,
     /// How long it ran.
     pub took: Option<Duration>,
     /// What changes in the metadata of its block.
     pub metadata: Map<String, Value>,
 }
 
-impl Ending {
+impl CallEnding {
     /// By itself.
-    pub fn of(outcome: Outcome, took: Option<Duration>) -> Self {
-        let status = match outcome.fate {
-            Fate::Done => ToolStatus::Done,
-            Fate::Cancelled => ToolStatus::Cancelled,
-            Fate::Failed | Fate::TimedOut | Fate::Crashed | Fate::Unavailable => ToolStatus::Failed,
+    pub fn from_outcome(outcome: CallResult, took: Option<Duration>) -> Self {
+        let status = match outcome.outcome {
+            CallOutcome::Done => ToolStatus::Done,
+            CallOutcome::Cancelled => ToolStatus::Cancelled,
+            CallOutcome::Failed | CallOutcome::TimedOut | CallOutcome::Crashed | CallOutcome::Unavailable => {
+                ToolStatus::Failed
+            }
         };
         Self { status, outcome, took, metadata: Map::new() }
     }
 
     /// Without having run; the text is for the model.
     pub fn without_running(status: ToolStatus, text: &str) -> Self {
-        let fate = if status == ToolStatus::Cancelled { Fate::Cancelled } else { Fate::Failed };
-        Self { status, outcome: said(fate, text), took: None, metadata: Map::new() }
+        let fate = if status == ToolStatus::Cancelled { CallOutcome::Cancelled } else { CallOutcome::Failed };
+        Self { status, outcome: text_result(fate, text), took: None, metadata: Map::new() }
     }
 
     /// The server goes away while it runs.
     pub fn interrupted() -> Self {
-        Self::without_running(ToolStatus::Interrupted, crate::ending::INTERRUPTED)
+        Self::without_running(ToolStatus::Interrupted, crate::ending::INTERRUPTED_RESULT)
     }
 
     /// A person stopped it, after it had run so long.
     pub fn stopped(took: Option<Duration>) -> Self {
-        Self { took, ..Self::without_running(ToolStatus::Cancelled, words::STOPPED) }
+        Self { took, ..Self::without_running(ToolStatus::Cancelled, result_texts::STOPPED) }
     }
 }
 
 /// The calls of a step that are not over when it begins.
-pub(super) struct Step {
-    pub calls: Vec<Call>,
+pub(super) struct ToolStep {
+    pub calls: Vec<StepCall>,
     /// The block of the pause before it.
     pub pause: Option<BlockId>,
-    work: FuturesUnordered<Abortable<BoxFuture<'static, Work>>>,
+    work: FuturesUnordered<Abortable<BoxFuture<'static, CallWork>>>,
 }
 
-impl Step {
+impl ToolStep {
     pub fn new(calls: Vec<PendingCall>) -> Self {
-        let call = |pending| Call {
+        let call = |pending| StepCall {
             pending,
-            target: Target::Unknown,
-            stage: Stage::New,
+            target: CallTarget::Unknown,
+            stage: CallStage::New,
             granted: None,
             began: Instant::now(),
             progress: None,
@@ -130,24 +132,24 @@ impl Step {
     }
 
     /// Begins work for a call, in the place of what was done for it before.
-    pub fn work_on(&mut self, at: usize, work: BoxFuture<'static, Work>) {
+    pub fn start_work(&mut self, at: usize, work: BoxFuture<'static, CallWork>) {
         let (handle, registration) = AbortHandle::new_pair();
-        self.give_up_work(at);
+        self.abort_work(at);
         self.calls[at].work = Some(handle);
         self.work.push(Abortable::new(work, registration));
     }
 
     /// Gives up what is done for a call. A tool that runs is cancelled by that.
-    pub fn give_up_work(&mut self, at: usize) {
+    pub fn abort_work(&mut self, at: usize) {
         if let Some(work) = self.calls[at].work.take() {
             work.abort();
         }
     }
 
-    pub async fn next_work(&mut self) -> Work {
+    pub async fn next_work(&mut self) -> CallWork {
         match self.work.next().await {
             Some(Ok(work)) => work,
-            Some(Err(_)) | None => Work::Stopped,
+            Some(Err(_)) | None => CallWork::Stopped,
         }
     }
 
@@ -156,29 +158,29 @@ impl Step {
     }
 
     /// The place of the call with this block.
-    pub fn place(&self, block: BlockId) -> Option<usize> {
+    pub fn call_index(&self, block: BlockId) -> Option<usize> {
         self.calls.iter().position(|call| call.pending.block_id == block)
     }
 
     pub fn is_over(&self) -> bool {
-        self.pause.is_none() && self.calls.iter().all(|call| matches!(call.stage, Stage::Over))
+        self.pause.is_none() && self.calls.iter().all(|call| matches!(call.stage, CallStage::Over))
     }
 
     /// Whether a person has to say something.
-    pub fn asks(&self) -> bool {
-        self.pause.is_some() || self.calls.iter().any(|call| matches!(call.stage, Stage::Asking(_)))
+    pub fn is_asking(&self) -> bool {
+        self.pause.is_some() || self.calls.iter().any(|call| matches!(call.stage, CallStage::Asking(_)))
     }
 
     /// Whether a person has to say something before anything goes on.
-    pub fn waits_for_a_person(&self) -> bool {
-        self.asks() && !self.has_work()
+    pub fn is_waiting_for_person(&self) -> bool {
+        self.is_asking() && !self.has_work()
     }
 
-    pub fn runs(&self) -> bool {
-        self.running() > 0
+    pub fn is_running(&self) -> bool {
+        self.running_count() > 0
     }
 
-    pub fn running(&self) -> usize {
-        self.calls.iter().filter(|call| matches!(call.stage, Stage::Running)).count()
+    pub fn running_count(&self) -> usize {
+        self.calls.iter().filter(|call| matches!(call.stage, CallStage::Running)).count()
     }
 }

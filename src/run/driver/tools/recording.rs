@@ -2,28 +2,33 @@
 
 use serde_json::{Map, Value};
 
-use super::call::{Ending, Stage, Step};
-use crate::driver::run::{Halt, Run};
-use crate::journal::Batch;
+use super::call::{CallEnding, CallStage, ToolStep};
+use crate::driver::run::{HaltReason, TurnRun};
+use crate::journal::JournalBatch;
 use turnleaf_domain::block::{ToolStatus, chat_seq};
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_domain::{Author, Block, BlockState, Content, Event};
 use turnleaf_platform::ids;
 
-impl Run<'_> {
+impl TurnRun<'_> {
     /// Ends a call and stores that.
-    pub(super) async fn end_call(&mut self, step: &mut Step, at: usize, ending: Ending) -> Result<(), Halt> {
+    pub(super) async fn end_call(
+        &mut self,
+        step: &mut ToolStep,
+        at: usize,
+        ending: CallEnding,
+    ) -> Result<(), HaltReason> {
         self.record_end(step, at, ending);
-        self.recorder.flush(Batch::default()).await?;
+        self.recorder.flush(JournalBatch::default()).await?;
         Ok(())
     }
 
     /// Ends a call; stored with the next flush.
-    pub(super) fn record_end(&mut self, step: &mut Step, at: usize, ending: Ending) {
-        step.give_up_work(at);
+    pub(super) fn record_end(&mut self, step: &mut ToolStep, at: usize, ending: CallEnding) {
+        step.abort_work(at);
         let call = &mut step.calls[at];
-        call.stage = Stage::Over;
-        let Ending { status, outcome, took, mut metadata } = ending;
+        call.stage = CallStage::Over;
+        let CallEnding { status, outcome, took, mut metadata } = ending;
         if std::mem::take(&mut call.has_progress) {
             metadata.insert(ToolProgress::KEY.to_owned(), Value::Null);
         }
@@ -31,7 +36,7 @@ impl Run<'_> {
             block_id: call.pending.block_id,
             status,
             duration_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
-            metadata: or_null(metadata),
+            metadata: object_or_null(metadata),
         });
         let is_error = status != ToolStatus::Done;
         let content = Content::ToolResult {
@@ -40,20 +45,20 @@ impl Run<'_> {
             result: outcome.result,
             success: !is_error,
             is_error,
-            metadata: or_null(outcome.metadata),
+            metadata: object_or_null(outcome.metadata),
         };
         let (author, call) = (Author::Tool, call.pending.block_id);
-        let block = Block { author, parent_block_id: Some(call), ..self.block_of_ours(content, BlockState::Done) };
+        let block = Block { author, parent_block_id: Some(call), ..self.new_block(content, BlockState::Done) };
         let generation_id = self.recorder.turn().blocks.iter().find(|known| known.id == call);
         let block = Block { generation_id: generation_id.and_then(|known| known.generation_id), ..block };
-        self.recorder.blobs(block.id, outcome.blobs);
+        self.recorder.push_blobs(block.id, outcome.blobs);
         self.recorder.push(Event::BlockStart { block });
     }
 
     /// A new block at the end of the turn.
-    pub(in crate::driver) fn block_of_ours(&mut self, content: Content, state: BlockState) -> Block {
+    pub(in crate::driver) fn new_block(&mut self, content: Content, state: BlockState) -> Block {
         // With what was noted, so that its place is the next one.
-        self.recorder.gather();
+        self.recorder.apply_pending();
         let seq = self.recorder.turn().next_block_seq();
         Block {
             id: ids::mint(),
@@ -71,6 +76,6 @@ impl Run<'_> {
 }
 
 /// No members are nothing.
-pub(super) fn or_null(members: Map<String, Value>) -> Value {
+pub(super) fn object_or_null(members: Map<String, Value>) -> Value {
     if members.is_empty() { Value::Null } else { Value::Object(members) }
 }

@@ -3,7 +3,7 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::server::cli::exit::Failed;
+use crate::server::cli::exit::CliError;
 use turnleaf_platform::clock::Clock;
 use turnleaf_platform::ids::BootId;
 use turnleaf_platform::tasks::{self, Task};
@@ -13,12 +13,12 @@ use turnleaf_store::{Claim, Db, StoreError};
 
 /// Claims the database and then migrates it: a process that is refused has changed nothing.
 pub async fn claim_and_migrate(db: &Db, boot: BootId, clock: &dyn Clock) -> Result<Claim, StoreError> {
-    let mut claim = Claim::take(db, boot).await?;
+    let mut claim = Claim::acquire(db, boot).await?;
     let migration = db.migrate(None, clock.now()).await?;
     if let Some(backup) = &migration.backup {
         tracing::info!(backup = %backup.display(), "the database was copied before it was migrated");
     }
-    claim.begin_epoch().await?;
+    claim.start_epoch().await?;
     Ok(claim)
 }
 
@@ -41,7 +41,7 @@ impl WatchedClaim {
     ///
     /// # Errors
     /// Another process has taken the database.
-    pub async fn release(self) -> Result<(), Failed> {
+    pub async fn release(self) -> Result<(), CliError> {
         self.serving.cancel();
         // A watcher that panicked has let go of the claim as well.
         let _ = self.watcher.await;
@@ -59,7 +59,7 @@ async fn watch(mut claim: Claim, supervisor: Supervisor, shutdown: CancellationT
 }
 
 /// Why the database must not be written to at this moment, if so.
-pub fn refusal(db: &Db) -> Option<&'static str> {
+pub fn write_refusal(db: &Db) -> Option<&'static str> {
     match db.claim_state() {
         ClaimState::Unclaimed | ClaimState::Held(_) => None,
         ClaimState::Lost(_) => Some("the claim of the database is lost and being taken again"),

@@ -9,15 +9,15 @@ use tokio::signal::unix::Signal;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::UserId;
-use crate::server::http::request::host::AllowedHosts;
+use crate::server::http::request::allowed_hosts::AllowedHosts;
 use turnleaf_platform::config::binding;
-use turnleaf_platform::config::drain::Drain;
+use turnleaf_platform::config::drain::DrainSettings;
 use turnleaf_platform::config::environment::Environment;
-use turnleaf_platform::config::logging::Logging;
-use turnleaf_platform::config::security::Security;
-use turnleaf_platform::config::{Config, ConfigError, Flags};
+use turnleaf_platform::config::logging::LoggingSettings;
+use turnleaf_platform::config::security::SecuritySettings;
+use turnleaf_platform::config::{CliFlags, Config, ConfigError};
 use turnleaf_platform::telemetry::LogFilter;
-use turnleaf_providers::registry::{Registry, local};
+use turnleaf_providers::registry::{ProviderRegistry, local_servers};
 use turnleaf_service::{Service, ServiceError};
 
 /// The settings that are what they were at the start until the next one, by the keys of the file.
@@ -36,28 +36,28 @@ const NEED_RESTART: [&str; 11] = [
 ];
 
 /// What a reload changes.
-pub struct Reload {
-    pub flags: Flags,
+pub struct ConfigReload {
+    pub flags: CliFlags,
     /// The configuration that the server started with: the settings that need a restart are still its.
-    pub started: Config,
+    pub initial_config: Config,
     pub owner: UserId,
     pub service: Service,
-    pub registry: Arc<Registry>,
+    pub registry: Arc<ProviderRegistry>,
     pub hosts: AllowedHosts,
-    pub listening: Vec<IpAddr>,
+    pub listen_addresses: Vec<IpAddr>,
     pub log: LogFilter,
 }
 
-impl Reload {
+impl ConfigReload {
     /// Reloads with each signal until the server goes down. Signals that come during a reload are one.
-    pub async fn on_hangup(self, mut hangup: Signal, shutdown: CancellationToken) {
+    pub async fn reload_on_hangup(self, mut hangup: Signal, shutdown: CancellationToken) {
         while let Some(Some(())) = shutdown.run_until_cancelled(hangup.recv()).await {
-            match Config::load(&self.flags, &Environment::of_process()) {
-                Err(error) => refused(&error),
+            match Config::load(&self.flags, &Environment::from_process()) {
+                Err(error) => log_refusal(&error),
                 Ok(config) => {
                     let security = self.security(&config);
-                    if let Err(error) = binding::check(&self.started.listen, &[], &security) {
-                        refused(&error);
+                    if let Err(error) = binding::check(&self.initial_config.listen, &[], &security) {
+                        log_refusal(&error);
                     } else if let Err(error) = self.apply(config, &security).await {
                         tracing::error!(%error, "the configuration was reloaded only in part");
                     }
@@ -67,22 +67,22 @@ impl Reload {
     }
 
     /// What keeps strangers out from now on: all but the names that are answered needs a restart.
-    fn security(&self, new: &Config) -> Security {
+    fn security(&self, new: &Config) -> SecuritySettings {
         let allowed_hosts = new.security.allowed_hosts.clone();
-        Security { allowed_hosts, ..self.started.security.clone() }
+        SecuritySettings { allowed_hosts, ..self.initial_config.security.clone() }
     }
 
-    async fn apply(&self, config: Config, security: &Security) -> Result<(), ServiceError> {
+    async fn apply(&self, config: Config, security: &SecuritySettings) -> Result<(), ServiceError> {
         let ignored = self.needing_restart(&config);
         if let Some(complaint) = self.log.set(&config.logging) {
             tracing::warn!("{complaint}; the filter stays as it was");
         }
-        self.hosts.replace(security, self.listening.iter().copied());
+        self.hosts.replace(security, self.listen_addresses.iter().copied());
         self.service.storage().set(config.min_free_disk.value.0, config.quota.value.0);
         self.service.supervisor().set_stores_raw(config.store_raw.value);
         self.registry.set_prices(config.prices);
         let finds_locally = config.providers.find_local_servers.value;
-        self.registry.set_candidates(if finds_locally { local::candidates() } else { Vec::new() });
+        self.registry.set_candidates(if finds_locally { local_servers::candidates() } else { Vec::new() });
         self.service.reload_providers(self.owner, config.providers.endpoints).await?;
         self.service.reload_tools(self.owner, config.tool_servers).await?;
         // New providers are asked for their models; nobody waits for that.
@@ -109,17 +109,18 @@ impl Reload {
             providers: _,
             prices: _,
             tool_servers: _,
-            security: Security { auth, public_url, allowed_hosts: _, trusted_proxies, proxy_secret: _, secret_key: _ },
-            drain: Drain { announce, finish },
-            logging: Logging { filter: _, format, colour: _ },
+            security:
+                SecuritySettings { auth, public_url, allowed_hosts: _, trusted_proxies, proxy_secret: _, secret_key: _ },
+            drain: DrainSettings { announce, finish },
+            logging: LoggingSettings { filter: _, format, colour: _ },
             site_root: _,
-        } = &self.started;
-        let (was, is) = (&self.started.security, &new.security);
+        } = &self.initial_config;
+        let (was, is) = (&self.initial_config.security, &new.security);
         let changed = [
-            listen.text() != new.listen.text(),
+            listen.host_and_port() != new.listen.host_and_port(),
             data_dir.value != new.data_dir.value,
             database.value != new.database.value,
-            !was.has_key_of(is),
+            !was.has_same_key(is),
             auth.value != is.auth.value,
             *public_url != is.public_url,
             trusted_proxies.value != is.trusted_proxies.value,
@@ -132,7 +133,7 @@ impl Reload {
     }
 }
 
-fn refused(error: &ConfigError) {
+fn log_refusal(error: &ConfigError) {
     tracing::error!(%error, "the configuration was not reloaded; the one in force stays");
 }
 
@@ -155,7 +156,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_setting_of_the_file_is_reloaded_or_needs_a_restart() {
+    fn every_file_setting_is_reloaded_or_needs_restart() {
         let refusal = toml::from_str::<ConfigFile>("no_such_setting = 1").err().unwrap().to_string();
         let (_, expected) = refusal.split_once("expected one of ").unwrap();
         // A secret may lie in a file, and a database has parts.

@@ -28,7 +28,7 @@ pub async fn show(
     let mut response = match headers.get(header::IF_NONE_MATCH) {
         Some(known) if known.as_bytes() == tag.as_bytes() => StatusCode::NOT_MODIFIED.into_response(),
         _ => {
-            let (kind, name) = shown_as(&blob.mime, &blob.bytes);
+            let (kind, name) = served_content_type(&blob.mime, &blob.bytes);
             let name = name.map(|end| blob.name.unwrap_or_else(|| format!("{}.{end}", &sha256[..12])));
             let mut response = Response::new(Body::from(blob.bytes));
             let fields = response.headers_mut();
@@ -49,8 +49,8 @@ pub async fn show(
 
 /// What a browser is told that the bytes are, and how the name of what it keeps ends. A picture that could not be drawn
 /// again is stored as a file (`tools::result`, `service::transfer::imports`), and is one whatever its bytes begin like.
-fn shown_as(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'static str>) {
-    match (picture(bytes).filter(|_| mime.starts_with("image/")), is_text(mime)) {
+fn served_content_type(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'static str>) {
+    match (sniff_image_type(bytes).filter(|_| mime.starts_with("image/")), is_text(mime)) {
         (Some(kind), _) => (kind, None),
         (None, true) => ("text/plain; charset=utf-8", Some("txt")),
         (None, false) => ("application/octet-stream", Some("bin")),
@@ -63,7 +63,7 @@ fn is_text(mime: &str) -> bool {
 }
 
 /// The kind of picture that the bytes begin like.
-pub fn picture(bytes: &[u8]) -> Option<&'static str> {
+pub fn sniff_image_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -78,23 +78,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_stored_as_an_image_is_drawn() {
+    fn only_stored_images_are_served_as_images() {
         let png = b"\x89PNG\r\n\x1a\n....";
-        assert_eq!(shown_as("image/png", png), ("image/png", None));
+        assert_eq!(served_content_type("image/png", png), ("image/png", None));
         // Its bytes say which picture it is.
-        assert_eq!(shown_as("image/jpeg", png), ("image/png", None));
-        assert_eq!(shown_as("application/octet-stream", png), ("application/octet-stream", Some("bin")));
-        assert_eq!(shown_as("image/png", b"<svg>"), ("application/octet-stream", Some("bin")));
-        assert_eq!(shown_as("text/plain", png), ("text/plain; charset=utf-8", Some("txt")));
+        assert_eq!(served_content_type("image/jpeg", png), ("image/png", None));
+        assert_eq!(served_content_type("application/octet-stream", png), ("application/octet-stream", Some("bin")));
+        assert_eq!(served_content_type("image/png", b"<svg>"), ("application/octet-stream", Some("bin")));
+        assert_eq!(served_content_type("text/plain", png), ("text/plain; charset=utf-8", Some("txt")));
     }
 
     #[test]
-    fn html_is_no_text_that_a_browser_shows() {
+    fn html_is_not_served_as_text() {
         assert!(!is_text("text/html") && is_text("text/csv") && is_text("application/json"));
     }
 
     #[test]
-    fn only_what_begins_like_a_picture_is_one() {
+    fn only_image_signatures_are_recognised_as_images() {
         for (bytes, kind) in [
             (&b"\x89PNG\r\n\x1a\n...."[..], Some("image/png")),
             (b"\xff\xd8\xff\xe0", Some("image/jpeg")),
@@ -106,7 +106,7 @@ mod tests {
             (b"<html>", None),
             (b"", None),
         ] {
-            assert_eq!(picture(bytes), kind, "{bytes:?}");
+            assert_eq!(sniff_image_type(bytes), kind, "{bytes:?}");
         }
     }
 }

@@ -10,30 +10,30 @@ use http::StatusCode;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::domain::attachment::DOCUMENT;
-use crate::domain::{ChatId, Invalid, Thinking, UserId, limits};
+use crate::domain::attachment::DOCUMENT_REF_TYPE;
+use crate::domain::{ChatId, InvalidField, Thinking, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::attachments::uploads::{Place, arrived_form, file_of};
-use crate::server::http::request::form::{Written, broken, text_of};
-use crate::server::http::response::plain_page::{Asked, see_other};
+use crate::server::http::attachments::uploads::{UploadPermit, read_file_field, spool_form};
+use crate::server::http::request::multipart_form::{SubmittedText, broken_form_problem, read_text_field};
 use crate::server::http::response::problem::Problem;
-use crate::server::http::response::refusal::refusal_sentence;
-use crate::server::http::turns::forms::lock_of;
-use crate::server::plain_pages::attaching::not_attached;
-use crate::server::plain_pages::words::documents as words;
+use crate::server::http::response::server_page::{PageContext, see_other};
+use crate::server::http::response::service_problem::refusal_sentence;
+use crate::server::http::turns::forms::parse_lock;
+use crate::server::server_pages::attachment_errors::attachment_errors_page;
+use crate::server::server_pages::messages::documents as words;
 use turnleaf_platform::hex::hex;
 use turnleaf_service::documents::uploads::UploadKind;
-use turnleaf_service::documents::{NewDocument, Source};
+use turnleaf_service::documents::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::{Draft, ServiceError};
 
 /// Fields that are neither words nor files.
-const SHORT: usize = 1_000;
+const SHORT_FIELD_BYTES: usize = 1_000;
 
 /// What of the composer's form is kept.
 #[derive(Debug, Default, Deserialize)]
-pub struct Typed {
+pub struct ComposerForm {
     #[serde(default)]
     text: String,
     chat_id: Option<String>,
@@ -43,18 +43,18 @@ pub struct Typed {
     detach: Option<String>,
 }
 
-impl Typed {
-    fn chat(&self) -> Result<Option<ChatId>, Problem> {
+impl ComposerForm {
+    fn chat_id(&self) -> Result<Option<ChatId>, Problem> {
         match self.chat_id.as_deref() {
             None | Some("") => Ok(None),
             Some(id) => id.parse().map(Some).map_err(|_| Problem::not_found()),
         }
     }
 
-    async fn keep(&self, app: &App, viewer: UserId, chat: Option<ChatId>) -> Result<(), Problem> {
+    async fn save_draft(&self, app: &App, viewer: UserId, chat: Option<ChatId>) -> Result<(), Problem> {
         let draft = Draft {
             text: self.text.replace("\r\n", "\n"),
-            lock: self.model.as_deref().and_then(lock_of),
+            lock: self.model.as_deref().and_then(parse_lock),
             thinking: self.thinking.as_deref().and_then(Thinking::parse_level),
             ..Draft::default()
         };
@@ -63,11 +63,15 @@ impl Typed {
 }
 
 /// `POST /forms/detach`: takes one attachment away from the draft.
-pub async fn detach(State(app): State<App>, viewer: Viewer, Form(typed): Form<Typed>) -> Result<Response, Problem> {
-    let chat = typed.chat()?;
-    typed.keep(&app, viewer.0, chat).await?;
+pub async fn detach(
+    State(app): State<App>,
+    viewer: Viewer,
+    Form(typed): Form<ComposerForm>,
+) -> Result<Response, Problem> {
+    let chat = typed.chat_id()?;
+    typed.save_draft(&app, viewer.0, chat).await?;
     app.service().detach_from_draft(viewer.0, chat, typed.detach.as_deref().unwrap_or_default()).await?;
-    Ok(see_other(&page_of(chat)))
+    Ok(see_other(&chat_page_path(chat)))
 }
 
 /// `POST /forms/attach`: attaches the files of the form to the draft. What is wrong with one keeps no other from being
@@ -75,55 +79,55 @@ pub async fn detach(State(app): State<App>, viewer: Viewer, Form(typed): Form<Ty
 pub async fn attach(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
+    asked: PageContext,
     request: Request,
 ) -> Result<Response, Problem> {
-    let mut sent = Sent::default();
+    let mut sent = ComposerUpload::default();
     let done = match sent.read((&app, viewer.0), request).await {
-        Ok(()) => sent.take(&app, viewer.0).await,
+        Ok(()) => sent.attach_files(&app, viewer.0).await,
         Err(problem) => Err(problem),
     };
     match done {
-        Ok((chat, refused)) if refused.is_empty() => Ok(see_other(&page_of(chat))),
+        Ok((chat, refused)) if refused.is_empty() => Ok(see_other(&chat_page_path(chat))),
         Ok((chat, refused)) => {
-            let page = not_attached(refused, page_of(chat));
-            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
+            let page = attachment_errors_page(refused, chat_page_path(chat));
+            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
         }
-        Err(problem) => Ok(with_words(problem, &sent.typed.text)),
+        Err(problem) => Ok(problem_page_with_text(problem, &sent.typed.text)),
     }
 }
 
 /// A failure whose page has what somebody typed.
-pub fn with_words(problem: Problem, text: &str) -> Response {
+pub fn problem_page_with_text(problem: Problem, text: &str) -> Response {
     let mut response = problem.into_response();
     if !text.trim().is_empty() {
-        response.extensions_mut().insert(Written(vec![text.replace("\r\n", "\n")]));
+        response.extensions_mut().insert(SubmittedText(vec![text.replace("\r\n", "\n")]));
     }
     response
 }
 
 /// The composer's form with files, as far as it came.
 #[derive(Default)]
-struct Sent {
-    typed: Typed,
+struct ComposerUpload {
+    typed: ComposerForm,
     files: Vec<(String, bytes::Bytes)>,
     /// Held until the files are stored.
-    place: Option<Place>,
+    place: Option<UploadPermit>,
     /// The files that cannot be attached, with why.
     refused: Vec<(String, String)>,
 }
 
-impl Sent {
+impl ComposerUpload {
     /// Where it fails, what came before is kept.
     async fn read(&mut self, of: (&App, UserId), request: Request) -> Result<(), Problem> {
-        let arrived = arrived_form(of, request).await?;
-        self.place = arrived.place;
+        let arrived = spool_form(of, request).await?;
+        self.place = arrived.permit;
         let read = self.read_parts(arrived.form).await;
-        arrived.broken.map_or(read, Err)
+        arrived.problem.map_or(read, Err)
     }
 
     async fn read_parts(&mut self, mut form: Multipart) -> Result<(), Problem> {
-        while let Some(field) = form.next_field().await.map_err(broken)? {
+        while let Some(field) = form.next_field().await.map_err(broken_form_problem)? {
             let name = field.name().unwrap_or_default().to_owned();
             match name.as_str() {
                 "files" if self.files.len() >= limits::FORM_FILES => {
@@ -131,31 +135,35 @@ impl Sent {
                     self.refused.push((file, words::too_many_files().to_owned()));
                     break;
                 }
-                "files" => match file_of(field).await? {
+                "files" => match read_file_field(field).await? {
                     Some((file, Ok(bytes))) => self.files.push((file, bytes)),
                     Some((file, Err(error))) => self.refused.push((file, refusal_sentence(&error))),
                     None => {}
                 },
                 // What is too long for a message is said with all of it still there.
-                "text" => self.typed.text = text_of(field, limits::BODY_BYTES).await?,
-                "chat_id" => self.typed.chat_id = Some(text_of(field, SHORT).await?),
-                "model" => self.typed.model = Some(text_of(field, SHORT).await?),
-                "thinking" => self.typed.thinking = Some(text_of(field, SHORT).await?),
+                "text" => self.typed.text = read_text_field(field, limits::BODY_BYTES).await?,
+                "chat_id" => self.typed.chat_id = Some(read_text_field(field, SHORT_FIELD_BYTES).await?),
+                "model" => self.typed.model = Some(read_text_field(field, SHORT_FIELD_BYTES).await?),
+                "thinking" => self.typed.thinking = Some(read_text_field(field, SHORT_FIELD_BYTES).await?),
                 // What else the composer's form has.
-                _ => drop(text_of(field, SHORT).await?),
+                _ => drop(read_text_field(field, SHORT_FIELD_BYTES).await?),
             }
         }
         Ok(())
     }
 
     /// Which chat it is about, and the files that could not be attached, with why.
-    async fn take(&mut self, app: &App, viewer: UserId) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
+    async fn attach_files(
+        &mut self,
+        app: &App,
+        viewer: UserId,
+    ) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
         if self.typed.text.len() > limits::MESSAGE_BYTES {
-            return Err(Invalid::new("text", "is too long").into());
+            return Err(InvalidField::new("text", "is too long").into());
         }
         let (files, mut refused) = (take(&mut self.files), take(&mut self.refused));
-        let chat = self.typed.chat()?;
-        self.typed.keep(app, viewer, chat).await?;
+        let chat = self.typed.chat_id()?;
+        self.typed.save_draft(app, viewer, chat).await?;
         if files.is_empty() && refused.is_empty() {
             refused.push((words::file().to_owned(), words::no_file().to_owned()));
         }
@@ -177,19 +185,19 @@ async fn attach_file(
     name: &str,
     bytes: bytes::Bytes,
 ) -> Result<(), ServiceError> {
-    let block = block_of(app, viewer, (name, bytes), None).await?;
+    let block = attachment_block(app, viewer, (name, bytes), None).await?;
     app.service().attach_to_draft(viewer, chat, vec![block]).await.map(drop)
 }
 
 /// The block that a file of a form is in a message. Under the name of a request one document is made of it, however often
 /// it comes and wherever it stands among others: another file in its place is another document.
-pub async fn block_of(
+pub async fn attachment_block(
     app: &App,
     viewer: UserId,
     (name, bytes): (&str, bytes::Bytes),
     request: Option<&str>,
 ) -> Result<MessageBlock, ServiceError> {
-    let uploaded = app.service().upload(viewer, name, bytes).await?;
+    let uploaded = app.service().upload_file(viewer, name, bytes).await?;
     Ok(match uploaded.kind {
         UploadKind::Image => MessageBlock::Image { blob: uploaded.sha256, alt: None },
         UploadKind::File => {
@@ -197,15 +205,15 @@ pub async fn block_of(
                 let file = Sha256::digest(format!("{} {}", uploaded.sha256, uploaded.name));
                 format!("{request}-{}", hex(&file[..8]))
             });
-            let source = Source::Blob { sha256: uploaded.sha256, encoding: None };
-            let new = NewDocument { title: Some(uploaded.name), kind: None, source, client_request_id };
-            let document = app.service().create_document(viewer, new).await?.it;
-            let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT.to_owned());
+            let source = DocumentTextSource::Blob { sha256: uploaded.sha256, encoding: None };
+            let new = NewDocumentRequest { title: Some(uploaded.name), kind: None, source, client_request_id };
+            let document = app.service().create_document(viewer, new).await?.value;
+            let (ref_id, ref_type) = (document.id.to_string(), DOCUMENT_REF_TYPE.to_owned());
             MessageBlock::Reference { ref_id, ref_type, version_timestamp: None }
         }
     })
 }
 
-fn page_of(chat: Option<ChatId>) -> String {
+fn chat_page_path(chat: Option<ChatId>) -> String {
     chat.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}#latest"))
 }

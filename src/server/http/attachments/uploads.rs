@@ -14,16 +14,16 @@ use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::domain::{Invalid, UserId, limits};
+use crate::domain::{InvalidField, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::admission::{Client, network_of};
-use crate::server::http::request::json::Json;
-use crate::server::http::request::query::Query;
-use crate::server::http::request::size::declared_length;
+use crate::server::http::request::admission::{ClientIdentity, client_network};
+use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::query::StrictQuery;
+use crate::server::http::request::size_limits::declared_length;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::documents::spools::{SpoolError, UploadSpool};
-use turnleaf_service::documents::uploads::{UploadKind, Uploaded, too_large};
+use turnleaf_service::documents::uploads::{CompletedUpload, UploadKind, file_too_large};
 use turnleaf_service::{ServiceError, StoreError};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -37,7 +37,7 @@ pub struct UploadQuery {
 
 /// What an upload became.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct UploadBody {
+pub struct StoredUpload {
     /// The name under which messages and documents name it. An image is kept without anything hidden in it, so this is
     /// not the hash of what was sent.
     sha256: String,
@@ -56,9 +56,9 @@ pub struct UploadBody {
     thumbnail: Option<String>,
 }
 
-impl From<Uploaded> for UploadBody {
-    fn from(uploaded: Uploaded) -> Self {
-        let Uploaded { sha256, mime, byte_count, name, kind, size, thumbnail } = uploaded;
+impl From<CompletedUpload> for StoredUpload {
+    fn from(uploaded: CompletedUpload) -> Self {
+        let CompletedUpload { sha256, mime, byte_count, name, kind, size, thumbnail } = uploaded;
         let (width, height) = size.unzip();
         Self { sha256, mime, bytes: byte_count, name, kind, width, height, thumbnail }
     }
@@ -68,19 +68,19 @@ impl From<Uploaded> for UploadBody {
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
-    Query(query): Query<UploadQuery>,
+    StrictQuery(query): StrictQuery<UploadQuery>,
     request: Request,
 ) -> Result<Response, Problem> {
     check_encoding(request.headers())?;
-    let mut arrived = spool((&app, viewer.0), request, Refused::ReadsNothing).await?;
+    let mut arrived = spool_body((&app, viewer.0), request, OverloadPolicy::DiscardBody).await?;
     arrived.broken.map_or(Ok(()), Err)?;
-    let place = app.service().upload_place().await;
+    let place = app.service().upload_permit().await;
     let mut bytes = Vec::new();
     arrived.spool.read_to_end(&mut bytes).map_err(Problem::internal)?;
     drop(arrived.spool);
-    let uploaded = app.service().upload(viewer.0, &query.name, bytes.into()).await?;
+    let uploaded = app.service().upload_file(viewer.0, &query.name, bytes.into()).await?;
     drop(place);
-    Ok((StatusCode::CREATED, Json(UploadBody::from(uploaded))).into_response())
+    Ok((StatusCode::CREATED, ApiJson(StoredUpload::from(uploaded))).into_response())
 }
 
 /// How much is read back from the disk at once.
@@ -88,29 +88,33 @@ const PIECE_BYTES: usize = 64 << 10;
 
 /// What is done with an upload for which there is no room before it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refused {
-    ReadsNothing,
+enum OverloadPolicy {
+    DiscardBody,
     /// Its first part is kept, which has what somebody typed.
-    ReadsWords,
+    ReadFormText,
 }
 
 /// A body, ready to be read from its start; with what is wrong where not all of it came or may come.
-struct Arrived {
+struct SpooledBody {
     spool: UploadSpool,
     broken: Option<Problem>,
 }
 
 /// Takes a body in as far as it comes and there is room for it.
-async fn spool((app, viewer): (&App, UserId), request: Request, refused: Refused) -> Result<Arrived, Problem> {
-    let client = request.extensions().get::<Client>().map(|client| network_of(client.address));
-    let place = client.map(|client| app.spools().enter(client, limits::SPOOLS_PER_CLIENT));
+async fn spool_body(
+    (app, viewer): (&App, UserId),
+    request: Request,
+    refused: OverloadPolicy,
+) -> Result<SpooledBody, Problem> {
+    let client = request.extensions().get::<ClientIdentity>().map(|client| client_network(client.address));
+    let place = client.map(|client| app.upload_limiter().try_acquire(client, limits::SPOOLS_PER_CLIENT));
     let mut broken =
         matches!(place, Some(None)).then(|| Problem::too_many("Too many uploads of this client run at once.", 1));
     let mut spool = app.service().upload_spool(viewer, declared_length(request.headers()));
     if broken.is_none() {
-        broken = spool.check().await.err().map(Problem::from);
+        broken = spool.check_room().await.err().map(Problem::from);
     }
-    if let Some(broken) = broken.take_if(|_| refused == Refused::ReadsNothing) {
+    if let Some(broken) = broken.take_if(|_| refused == OverloadPolicy::DiscardBody) {
         return Err(broken);
     }
     let is_refused = broken.is_some();
@@ -121,24 +125,24 @@ async fn spool((app, viewer): (&App, UserId), request: Request, refused: Refused
             break;
         };
         let written = match is_refused {
-            true if spool.written() + piece.len() as u64 > limits::BODY_BYTES as u64 => break,
-            true => spool.keep_unchecked(&piece).map_err(SpoolError::from),
+            true if spool.written_bytes() + piece.len() as u64 > limits::BODY_BYTES as u64 => break,
+            true => spool.write_unchecked(&piece).map_err(SpoolError::from),
             false => spool.write(&piece).await,
         };
         if let Err(error) = written {
             broken.get_or_insert_with(|| match error {
                 SpoolError::Refused(error) => error.into(),
-                SpoolError::Io(error) => unwritten(error),
+                SpoolError::Io(error) => spool_write_problem(error),
             });
             break;
         }
     }
     spool.rewind().map_err(Problem::internal)?;
-    Ok(Arrived { spool, broken })
+    Ok(SpooledBody { spool, broken })
 }
 
 /// What was spooled, as a body again.
-fn body_of(spool: UploadSpool) -> Body {
+fn replay_body(spool: UploadSpool) -> Body {
     Body::from_stream(try_unfold(spool, |mut spool| async move {
         let mut piece = vec![0; PIECE_BYTES];
         let length = spool.read(&mut piece)?;
@@ -148,7 +152,7 @@ fn body_of(spool: UploadSpool) -> Body {
 }
 
 /// The disk took no more of it.
-pub fn unwritten(error: io::Error) -> Problem {
+pub fn spool_write_problem(error: io::Error) -> Problem {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ServiceError::Store(StoreError::Full).into(),
         _ => Problem::internal(error),
@@ -169,27 +173,27 @@ async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Re
 }
 
 /// The right to work on a form with files: so many are in memory at once.
-pub type Place = OwnedSemaphorePermit;
+pub type UploadPermit = OwnedSemaphorePermit;
 
 /// A form with files that has come, with a place for work on it.
-pub struct ArrivedForm {
+pub struct SpooledForm {
     pub form: Multipart,
     /// What is wrong where only the first part of it came: the fields before its files can be read for their words.
-    pub broken: Option<Problem>,
+    pub problem: Option<Problem>,
     /// To be held until what came is stored.
-    pub place: Option<Place>,
+    pub permit: Option<UploadPermit>,
 }
 
 /// Takes a form with files in, as far as it comes.
-pub async fn arrived_form((app, viewer): (&App, UserId), request: Request) -> Result<ArrivedForm, Problem> {
+pub async fn spool_form((app, viewer): (&App, UserId), request: Request) -> Result<SpooledForm, Problem> {
     let (parts, body) = request.into_parts();
     let head = Request::from_parts(parts.clone(), body);
-    let Arrived { mut spool, broken } = spool((app, viewer), head, Refused::ReadsWords).await?;
-    let place = app.service().upload_place().await;
+    let SpooledBody { mut spool, broken } = spool_body((app, viewer), head, OverloadPolicy::ReadFormText).await?;
+    let place = app.service().upload_permit().await;
     spool.release();
-    let form = Multipart::from_request(Request::from_parts(parts, body_of(spool)), app).await;
-    let form = form.map_err(|rejection| Problem::invalid(Invalid::new("", rejection.body_text())))?;
-    Ok(ArrivedForm { form, broken, place })
+    let form = Multipart::from_request(Request::from_parts(parts, replay_body(spool)), app).await;
+    let form = form.map_err(|rejection| Problem::invalid(InvalidField::new("", rejection.body_text())))?;
+    Ok(SpooledForm { form, problem: broken, permit: place })
 }
 
 /// Reads a form with files, once all of it is here and it has a place; `take` reads its fields.
@@ -198,7 +202,7 @@ pub async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
     request: Request,
     take: impl FnOnce(Multipart) -> F,
 ) -> Result<T, Problem> {
-    let ArrivedForm { form, broken, place: _place } = arrived_form(of, request).await?;
+    let SpooledForm { form, problem: broken, permit: _place } = spool_form(of, request).await?;
     match broken {
         None => take(form).await,
         Some(broken) => Err(broken),
@@ -206,14 +210,14 @@ pub async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
 }
 
 /// The name and the bytes of one file of a form; nothing for a field in which none was chosen.
-pub async fn file_of(field: Field<'_>) -> Result<Option<(String, Result<Bytes, ServiceError>)>, Problem> {
+pub async fn read_file_field(field: Field<'_>) -> Result<Option<(String, Result<Bytes, ServiceError>)>, Problem> {
     let name = field.file_name().unwrap_or_default().to_owned();
     let pieces = Box::pin(try_unfold(field, |mut field| async move {
         Ok::<_, MultipartError>(field.chunk().await?.map(|piece| (piece, field)))
     }));
     Ok(match read(pieces).await? {
         // The rest of the field is skipped with the next one.
-        None => Some((name, Err(too_large()))),
+        None => Some((name, Err(file_too_large()))),
         Some(bytes) if bytes.is_empty() && name.is_empty() => None,
         Some(bytes) => Some((name, Ok(bytes))),
     })

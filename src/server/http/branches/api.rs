@@ -10,18 +10,18 @@ use crate::domain::tool::OfferedTool;
 use crate::domain::{Branch, BranchId, ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::idempotency::{client_request_id, made_status};
-use crate::server::http::request::json::{Json, given};
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::branches::{BranchChange, NewBranch};
 use turnleaf_service::paths::outline::ListedBranch;
-use turnleaf_service::usage::Sum;
+use turnleaf_service::usage::SpendingSum;
 
 /// A branch to make; what a `branch_locked` problem has under `fork` is one.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NewBranchBody {
+pub struct CreateBranchRequest {
     name: Option<String>,
     from_turn_id: Option<TurnId>,
     provider: Option<String>,
@@ -32,10 +32,10 @@ pub struct NewBranchBody {
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct BranchPatch {
+pub struct UpdateBranchRequest {
     name: Option<String>,
     /// `null` takes it away.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_double_option")]
     label: Option<Option<String>>,
     pinned: Option<bool>,
     policy: Option<ContextPolicy>,
@@ -43,18 +43,18 @@ pub struct BranchPatch {
 
 /// A branch in the list of a chat's branches.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct ListedBody {
+pub struct BranchSummary {
     #[serde(flatten)]
     branch: Branch,
     /// Turns of its own.
     turns: usize,
     /// What they took.
-    usage: Sum,
+    usage: SpendingSum,
 }
 
 /// A branch with what it says in every request.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct BranchBody {
+pub struct BranchDetails {
     #[serde(flatten)]
     branch: Branch,
     system_prompt: String,
@@ -67,15 +67,15 @@ pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
-) -> Result<Json<Vec<ListedBody>>, Problem> {
+) -> Result<ApiJson<Vec<BranchSummary>>, Problem> {
     let listed = app.service().listed_branches(viewer.0, chat).await?.branches;
-    let body = |listed: ListedBranch| ListedBody {
+    let body = |listed: ListedBranch| BranchSummary {
         // The branch says who it is.
-        usage: Sum { branch_id: None, branch_name: None, ..listed.usage },
+        usage: SpendingSum { branch_id: None, branch_name: None, ..listed.usage },
         branch: listed.branch,
         turns: listed.turns,
     };
-    Ok(Json(listed.into_iter().map(body).collect()))
+    Ok(ApiJson(listed.into_iter().map(body).collect()))
 }
 
 /// `POST /api/chats/{id}/branches`: a branch without turns; a message that names it goes on from there.
@@ -84,9 +84,9 @@ pub async fn create(
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
     headers: HeaderMap,
-    body: Option<Json<NewBranchBody>>,
+    body: Option<ApiJson<CreateBranchRequest>>,
 ) -> Result<Response, Problem> {
-    let Json(new) = body.unwrap_or(Json(NewBranchBody::default()));
+    let ApiJson(new) = body.unwrap_or(ApiJson(CreateBranchRequest::default()));
     let new = NewBranch {
         name: new.name,
         from_turn_id: new.from_turn_id,
@@ -96,7 +96,7 @@ pub async fn create(
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
     let made = app.service().create_branch(viewer.0, chat, new).await?;
-    Ok((made_status(made.is_new), Json(made.it)).into_response())
+    Ok((created_status(made.is_new), ApiJson(made.value)).into_response())
 }
 
 /// `GET /api/branches/{id}`.
@@ -104,9 +104,9 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<BranchId>,
-) -> Result<Json<BranchBody>, Problem> {
+) -> Result<ApiJson<BranchDetails>, Problem> {
     let (branch, frozen) = app.service().branch(viewer.0, id).await?;
-    Ok(Json(BranchBody { branch, system_prompt: frozen.system_prompt, tools: frozen.tools }))
+    Ok(ApiJson(BranchDetails { branch, system_prompt: frozen.system_prompt, tools: frozen.tools }))
 }
 
 /// `PATCH /api/branches/{id}`: its name, label, pin and policy; the lock stays (domain.md I3).
@@ -114,8 +114,8 @@ pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<BranchId>,
-    Json(patch): Json<BranchPatch>,
-) -> Result<Json<Branch>, Problem> {
+    ApiJson(patch): ApiJson<UpdateBranchRequest>,
+) -> Result<ApiJson<Branch>, Problem> {
     let change = BranchChange { name: patch.name, label: patch.label, pinned: patch.pinned, policy: patch.policy };
-    Ok(Json(app.service().change_branch(viewer.0, id, change).await?))
+    Ok(ApiJson(app.service().change_branch(viewer.0, id, change).await?))
 }

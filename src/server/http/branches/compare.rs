@@ -5,25 +5,25 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, Invalid, TurnId, limits};
+use crate::domain::{ChatId, InvalidField, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::json::Json;
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::Asked;
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
-use crate::server::pages::demo;
-use crate::server::plain_pages::compare::{ComparePage, Offered};
-use crate::server::plain_pages::{Page, Said, Section, words};
+use crate::server::http::response::server_page::PageContext;
+use crate::server::page_data::demo;
+use crate::server::server_pages::compare::{CompareOptions, ComparePage};
+use crate::server::server_pages::{ActionNotice, PageSection, ServerPage, messages};
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
-use turnleaf_service::branches::compare::{Compare, Comparison};
+use turnleaf_service::branches::compare::{Comparison, ComparisonRequest};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct CompareQuery {
+pub struct ComparePathsQuery {
     left: TurnId,
     right: TurnId,
     #[serde(default)]
@@ -38,21 +38,21 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
-    Query(query): Query<CompareQuery>,
-) -> Result<Json<Comparison>, Problem> {
+    StrictQuery(query): StrictQuery<ComparePathsQuery>,
+) -> Result<ApiJson<Comparison>, Problem> {
     let limit = query.limit.unwrap_or(limits::COMPARE_DEFAULT);
-    let asked = Compare { left: query.left, right: query.right, skip: query.skip, limit };
+    let asked = ComparisonRequest { left: query.left, right: query.right, skip: query.skip, limit };
     // A limit is part of the request's shape.
     match app.service().compare(viewer.0, chat, asked).await {
         Err(ServiceError::Invalid(invalid)) if invalid.field == "limit" => Err(Problem::invalid(invalid)),
-        compared => Ok(Json(compared?)),
+        compared => Ok(ApiJson(compared?)),
     }
 }
 
 /// What the page's address says. Its form sends empty fields for what is not chosen.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PageQuery {
+pub struct ComparePageQuery {
     left: Option<String>,
     right: Option<String>,
     #[serde(default)]
@@ -62,15 +62,15 @@ pub struct PageQuery {
     refused: Option<String>,
 }
 
-impl PageQuery {
-    fn end(&self, field: &'static str) -> Result<Option<TurnId>, Problem> {
+impl ComparePageQuery {
+    fn turn_id(&self, field: &'static str) -> Result<Option<TurnId>, Problem> {
         let text = match field {
             "left" => &self.left,
             _ => &self.right,
         };
         match text.as_deref() {
             None | Some("") => Ok(None),
-            Some(id) => id.parse().map(Some).map_err(|_| Problem::invalid(Invalid::new(field, "not an id"))),
+            Some(id) => id.parse().map(Some).map_err(|_| Problem::invalid(InvalidField::new(field, "not an id"))),
         }
     }
 }
@@ -80,22 +80,22 @@ pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
-    Query(query): Query<PageQuery>,
-    asked: Asked,
+    StrictQuery(query): StrictQuery<ComparePageQuery>,
+    asked: PageContext,
 ) -> Result<Response, Problem> {
     let service = app.service();
-    let (left, right) = (query.end("left")?, query.end("right")?);
+    let (left, right) = (query.turn_id("left")?, query.turn_id("right")?);
     let (row, read_last) = service.chat_with_leaf(viewer.0, chat, None).await?;
-    let mut said = query.refused.map(|why| Said::Refused(words::compare::refused(&why)));
+    let mut said = query.refused.map(|why| ActionNotice::Refused(messages::compare::rerun_refused(&why)));
     let mut status = StatusCode::OK;
     let comparison = match (left, right) {
         (Some(left), Some(right)) => {
             let limit = query.limit.unwrap_or(limits::COMPARE_DEFAULT);
-            match service.compare(viewer.0, chat, Compare { left, right, skip: query.skip, limit }).await {
+            match service.compare(viewer.0, chat, ComparisonRequest { left, right, skip: query.skip, limit }).await {
                 Ok(comparison) => Some(comparison),
                 Err(ServiceError::Invalid(invalid)) => {
                     status = StatusCode::UNPROCESSABLE_ENTITY;
-                    said = Some(Said::Refused(words::compare::invalid(&invalid)));
+                    said = Some(ActionNotice::Refused(messages::compare::invalid_rerun(&invalid)));
                     None
                 }
                 Err(error) => return Err(error.into()),
@@ -103,13 +103,14 @@ pub async fn page(
         }
         _ => None,
     };
-    let offered = Offered {
+    let offered = CompareOptions {
         branches: service.branches(viewer.0, chat).await?,
-        grafts: service.grafts(viewer.0, chat).await?,
-        models: demo::in_readers_words(service.supervisor().registry().models()),
+        reruns: service.reruns(viewer.0, chat).await?,
+        models: demo::localize_models(service.supervisor().registry().models()),
         request_id: ids::mint::<uuid::Uuid>().to_string(),
     };
-    let view = ComparePage { chat: &row, left: left.or(read_last), right, comparison: comparison.as_ref(), offered };
-    let title = words::compare::title().to_owned();
-    Ok(asked.answer(&app, status, Page { section: Section::Chat, title, said, body: view.draw() }))
+    let view =
+        ComparePage { chat: &row, left: left.or(read_last), right, comparison: comparison.as_ref(), options: offered };
+    let title = messages::compare::title().to_owned();
+    Ok(asked.respond(&app, status, ServerPage { section: PageSection::Chat, title, notice: said, body: view.draw() }))
 }

@@ -5,24 +5,24 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{BranchId, ChatId, Invalid, TurnId, UserId, limits};
+use crate::domain::{BranchId, ChatId, InvalidField, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
-use crate::server::pages::demo;
-use crate::server::plain_pages::branches::BranchesPage;
-use crate::server::plain_pages::drawing::{DrawingPage, USUAL, ZOOMS};
-use crate::server::plain_pages::{Said, words};
+use crate::server::page_data::demo;
+use crate::server::server_pages::branches::BranchesPage;
+use crate::server::server_pages::tree_drawing::{DEFAULT_ZOOM, TreeDrawingPage, ZOOMS};
+use crate::server::server_pages::{ActionNotice, messages};
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::BranchChange;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BranchesQuery {
+pub struct BranchesPageQuery {
     /// Set after a deed.
     saved: Option<String>,
     /// A branch of the part of the list that is wanted; without it, or when it is gone, the first part.
@@ -31,41 +31,46 @@ pub struct BranchesQuery {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DrawingQuery {
+pub struct TreeDrawingQuery {
     zoom: Option<u16>,
     top: Option<TurnId>,
 }
 
 /// `GET /c/{id}/branches`.
-pub async fn branches(
+pub async fn branch_list(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
-    Query(query): Query<BranchesQuery>,
-    asked: Asked,
+    StrictQuery(query): StrictQuery<BranchesPageQuery>,
+    asked: PageContext,
 ) -> Result<Response, Problem> {
-    let said = query.saved.map(|_| Said::Done(words::saved().into()));
-    list(&app, viewer.0, (chat, query.at), asked, StatusCode::OK, said).await
+    let said = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
+    render_branch_list(&app, viewer.0, (chat, query.at), asked, StatusCode::OK, said).await
 }
 
 /// `GET /c/{id}/drawing`; a size that there is not is the usual one.
-pub async fn drawing(
+pub async fn tree_drawing(
     State(app): State<App>,
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
-    Query(query): Query<DrawingQuery>,
-    asked: Asked,
+    StrictQuery(query): StrictQuery<TreeDrawingQuery>,
+    asked: PageContext,
 ) -> Result<Response, Problem> {
     let seen = app.service().outline(viewer.0, chat, None, "").await?;
-    let zoom = query.zoom.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(USUAL);
-    Ok(asked.answer(&app, StatusCode::OK, DrawingPage { seen, top: query.top, zoom }.draw()))
+    let zoom = query.zoom.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(DEFAULT_ZOOM);
+    Ok(asked.respond(&app, StatusCode::OK, TreeDrawingPage { outline: seen, top: query.top, zoom }.draw()))
 }
 
 /// `POST /forms/branch`: the fields that are there are changed; an empty label takes it away.
-pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+pub async fn update_branch(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: BranchId = fields.subject_id("branch_id")?;
     let (branch, _) = app.service().branch(viewer.0, id).await?;
-    let given = |name: &str| fields.has(name).then(|| fields.text(name).unwrap_or_default());
+    let given = |name: &str| fields.contains(name).then(|| fields.text(name).unwrap_or_default());
     let change = BranchChange {
         name: given("name"),
         label: given("label").map(Some),
@@ -78,21 +83,29 @@ pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields
             let next = fields.text("next").filter(|next| !next.ends_with("/branches")).unwrap_or(list);
             Ok(see_other(local_path(&next)))
         }
-        Err(ServiceError::Invalid(Invalid { field, reason })) => {
-            let said = Some(Said::Refused(format!("{}: {field} {reason}", branch.name)));
-            list(&app, viewer.0, (branch.chat_id, Some(id)), asked, StatusCode::UNPROCESSABLE_ENTITY, said).await
+        Err(ServiceError::Invalid(InvalidField { field, reason })) => {
+            let said = Some(ActionNotice::Refused(format!("{}: {field} {reason}", branch.name)));
+            render_branch_list(
+                &app,
+                viewer.0,
+                (branch.chat_id, Some(id)),
+                asked,
+                StatusCode::UNPROCESSABLE_ENTITY,
+                said,
+            )
+            .await
         }
         Err(error) => Err(error.into()),
     }
 }
 
-async fn list(
+async fn render_branch_list(
     app: &App,
     viewer: UserId,
     (chat, at): (ChatId, Option<BranchId>),
-    asked: Asked,
+    asked: PageContext,
     status: StatusCode,
-    said: Option<Said>,
+    said: Option<ActionNotice>,
 ) -> Result<Response, Problem> {
     let service = app.service();
     let all = service.listed_branches(viewer, chat).await?;
@@ -103,10 +116,10 @@ async fn list(
     let (count, next) = (listed.len(), begins(first + limits::BRANCHES_PAGE));
     let previous = first.checked_sub(limits::BRANCHES_PAGE).and_then(begins);
     let shown = listed.iter().skip(first).take(limits::BRANCHES_PAGE).map(|listed| {
-        let (provider, model) = service.names(&listed.branch.lock);
-        (listed.clone(), all.reach(listed), demo::said_to_reader(&provider), model)
+        let (provider, model) = service.lock_names(&listed.branch.lock);
+        (listed.clone(), all.impact(listed), demo::localize_description(&provider), model)
     });
     let branches = shown.collect();
-    let page = BranchesPage { chat: all.chat, branches, first, count, previous, next, said };
-    Ok(asked.answer(app, status, page.draw()))
+    let page = BranchesPage { chat: all.chat, branches, first, count, previous, next, notice: said };
+    Ok(asked.respond(app, status, page.draw()))
 }

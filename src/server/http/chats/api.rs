@@ -7,21 +7,21 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::tool::ToolChoice;
-use crate::domain::{Branch, Chat, ChatId, Params, TurnId, limits};
+use crate::domain::{Branch, Chat, ChatId, ModelParams, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::idempotency::{client_request_id, made_status};
-use crate::server::http::request::json::Json;
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::{Query, page_limit};
+use crate::server::http::request::query::{StrictQuery, page_limit};
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::chats::{Browsed, ChatChange, NewChat};
-use turnleaf_service::usage::Sum;
+use turnleaf_service::chats::{BrowseFilter, ChatChange, NewChat};
+use turnleaf_service::usage::SpendingSum;
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct ListQuery {
+pub struct ListChatsQuery {
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
     /// `true` for those of the archive, which are left out otherwise.
@@ -30,7 +30,7 @@ pub struct ListQuery {
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct ChatListed {
+pub struct ChatSummary {
     id: ChatId,
     title: String,
     updated_at: DateTime<Utc>,
@@ -43,7 +43,7 @@ pub struct ChatListed {
 
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NewChatBody {
+pub struct CreateChatRequest {
     #[serde(default)]
     title: String,
     provider: Option<String>,
@@ -51,7 +51,7 @@ pub struct NewChatBody {
     #[serde(default)]
     system_prompt: String,
     #[serde(default)]
-    params: Params,
+    params: ModelParams,
     /// Which tools it offers; without this, what new chats get.
     tools: Option<ToolChoice>,
     client_request_id: Option<String>,
@@ -59,10 +59,10 @@ pub struct NewChatBody {
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ChatPatch {
+pub struct UpdateChatRequest {
     title: Option<String>,
     system_prompt: Option<String>,
-    params: Option<Params>,
+    params: Option<ModelParams>,
     /// Whether it stands before the others in the list.
     pinned: Option<bool>,
     /// Whether the list leaves it out. A new message brings it back.
@@ -71,33 +71,33 @@ pub struct ChatPatch {
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LastViewed {
+pub struct SetLastViewedRequest {
     turn_id: TurnId,
 }
 
 /// A chat with its branches.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct ChatBody {
+pub struct ChatDetails {
     #[serde(flatten)]
     chat: Chat,
     branches: Vec<Branch>,
     /// What the chat took so far.
-    usage: Sum,
+    usage: SpendingSum,
 }
 
 /// `GET /api/chats`: the newest first.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
-    Query(query): Query<ListQuery>,
-) -> Result<Json<Vec<ChatListed>>, Problem> {
+    StrictQuery(query): StrictQuery<ListChatsQuery>,
+) -> Result<ApiJson<Vec<ChatSummary>>, Problem> {
     let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-    let which = Browsed { archived: query.archived, ..Browsed::default() };
+    let which = BrowseFilter { archived: query.archived, ..BrowseFilter::default() };
     let chats = app.service().browse_chats(viewer.0, &which, limit).await?;
-    Ok(Json(
+    Ok(ApiJson(
         chats
             .into_iter()
-            .map(|chat| ChatListed {
+            .map(|chat| ChatSummary {
                 id: chat.id,
                 title: chat.title,
                 updated_at: chat.updated_at,
@@ -114,9 +114,9 @@ pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
     headers: HeaderMap,
-    body: Option<Json<NewChatBody>>,
+    body: Option<ApiJson<CreateChatRequest>>,
 ) -> Result<Response, Problem> {
-    let Json(new) = body.unwrap_or(Json(NewChatBody::default()));
+    let ApiJson(new) = body.unwrap_or(ApiJson(CreateChatRequest::default()));
     let new = NewChat {
         title: new.title,
         system_prompt: new.system_prompt,
@@ -127,9 +127,9 @@ pub async fn create(
         client_request_id: client_request_id(new.client_request_id, &headers)?,
     };
     let made = app.service().create_chat(viewer.0, new).await?;
-    let (chat, branch) = made.it;
-    let usage = if made.is_new { Sum::default() } else { app.service().usage_of_chat(viewer.0, chat.id).await? };
-    Ok((made_status(made.is_new), Json(ChatBody { chat, branches: vec![branch], usage })).into_response())
+    let (chat, branch) = made.value;
+    let usage = if made.is_new { SpendingSum::default() } else { app.service().chat_usage(viewer.0, chat.id).await? };
+    Ok((created_status(made.is_new), ApiJson(ChatDetails { chat, branches: vec![branch], usage })).into_response())
 }
 
 /// `GET /api/chats/{id}`.
@@ -137,11 +137,11 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-) -> Result<Json<ChatBody>, Problem> {
+) -> Result<ApiJson<ChatDetails>, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     let branches = app.service().branches(viewer.0, id).await?;
-    let usage = app.service().usage_of_chat(viewer.0, id).await?;
-    Ok(Json(ChatBody { chat, branches, usage }))
+    let usage = app.service().chat_usage(viewer.0, id).await?;
+    Ok(ApiJson(ChatDetails { chat, branches, usage }))
 }
 
 /// `PATCH /api/chats/{id}`.
@@ -149,11 +149,11 @@ pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    Json(patch): Json<ChatPatch>,
-) -> Result<Json<Chat>, Problem> {
-    let ChatPatch { title, system_prompt, params, pinned, archived } = patch;
+    ApiJson(patch): ApiJson<UpdateChatRequest>,
+) -> Result<ApiJson<Chat>, Problem> {
+    let UpdateChatRequest { title, system_prompt, params, pinned, archived } = patch;
     let change = ChatChange { title, system_prompt, params, pinned, archived };
-    Ok(Json(app.service().change_chat(viewer.0, id, change).await?))
+    Ok(ApiJson(app.service().change_chat(viewer.0, id, change).await?))
 }
 
 /// `DELETE /api/chats/{id}`: hidden, not gone.
@@ -167,16 +167,16 @@ pub async fn restore(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-) -> Result<Json<Chat>, Problem> {
-    Ok(Json(app.service().restore_chat(viewer.0, id).await?))
+) -> Result<ApiJson<Chat>, Problem> {
+    Ok(ApiJson(app.service().restore_chat(viewer.0, id).await?))
 }
 
 /// `PUT /api/chats/{id}/last-viewed`.
-pub async fn last_viewed(
+pub async fn set_last_viewed(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    Json(seen): Json<LastViewed>,
+    ApiJson(seen): ApiJson<SetLastViewedRequest>,
 ) -> Result<StatusCode, Problem> {
     app.service().set_last_viewed(viewer.0, id, seen.turn_id).await?;
     Ok(StatusCode::NO_CONTENT)

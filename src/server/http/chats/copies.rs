@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Branch, Chat, ChatId, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::idempotency::{client_request_id, made_status};
-use crate::server::http::request::json::Json;
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NewCopy {
+pub struct CopyChatRequest {
     /// The reply that the copy ends with.
     turn_id: TurnId,
     client_request_id: Option<String>,
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct CopyBody {
+pub struct ChatCopy {
     chat: Chat,
     branch: Branch,
     /// The copy of the reply that was named.
@@ -35,10 +35,10 @@ pub async fn create(
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
     headers: HeaderMap,
-    Json(new): Json<NewCopy>,
+    ApiJson(new): ApiJson<CopyChatRequest>,
 ) -> Result<Response, Problem> {
     let name = client_request_id(new.client_request_id, &headers)?;
     let made = app.service().copy_chat(viewer.0, id, new.turn_id, name.as_deref()).await?;
-    let body = CopyBody { chat: made.it.chat, branch: made.it.branch, turn_id: made.it.leaf };
-    Ok((made_status(made.is_new), Json(body)).into_response())
+    let body = ChatCopy { chat: made.value.chat, branch: made.value.branch, turn_id: made.value.leaf };
+    Ok((created_status(made.is_new), ApiJson(body)).into_response())
 }

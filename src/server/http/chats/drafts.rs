@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ChatId;
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::json::Json;
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::turns::messages::MessageBlock;
 
 /// What goes with the next message of a chat.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct AttachBody {
+pub struct AttachToDraftRequest {
     /// Without it, the chat that is not there yet.
     chat_id: Option<ChatId>,
     /// Images, documents and selections.
@@ -21,7 +21,7 @@ pub struct AttachBody {
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct AttachedBody {
+pub struct DraftRevision {
     /// The draft's revision now.
     rev: i64,
 }
@@ -30,8 +30,8 @@ pub struct AttachedBody {
 pub async fn attach(
     State(app): State<App>,
     viewer: Viewer,
-    Json(body): Json<AttachBody>,
-) -> Result<Json<AttachedBody>, Problem> {
+    ApiJson(body): ApiJson<AttachToDraftRequest>,
+) -> Result<ApiJson<DraftRevision>, Problem> {
     let rev = app.service().attach_to_draft(viewer.0, body.chat_id, body.content).await?;
-    Ok(Json(AttachedBody { rev }))
+    Ok(ApiJson(DraftRevision { rev }))
 }

@@ -5,22 +5,22 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, Invalid, limits};
+use crate::domain::{ChatId, InvalidField, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
-use crate::server::plain_pages::Section;
-use crate::server::plain_pages::chats::{ChatsPage, Deed};
+use crate::server::server_pages::PageSection;
+use crate::server::server_pages::chats::{ChatsAction, ChatsPage};
 use turnleaf_service::ServiceError;
-use turnleaf_service::chats::{Browsed, ChatChange};
+use turnleaf_service::chats::{BrowseFilter, ChatChange};
 
 /// What the page is asked for.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct PageQuery {
+pub struct ChatsPageQuery {
     archived: bool,
     q: String,
     /// What is older than this chat.
@@ -36,51 +36,55 @@ pub struct PageQuery {
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
-    Query(query): Query<PageQuery>,
+    asked: PageContext,
+    StrictQuery(query): StrictQuery<ChatsPageQuery>,
 ) -> Result<Response, Problem> {
     let part: String = query.q.trim().chars().take(limits::TITLE_CHARS).collect();
-    let which = Browsed { archived: query.archived, part, behind: query.behind };
+    let which = BrowseFilter { archived: query.archived, title_part: part, after: query.behind };
     // One more than the page shows says whether there are older ones.
     let mut chats = app.service().browse_chats(viewer.0, &which, limits::PAGE_MAX + 1).await?;
     let has_older = chats.len() > limits::PAGE_MAX as usize;
     chats.truncate(limits::PAGE_MAX as usize);
-    let done = query.done.as_deref().and_then(Deed::parse).map(|deed| (deed, query.count));
-    let page = ChatsPage { which, chats, has_older, all_chosen: query.all, done };
-    Ok(asked.answer(&app, StatusCode::OK, page.draw()))
+    let done = query.done.as_deref().and_then(ChatsAction::parse).map(|deed| (deed, query.count));
+    let page = ChatsPage { filter: which, chats, has_older, all_chosen: query.all, done };
+    Ok(asked.respond(&app, StatusCode::OK, page.draw()))
 }
 
 /// `POST /forms/chats`.
-pub async fn act(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
-    let deed = fields.text("deed").as_deref().and_then(Deed::parse);
-    let deed = deed.ok_or_else(|| Problem::invalid(Invalid::new("deed", "is missing")))?;
+pub async fn apply_action(
+    State(app): State<App>,
+    viewer: Viewer,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let deed = fields.text("deed").as_deref().and_then(ChatsAction::parse);
+    let deed = deed.ok_or_else(|| Problem::invalid(InvalidField::new("deed", "is missing")))?;
     let mut count = 0_usize;
-    for id in fields.all("chat").into_iter().take(limits::PAGE_MAX as usize) {
+    for id in fields.values("chat").into_iter().take(limits::PAGE_MAX as usize) {
         let Ok(id) = id.parse() else { continue };
-        match one(&app, viewer, id, deed).await {
+        match apply_action_to_chat(&app, viewer, id, deed).await {
             Ok(()) => count += 1,
             // Deleted meanwhile, in another tab.
             Err(ServiceError::NotFound) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    let back = fields.text("back").unwrap_or_else(|| Section::Chats.path().to_owned());
+    let back = fields.text("back").unwrap_or_else(|| PageSection::Chats.path().to_owned());
     let back = local_path(&back);
     // The page of one chat says only that it was done.
-    if !back.starts_with(Section::Chats.path()) {
+    if !back.starts_with(PageSection::Chats.path()) {
         return Ok(see_other(&format!("{back}?saved=1")));
     }
     let more = if back.contains('?') { "&" } else { "?" };
     Ok(see_other(&format!("{back}{more}done={}&count={count}", deed.as_str())))
 }
 
-async fn one(app: &App, viewer: Viewer, id: ChatId, deed: Deed) -> Result<(), ServiceError> {
+async fn apply_action_to_chat(app: &App, viewer: Viewer, id: ChatId, deed: ChatsAction) -> Result<(), ServiceError> {
     let change = match deed {
-        Deed::Delete => return app.service().delete_chat(viewer.0, id).await.map(drop),
-        Deed::Pin => ChatChange { pinned: Some(true), ..ChatChange::default() },
-        Deed::Unpin => ChatChange { pinned: Some(false), ..ChatChange::default() },
-        Deed::Archive => ChatChange { archived: Some(true), ..ChatChange::default() },
-        Deed::BringBack => ChatChange { archived: Some(false), ..ChatChange::default() },
+        ChatsAction::Delete => return app.service().delete_chat(viewer.0, id).await.map(drop),
+        ChatsAction::Pin => ChatChange { pinned: Some(true), ..ChatChange::default() },
+        ChatsAction::Unpin => ChatChange { pinned: Some(false), ..ChatChange::default() },
+        ChatsAction::Archive => ChatChange { archived: Some(true), ..ChatChange::default() },
+        ChatsAction::Unarchive => ChatChange { archived: Some(false), ..ChatChange::default() },
     };
     app.service().change_chat(viewer.0, id, change).await.map(drop)
 }

@@ -5,23 +5,23 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::branch::Frozen;
-use crate::domain::{Branch, Chat, ChatId, Invalid, UserId};
+use crate::domain::branch::PromptPrefix;
+use crate::domain::{Branch, Chat, ChatId, InvalidField, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
-use crate::server::plain_pages::chat_settings::{ChatForm, ChatSettingsView, Wrong, wrong_of};
-use crate::server::plain_pages::{Said, words};
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::server_pages::chat_settings::{ChatSettingsForm, ChatSettingsView, FieldErrors, field_errors};
+use crate::server::server_pages::{ActionNotice, messages};
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::BranchChange;
 use turnleaf_service::chats::ChatChange;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ShowQuery {
+pub struct ChatSettingsPageQuery {
     /// Set after a deed.
     saved: Option<String>,
 }
@@ -31,11 +31,11 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    Query(query): Query<ShowQuery>,
-    asked: Asked,
+    StrictQuery(query): StrictQuery<ChatSettingsPageQuery>,
+    asked: PageContext,
 ) -> Result<Response, Problem> {
-    let said = query.saved.map(|_| Said::Done(words::saved().into()));
-    answer(&app, viewer.0, id, asked, Typed::Nothing, said).await
+    let said = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
+    settings_response(&app, viewer.0, id, asked, RejectedForm::Nothing, said).await
 }
 
 /// `POST /c/{id}/settings`: all of it or nothing; what was typed stays on the page with what is wrong beside it.
@@ -43,13 +43,13 @@ pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    asked: Asked,
-    fields: Fields,
+    asked: PageContext,
+    fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let form = typed(&fields);
+    let form = read_chat_form(&fields);
     let refused = |wrong| async {
-        let said = Some(Said::Refused(words::not_saved().into()));
-        answer(&app, viewer.0, id, asked, Typed::Settings(form.clone(), wrong), said).await
+        let said = Some(ActionNotice::Refused(messages::invalid_fields().into()));
+        settings_response(&app, viewer.0, id, asked, RejectedForm::Settings(form.clone(), wrong), said).await
     };
     let params = match form.params() {
         Ok(params) => params,
@@ -59,7 +59,7 @@ pub async fn save(
     let change = ChatChange { system_prompt, params, ..ChatChange::default() };
     match app.service().change_chat(viewer.0, id, change).await {
         Ok(_) => {}
-        Err(ServiceError::Invalid(invalid)) => return refused(wrong_of(invalid)).await,
+        Err(ServiceError::Invalid(invalid)) => return refused(field_errors(invalid)).await,
         Err(error) => return Err(error.into()),
     }
     // The branch that the page showed, which may not be the one that the chat shows by now.
@@ -74,28 +74,33 @@ pub async fn save(
 }
 
 /// `POST /forms/rename`: gives a chat another title; what it cannot be called stays in its field.
-pub async fn rename(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+pub async fn rename(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: ChatId = fields.required_id("chat_id")?;
     let title = fields.text("title").unwrap_or_default();
     let change = ChatChange { title: Some(title.clone()), ..ChatChange::default() };
     let renamed = match title.is_empty() {
-        true => Err(Invalid::new("title", Invalid::IS_EMPTY).into()),
+        true => Err(InvalidField::new("title", InvalidField::IS_EMPTY).into()),
         false => app.service().change_chat(viewer.0, id, change).await,
     };
     match renamed {
         Ok(_) => Ok(see_other(&format!("/c/{id}/settings?saved=1"))),
-        Err(ServiceError::Invalid(Invalid { reason, .. })) => {
-            let said = Some(Said::Refused(words::not_saved().into()));
-            answer(&app, viewer.0, id, asked, Typed::Title(title, reason), said).await
+        Err(ServiceError::Invalid(InvalidField { reason, .. })) => {
+            let said = Some(ActionNotice::Refused(messages::invalid_fields().into()));
+            settings_response(&app, viewer.0, id, asked, RejectedForm::Title(title, reason), said).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// What the form holds.
-pub fn typed(fields: &Fields) -> ChatForm {
+pub fn read_chat_form(fields: &SubmittedFields) -> ChatSettingsForm {
     let text = |name: &str| fields.text(name).unwrap_or_default();
-    ChatForm {
+    ChatSettingsForm {
         system_prompt: text("system_prompt"),
         thinking: text("thinking"),
         budget: text("budget"),
@@ -109,9 +114,9 @@ pub fn typed(fields: &Fields) -> ChatForm {
 }
 
 /// What a form sent that could not be saved, with what is wrong.
-enum Typed {
+enum RejectedForm {
     Nothing,
-    Settings(ChatForm, Wrong),
+    Settings(ChatSettingsForm, FieldErrors),
     Title(String, String),
 }
 
@@ -120,7 +125,7 @@ pub(super) async fn shown_branch(
     app: &App,
     viewer: UserId,
     id: ChatId,
-) -> Result<(Chat, Option<(Branch, Frozen)>), Problem> {
+) -> Result<(Chat, Option<(Branch, PromptPrefix)>), Problem> {
     let path = app.service().path(viewer, id, None, 1).await?;
     let branch = match path.branch {
         Some(branch) => Some(app.service().branch(viewer, branch.id).await?),
@@ -129,22 +134,26 @@ pub(super) async fn shown_branch(
     Ok((path.chat, branch))
 }
 
-async fn answer(
+async fn settings_response(
     app: &App,
     viewer: UserId,
     id: ChatId,
-    asked: Asked,
-    typed: Typed,
-    said: Option<Said>,
+    asked: PageContext,
+    typed: RejectedForm,
+    said: Option<ActionNotice>,
 ) -> Result<Response, Problem> {
     let (chat, branch) = shown_branch(app, viewer, id).await?;
-    let model = branch.as_ref().map(|(branch, _)| app.service().model(&branch.lock));
-    let status = if matches!(typed, Typed::Nothing) { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let stored = ChatForm::of(&chat.system_prompt, &chat.settings.params, branch.as_ref().map(|(branch, _)| branch));
+    let model = branch.as_ref().map(|(branch, _)| app.service().model_details(&branch.lock));
+    let status = if matches!(typed, RejectedForm::Nothing) { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let stored = ChatSettingsForm::from_settings(
+        &chat.system_prompt,
+        &chat.settings.params,
+        branch.as_ref().map(|(branch, _)| branch),
+    );
     let (form, wrong, title) = match typed {
-        Typed::Nothing => (stored, Wrong::new(), chat.title.clone()),
-        Typed::Settings(form, wrong) => (form, wrong, chat.title.clone()),
-        Typed::Title(title, why) => (stored, Wrong::from([("title".to_owned(), why)]), title),
+        RejectedForm::Nothing => (stored, FieldErrors::new(), chat.title.clone()),
+        RejectedForm::Settings(form, wrong) => (form, wrong, chat.title.clone()),
+        RejectedForm::Title(title, why) => (stored, FieldErrors::from([("title".to_owned(), why)]), title),
     };
     let view = ChatSettingsView {
         chat: Some(&chat),
@@ -154,7 +163,7 @@ async fn answer(
             .zip(model.as_ref())
             .map(|((branch, frozen), (name, capabilities))| (branch, frozen, name.as_str(), capabilities)),
         form: &form,
-        wrong: &wrong,
+        errors: &wrong,
     };
-    Ok(asked.answer(app, status, view.page(said)))
+    Ok(asked.respond(app, status, view.page(said)))
 }

@@ -5,25 +5,25 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::approval::Policy;
+use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::ToolChoice;
 use crate::domain::{BranchId, ChatId, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::chats::settings::shown_branch;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
-use crate::server::plain_pages::Said;
-use crate::server::plain_pages::tools::chat::ChatToolsPage;
-use crate::server::plain_pages::words::tools as words;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::server_pages::ActionNotice;
+use crate::server::server_pages::messages::tools as words;
+use crate::server::server_pages::tools::chat::ChatToolsPage;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::StoredPolicy;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ShowQuery {
+pub struct ChatToolsPageQuery {
     /// Set after a deed: `asks` or `running`.
     done: Option<String>,
 }
@@ -33,15 +33,15 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    Query(query): Query<ShowQuery>,
-    asked: Asked,
+    StrictQuery(query): StrictQuery<ChatToolsPageQuery>,
+    asked: PageContext,
 ) -> Result<Response, Problem> {
     let said = match query.done.as_deref() {
-        Some("asks") => Some(Said::Done(words::asks_again().into())),
-        Some("running") => Some(Said::Refused(words::now_running().into())),
+        Some("asks") => Some(ActionNotice::Done(words::asks_again().into())),
+        Some("running") => Some(ActionNotice::Refused(words::use_now_running().into())),
         _ => None,
     };
-    answer(&app, viewer.0, id, asked, (StatusCode::OK, said)).await
+    tools_response(&app, viewer.0, id, asked, (StatusCode::OK, said)).await
 }
 
 /// `POST /c/{id}/tools`, and back to the chat. With a branch as `now`, it uses them from its next message on. What the
@@ -50,31 +50,31 @@ pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    asked: Asked,
-    fields: Fields,
+    asked: PageContext,
+    fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let client = app.service().chat_tools(viewer.0, id).await?.choice.client;
-    let choice = ToolChoice { on: fields.all("on"), client };
+    let choice = ToolChoice { on: fields.values("on"), client };
     match app.service().choose_tools(viewer.0, id, choice).await {
         Ok(_) => match fields.text("now").and_then(|id| id.parse().ok()) {
-            Some(branch) => use_in(&app, viewer.0, id, branch).await,
+            Some(branch) => use_tools_on_branch(&app, viewer.0, id, branch).await,
             None => Ok(see_other(&format!("/c/{id}"))),
         },
         Err(ServiceError::Invalid(invalid)) => {
-            let said = Some(Said::Refused(words::not_saved_because(&invalid)));
-            answer(&app, viewer.0, id, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
+            let said = Some(ActionNotice::Refused(words::not_saved_because(&invalid)));
+            tools_response(&app, viewer.0, id, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// The branch uses what its chat offers from the next message on.
-async fn use_in(app: &App, viewer: UserId, chat: ChatId, id: BranchId) -> Result<Response, Problem> {
+async fn use_tools_on_branch(app: &App, viewer: UserId, chat: ChatId, id: BranchId) -> Result<Response, Problem> {
     let (branch, _) = app.service().branch(viewer, id).await?;
     if branch.chat_id != chat {
         return Err(Problem::not_found());
     }
-    match app.service().use_tools_now(viewer, id).await {
+    match app.service().refresh_branch_tools(viewer, id).await {
         Ok(_) => Ok(see_other(&format!("/c/{chat}"))),
         Err(ServiceError::Conflict { .. }) => Ok(see_other(&format!("/c/{chat}/tools?done=running"))),
         Err(error) => Err(error.into()),
@@ -82,39 +82,40 @@ async fn use_in(app: &App, viewer: UserId, chat: ChatId, id: BranchId) -> Result
 }
 
 /// `POST /forms/tools/ask-again`: takes back that a tool is allowed in a chat.
-pub async fn ask_again(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+pub async fn ask_again(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: ChatId = fields.subject_id("chat_id")?;
     let (server, tool) = (fields.text("server").unwrap_or_default(), fields.text("tool").unwrap_or_default());
     let host = fields.text("host");
-    app.service().ask_again(viewer.0, id, (&server, &tool, host.as_deref())).await?;
+    app.service().revoke_tool_answer(viewer.0, id, (&server, &tool, host.as_deref())).await?;
     Ok(see_other(&format!("/c/{id}/tools?done=asks")))
 }
 
-async fn answer(
+async fn tools_response(
     app: &App,
     viewer: UserId,
     id: ChatId,
-    asked: Asked,
-    (status, said): (StatusCode, Option<Said>),
+    asked: PageContext,
+    (status, said): (StatusCode, Option<ActionNotice>),
 ) -> Result<Response, Problem> {
     let service = app.service();
     let (_, branch) = shown_branch(app, viewer, id).await?;
-    let takes_none = branch.as_ref().is_some_and(|(branch, _)| service.model(&branch.lock).1.tools == Some(false));
+    let takes_none =
+        branch.as_ref().is_some_and(|(branch, _)| service.model_details(&branch.lock).1.tools == Some(false));
     let tools = service.chat_tools(viewer, id).await?;
-    let of_provider = branch.as_ref().map(|(branch, _)| service.tools_of_provider(&branch.lock)).unwrap_or_default();
+    let of_provider = branch.as_ref().map(|(branch, _)| service.provider_tools(&branch.lock)).unwrap_or_default();
     let policies = service.tool_policies(viewer).await?;
-    let is_allowed = |said: &StoredPolicy| said.chat == Some(id) && said.policy == Policy::Allow;
+    let is_allowed = |said: &StoredPolicy| said.chat == Some(id) && said.policy == ToolApprovalPolicy::Allow;
     let allowed = policies.into_iter().filter(is_allowed).collect();
     let page = ChatToolsPage {
-        allowed,
+        allowed_policies: allowed,
         chat: Some(id),
         tools,
-        of_provider,
+        provider_tools: of_provider,
         built_in: service.built_in_tools(viewer).await?,
         servers: service.tool_servers(viewer).await?,
         branch: branch.map(|(branch, _)| branch),
         takes_none,
-        said,
+        notice: said,
     };
-    Ok(asked.answer(app, status, page.draw()))
+    Ok(asked.respond(app, status, page.draw()))
 }

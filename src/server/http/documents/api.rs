@@ -6,21 +6,23 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{DocumentId, Invalid, Needle, limits};
+use crate::domain::{DocumentId, InvalidField, TextMatcher, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::idempotency::{client_request_id, made_status};
-use crate::server::http::request::json::Json;
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::{Query, page_limit};
+use crate::server::http::request::query::{StrictQuery, page_limit};
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::branches::compare::words::Diff;
-use turnleaf_service::documents::{Document, DocumentChange, NewDocument, Source, Version};
+use turnleaf_service::branches::compare::text_diff::TextDiff;
+use turnleaf_service::documents::{
+    Document, DocumentChange, DocumentTextSource, NewDocumentRequest, StoredDocumentVersion,
+};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct DocumentsQuery {
+pub struct ListDocumentsQuery {
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
     /// Only what comes behind this document.
@@ -36,7 +38,7 @@ pub struct DocumentsQuery {
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct VersionQuery {
+pub struct DocumentVersionQuery {
     /// The `version_timestamp`; without it, the newest.
     version: Option<DateTime<Utc>>,
 }
@@ -44,7 +46,7 @@ pub struct VersionQuery {
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct CompareVersionsQuery {
+pub struct CompareDocumentVersionsQuery {
     left: DateTime<Utc>,
     right: DateTime<Utc>,
 }
@@ -61,7 +63,7 @@ pub struct DeleteDocumentQuery {
 /// A document to make: of `content`, or of an uploaded `blob`.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NewDocumentBody {
+pub struct CreateDocumentRequest {
     /// Of a file, its name where there is none.
     title: Option<String>,
     /// Markdown, or another text.
@@ -78,7 +80,7 @@ pub struct NewDocumentBody {
 /// What changes; what is not there stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ChangeDocumentBody {
+pub struct UpdateDocumentRequest {
     title: Option<String>,
     content: Option<String>,
     blob: Option<String>,
@@ -90,13 +92,13 @@ pub struct ChangeDocumentBody {
 /// What comes back: an earlier version as the newest, or the document itself from the trash.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RestoreDocumentBody {
+pub struct RestoreDocumentRequest {
     version_timestamp: Option<DateTime<Utc>>,
 }
 
 /// A version without its text.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct VersionBody {
+pub struct DocumentVersionDetails {
     /// Its name.
     version_timestamp: DateTime<Utc>,
     mime: String,
@@ -113,7 +115,7 @@ pub struct VersionBody {
 
 /// A document with its newest version, or with the one that was asked for.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct DocumentBody {
+pub struct DocumentDetails {
     id: DocumentId,
     title: String,
     /// What it was made from.
@@ -130,14 +132,14 @@ pub struct DocumentBody {
     /// In how many chats a message names it.
     used_in: u64,
     #[serde(flatten)]
-    version: VersionBody,
+    version: DocumentVersionDetails,
     /// Only where one document is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
 }
 
-impl From<Version> for VersionBody {
-    fn from(version: Version) -> Self {
+impl From<StoredDocumentVersion> for DocumentVersionDetails {
+    fn from(version: StoredDocumentVersion) -> Self {
         Self {
             version_timestamp: version.version_timestamp,
             mime: version.mime,
@@ -150,7 +152,7 @@ impl From<Version> for VersionBody {
     }
 }
 
-impl From<Document> for DocumentBody {
+impl From<Document> for DocumentDetails {
     fn from(document: Document) -> Self {
         Self {
             id: document.id,
@@ -172,14 +174,16 @@ impl From<Document> for DocumentBody {
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
-    Query(query): Query<DocumentsQuery>,
-) -> Result<Json<Vec<DocumentBody>>, Problem> {
+    StrictQuery(query): StrictQuery<ListDocumentsQuery>,
+) -> Result<ApiJson<Vec<DocumentDetails>>, Problem> {
     let limit = page_limit(query.limit, limits::DOCUMENTS_PAGE, limits::PAGE_MAX)?;
     let title = query.title.filter(|title| !title.trim().is_empty());
-    let title = title.map(|title| Needle::new(&title).map_err(|why| Invalid::new("title", why.reason))).transpose()?;
+    let title = title
+        .map(|title| TextMatcher::new(&title).map_err(|why| InvalidField::new("title", why.reason)))
+        .transpose()?;
     let documents = if query.deleted {
         let mut deleted = app.service().deleted_documents(viewer.0).await?;
-        deleted.retain(|document| title.as_ref().is_none_or(|title| title.is_in(&document.title)));
+        deleted.retain(|document| title.as_ref().is_none_or(|title| title.is_match(&document.title)));
         deleted
     } else {
         let behind = match query.before {
@@ -188,7 +192,7 @@ pub async fn list(
         };
         app.service().documents(viewer.0, behind, title.as_ref(), limit).await?
     };
-    Ok(Json(documents.into_iter().map(DocumentBody::from).collect()))
+    Ok(ApiJson(documents.into_iter().map(DocumentDetails::from).collect()))
 }
 
 /// `POST /api/documents`: 201, or 200 when the same request was made before.
@@ -196,14 +200,14 @@ pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
     headers: HeaderMap,
-    Json(new): Json<NewDocumentBody>,
+    ApiJson(new): ApiJson<CreateDocumentRequest>,
 ) -> Result<Response, Problem> {
     let source = source(new.content, new.blob, new.encoding)?;
-    let source = source.ok_or_else(|| Invalid::new("content", "give `content` or `blob`"))?;
+    let source = source.ok_or_else(|| InvalidField::new("content", "give `content` or `blob`"))?;
     let client_request_id = client_request_id(new.client_request_id, &headers)?;
-    let new = NewDocument { title: new.title, kind: new.kind, source, client_request_id };
+    let new = NewDocumentRequest { title: new.title, kind: new.kind, source, client_request_id };
     let made = app.service().create_document(viewer.0, new).await?;
-    Ok((made_status(made.is_new), Json(DocumentBody::from(made.it))).into_response())
+    Ok((created_status(made.is_new), ApiJson(DocumentDetails::from(made.value))).into_response())
 }
 
 /// `GET /api/documents/{id}`: with the text of its newest version, or of the one that is asked for.
@@ -211,11 +215,11 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    Query(query): Query<VersionQuery>,
-) -> Result<Json<DocumentBody>, Problem> {
+    StrictQuery(query): StrictQuery<DocumentVersionQuery>,
+) -> Result<ApiJson<DocumentDetails>, Problem> {
     let document = app.service().document(viewer.0, id).await?;
     let (version, text) = app.service().document_text(viewer.0, id, query.version).await?;
-    Ok(Json(DocumentBody { version: version.into(), content: Some(text), ..document.into() }))
+    Ok(ApiJson(DocumentDetails { version: version.into(), content: Some(text), ..document.into() }))
 }
 
 /// `PUT /api/documents/{id}`: other words make a version.
@@ -223,14 +227,14 @@ pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    Json(change): Json<ChangeDocumentBody>,
-) -> Result<Json<DocumentBody>, Problem> {
+    ApiJson(change): ApiJson<UpdateDocumentRequest>,
+) -> Result<ApiJson<DocumentDetails>, Problem> {
     let source = source(change.content, change.blob, change.encoding)?;
     if source.is_none() && change.title.is_none() {
-        return Err(Invalid::new("content", "give `content`, `blob` or `title`").into());
+        return Err(InvalidField::new("content", "give `content`, `blob` or `title`").into());
     }
     let change = DocumentChange { title: change.title, source, rev: change.rev };
-    Ok(Json(app.service().change_document(viewer.0, id, change).await?.into()))
+    Ok(ApiJson(app.service().change_document(viewer.0, id, change).await?.into()))
 }
 
 /// `DELETE /api/documents/{id}`: to the trash, or out of it for ever.
@@ -238,7 +242,7 @@ pub async fn delete(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    Query(query): Query<DeleteDocumentQuery>,
+    StrictQuery(query): StrictQuery<DeleteDocumentQuery>,
 ) -> Result<StatusCode, Problem> {
     if query.forever {
         app.service().purge_document(viewer.0, id).await?;
@@ -253,14 +257,14 @@ pub async fn restore(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    body: Option<Json<RestoreDocumentBody>>,
-) -> Result<Json<DocumentBody>, Problem> {
-    let Json(body) = body.unwrap_or(Json(RestoreDocumentBody::default()));
+    body: Option<ApiJson<RestoreDocumentRequest>>,
+) -> Result<ApiJson<DocumentDetails>, Problem> {
+    let ApiJson(body) = body.unwrap_or(ApiJson(RestoreDocumentRequest::default()));
     let document = match body.version_timestamp {
         Some(version) => app.service().restore_version(viewer.0, id, version).await?,
         None => app.service().restore_document(viewer.0, id).await?,
     };
-    Ok(Json(document.into()))
+    Ok(ApiJson(document.into()))
 }
 
 /// `GET /api/documents/{id}/versions`: the newest first.
@@ -268,9 +272,9 @@ pub async fn versions(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-) -> Result<Json<Vec<VersionBody>>, Problem> {
+) -> Result<ApiJson<Vec<DocumentVersionDetails>>, Problem> {
     let versions = app.service().document_versions(viewer.0, id).await?;
-    Ok(Json(versions.into_iter().map(VersionBody::from).collect()))
+    Ok(ApiJson(versions.into_iter().map(DocumentVersionDetails::from).collect()))
 }
 
 /// `GET /api/documents/{id}/compare`.
@@ -278,17 +282,21 @@ pub async fn compare(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    Query(query): Query<CompareVersionsQuery>,
-) -> Result<Json<Diff>, Problem> {
-    Ok(Json(app.service().compare_versions(viewer.0, id, query.left, query.right).await?))
+    StrictQuery(query): StrictQuery<CompareDocumentVersionsQuery>,
+) -> Result<ApiJson<TextDiff>, Problem> {
+    Ok(ApiJson(app.service().compare_versions(viewer.0, id, query.left, query.right).await?))
 }
 
-fn source(content: Option<String>, blob: Option<String>, encoding: Option<String>) -> Result<Option<Source>, Invalid> {
+fn source(
+    content: Option<String>,
+    blob: Option<String>,
+    encoding: Option<String>,
+) -> Result<Option<DocumentTextSource>, InvalidField> {
     match (content, blob) {
-        (Some(_), Some(_)) => Err(Invalid::new("blob", "give `content` or `blob`, not both")),
-        (_, None) if encoding.is_some() => Err(Invalid::new("encoding", "only a `blob` has one")),
-        (Some(text), None) => Ok(Some(Source::Text(text))),
-        (None, Some(sha256)) => Ok(Some(Source::Blob { sha256, encoding })),
+        (Some(_), Some(_)) => Err(InvalidField::new("blob", "give `content` or `blob`, not both")),
+        (_, None) if encoding.is_some() => Err(InvalidField::new("encoding", "only a `blob` has one")),
+        (Some(text), None) => Ok(Some(DocumentTextSource::Text(text))),
+        (None, Some(sha256)) => Ok(Some(DocumentTextSource::Blob { sha256, encoding })),
         (None, None) => Ok(None),
     }
 }

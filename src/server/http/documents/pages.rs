@@ -6,19 +6,19 @@ use chrono::{DateTime, Utc};
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, DocumentId, UserId, limits, quoted};
+use crate::domain::{ChatId, DocumentId, UserId, document_prompt, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::Asked;
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
-use crate::server::plain_pages::documents::editor::EditorPage;
-use crate::server::plain_pages::documents::versions::VersionsPage;
-use crate::server::plain_pages::documents::viewer::{DocumentPage, Lines};
-use crate::server::plain_pages::documents::{DocumentsPage, FileSaid};
-use crate::server::plain_pages::words::documents as words;
-use crate::server::plain_pages::{Page, Said};
+use crate::server::http::response::server_page::PageContext;
+use crate::server::server_pages::documents::editor::DocumentEditorPage;
+use crate::server::server_pages::documents::version_comparison::VersionComparisonPage;
+use crate::server::server_pages::documents::viewer::{DocumentPage, MarkedLines};
+use crate::server::server_pages::documents::{DocumentsPage, FileUploadResult};
+use crate::server::server_pages::messages::documents as words;
+use crate::server::server_pages::{ActionNotice, ServerPage};
 use turnleaf_platform::ids;
 
 /// Chats that lines can be quoted in.
@@ -26,7 +26,7 @@ const CHATS: u32 = 50;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ListQuery {
+pub struct DocumentsPageQuery {
     /// What comes behind this document.
     before: Option<DocumentId>,
     /// What a form has just deleted.
@@ -36,7 +36,7 @@ pub struct ListQuery {
 /// The addresses of the design: which version, which of its lines.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ShortQuery {
+pub struct DocumentLinkQuery {
     v: Option<DateTime<Utc>>,
     sel: Option<String>,
 }
@@ -44,19 +44,19 @@ pub struct ShortQuery {
 /// Which version, and which of its lines.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ShowQuery {
+pub struct DocumentPageQuery {
     version: Option<DateTime<Utc>>,
     /// `10-42`: marked.
     lines: Option<String>,
     /// The first line that is shown.
     from: Option<u64>,
-    done: Option<Done>,
+    done: Option<DocumentFormResult>,
 }
 
 /// What a form has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Done {
+pub enum DocumentFormResult {
     Created,
     Saved,
     Restored,
@@ -65,7 +65,7 @@ pub enum Done {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CompareQuery {
+pub struct CompareVersionsPageQuery {
     left: DateTime<Utc>,
     right: DateTime<Utc>,
 }
@@ -74,15 +74,15 @@ pub struct CompareQuery {
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
-    Query(query): Query<ListQuery>,
+    asked: PageContext,
+    StrictQuery(query): StrictQuery<DocumentsPageQuery>,
 ) -> Result<Response, Problem> {
     let mut page = list_page(&app, viewer.0, query.before, Vec::new()).await?;
     if let Some(id) = query.deleted {
         let deleted = app.service().deleted_documents(viewer.0).await?;
         page.deleted = deleted.into_iter().find(|document| document.id == id);
     }
-    Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))
+    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// `GET /docs`, another name of `/documents`.
@@ -91,8 +91,11 @@ pub async fn list_by_short_name() -> Redirect {
 }
 
 /// `GET /docs/{id}?v=…&sel=10-42`, another name of a document, its version and its lines.
-pub async fn show_by_short_name(PathId(id): PathId<DocumentId>, Query(query): Query<ShortQuery>) -> Redirect {
-    let version = query.v.map(|at| format!("version={}", quoted::stamp(at)));
+pub async fn show_by_short_name(
+    PathId(id): PathId<DocumentId>,
+    StrictQuery(query): StrictQuery<DocumentLinkQuery>,
+) -> Redirect {
+    let version = query.v.map(|at| format!("version={}", document_prompt::format_version(at)));
     // Nothing but numbers is taken along.
     let lines = query.sel.filter(|lines| lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
     let parts: Vec<String> = version.into_iter().chain(lines.map(|lines| format!("lines={lines}"))).collect();
@@ -101,9 +104,10 @@ pub async fn show_by_short_name(PathId(id): PathId<DocumentId>, Query(query): Qu
 }
 
 /// `GET /documents/new`.
-pub async fn new(State(app): State<App>, asked: Asked) -> Response {
-    let page = EditorPage { request_id: ids::mint::<uuid::Uuid>().to_string(), ..EditorPage::default() };
-    asked.answer(&app, StatusCode::OK, page.draw(None))
+pub async fn new_document(State(app): State<App>, asked: PageContext) -> Response {
+    let page =
+        DocumentEditorPage { request_id: ids::mint::<uuid::Uuid>().to_string(), ..DocumentEditorPage::default() };
+    asked.respond(&app, StatusCode::OK, page.draw(None))
 }
 
 /// `GET /documents/{id}`.
@@ -111,22 +115,22 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    asked: Asked,
-    Query(query): Query<ShowQuery>,
+    asked: PageContext,
+    StrictQuery(query): StrictQuery<DocumentPageQuery>,
 ) -> Result<Response, Problem> {
     let said = query.done.map(|done| match done {
-        Done::Created => Said::Done(words::created().into()),
-        Done::Saved => Said::Done(words::unchanged_or_saved().into()),
-        Done::Restored => Said::Done(words::restored().into()),
-        Done::Version => Said::Done(words::version_restored().into()),
+        DocumentFormResult::Created => ActionNotice::Done(words::created().into()),
+        DocumentFormResult::Saved => ActionNotice::Done(words::unchanged_or_saved().into()),
+        DocumentFormResult::Restored => ActionNotice::Done(words::restored().into()),
+        DocumentFormResult::Version => ActionNotice::Done(words::version_restored().into()),
     });
     let marked = query.lines.as_deref().and_then(|lines| {
         let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
         Some((first.parse::<u64>().ok()?, last.parse::<u64>().ok()?))
     });
-    let lines = Lines { first: marked.map(|(first, _)| first), last: marked.map(|(_, last)| last), wrong: None };
+    let lines = MarkedLines { first: marked.map(|(first, _)| first), last: marked.map(|(_, last)| last), error: None };
     let page = show_page(&app, viewer.0, (id, query.version), (query.from, lines), said).await?;
-    Ok(asked.answer(&app, StatusCode::OK, page))
+    Ok(asked.respond(&app, StatusCode::OK, page))
 }
 
 /// `GET /documents/{id}/edit`.
@@ -134,18 +138,23 @@ pub async fn edit(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    asked: Asked,
+    asked: PageContext,
 ) -> Result<Response, Problem> {
     let document = app.service().document(viewer.0, id).await?;
     let (_, text) = app.service().document_text(viewer.0, id, None).await?;
     // Three bytes may become nine on the way back.
     if text.len() > limits::BODY_BYTES / 4 {
-        let said = Some(Said::Refused(words::too_long().into()));
-        let page = show_page(&app, viewer.0, (id, None), (None, Lines::default()), said).await?;
-        return Ok(asked.answer(&app, StatusCode::PAYLOAD_TOO_LARGE, page));
+        let said = Some(ActionNotice::Refused(words::too_long().into()));
+        let page = show_page(&app, viewer.0, (id, None), (None, MarkedLines::default()), said).await?;
+        return Ok(asked.respond(&app, StatusCode::PAYLOAD_TOO_LARGE, page));
     }
-    let page = EditorPage { of: Some((id, document.rev)), title: document.title, text, ..EditorPage::default() };
-    Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))
+    let page = DocumentEditorPage {
+        document: Some((id, document.rev)),
+        title: document.title,
+        text,
+        ..DocumentEditorPage::default()
+    };
+    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// `GET /documents/{id}/compare`.
@@ -153,13 +162,13 @@ pub async fn compare(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    asked: Asked,
-    Query(CompareQuery { left, right }): Query<CompareQuery>,
+    asked: PageContext,
+    StrictQuery(CompareVersionsPageQuery { left, right }): StrictQuery<CompareVersionsPageQuery>,
 ) -> Result<Response, Problem> {
     let document = app.service().document(viewer.0, id).await?;
     let diff = app.service().compare_versions(viewer.0, id, left, right).await?;
-    let page = VersionsPage { document: &document, left, right, diff: &diff };
-    Ok(asked.answer(&app, StatusCode::OK, page.draw()))
+    let page = VersionComparisonPage { document: &document, left, right, diff: &diff };
+    Ok(asked.respond(&app, StatusCode::OK, page.draw()))
 }
 
 /// The list behind this document, with what came of an upload.
@@ -167,7 +176,7 @@ pub async fn list_page(
     app: &App,
     viewer: UserId,
     before: Option<DocumentId>,
-    files: Vec<FileSaid>,
+    files: Vec<FileUploadResult>,
 ) -> Result<DocumentsPage, Problem> {
     let behind = match before {
         Some(id) => Some((app.service().document(viewer, id).await?.updated_at, id)),
@@ -177,7 +186,7 @@ pub async fn list_page(
     let mut documents = app.service().documents(viewer, behind, None, limits::DOCUMENTS_PAGE + 1).await?;
     let has_older = documents.len() > limits::DOCUMENTS_PAGE as usize;
     documents.truncate(limits::DOCUMENTS_PAGE as usize);
-    Ok(DocumentsPage { documents, has_older, is_later: before.is_some(), now: app.now(), files, deleted: None })
+    Ok(DocumentsPage { documents, has_older, has_newer: before.is_some(), now: app.now(), files, deleted: None })
 }
 
 /// One document at a version, at these lines.
@@ -185,9 +194,9 @@ pub async fn show_page(
     app: &App,
     viewer: UserId,
     (id, version): (DocumentId, Option<DateTime<Utc>>),
-    (from, lines): (Option<u64>, Lines),
-    said: Option<Said>,
-) -> Result<Page, Problem> {
+    (from, lines): (Option<u64>, MarkedLines),
+    said: Option<ActionNotice>,
+) -> Result<ServerPage, Problem> {
     let service = app.service();
     let document = service.document(viewer, id).await?;
     let (version, text) = service.document_text(viewer, id, version).await?;
@@ -205,8 +214,8 @@ pub async fn show_page(
         versions: &versions,
         used_in: &used_in,
         chats: &chats,
-        from,
-        lines,
+        first_line: from,
+        marked_lines: lines,
         now: app.now(),
     };
     Ok(page.draw(said))

@@ -7,7 +7,7 @@ use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// Answers that follow from what an operation takes, by status: their names among the shared ones.
-const SHARED: [(u16, &str, &str); 12] = [
+const SHARED_RESPONSES: [(u16, &str, &str); 12] = [
     (400, "Invalid", "Something in the request has not the shape it must have; `field` names it."),
     (403, "CrossSite", "A browser sent this from another site (`cross_site`)."),
     (404, "NotFound", "There is no such thing for the caller (`not_found`)."),
@@ -27,10 +27,10 @@ const SHARED: [(u16, &str, &str); 12] = [
 ];
 
 /// How operations refuse a value that a field cannot have.
-pub const NO_VALUE: &str = "`invalid`: a value cannot be; `field` names it.";
+pub const INVALID_VALUE: &str = "`invalid`: a value cannot be; `field` names it.";
 
 /// One operation.
-pub struct Operation {
+pub struct ApiOperation {
     method: &'static str,
     path: &'static str,
     about: Map<String, Value>,
@@ -40,7 +40,7 @@ pub struct Operation {
     schemas: Vec<(String, Value)>,
 }
 
-impl Operation {
+impl ApiOperation {
     /// The operation of a route, of which nothing is said yet but what follows from its method and path.
     pub fn new(method: &'static str, path: &'static str) -> Self {
         let (about, answers) = (Map::new(), Map::new());
@@ -48,11 +48,11 @@ impl Operation {
             Self { method, path, about, parameters: Vec::new(), body: None, answers, schemas: Vec::new() };
         operation.path_parameters();
         let shared: &[u16] = if method == "get" { &[421, 431, 500, 503] } else { &[403, 421, 431, 500, 503, 507] };
-        shared.iter().fold(operation, |operation, status| operation.may(*status))
+        shared.iter().fold(operation, |operation, status| operation.shared_response(*status))
     }
 
     /// The group that it stands in, what it is called in programs, and what it does in a sentence.
-    pub fn of(mut self, tag: &str, id: &str, summary: &str) -> Self {
+    pub fn describe(mut self, tag: &str, id: &str, summary: &str) -> Self {
         self.about.insert("tags".into(), json!([tag]));
         self.about.insert("operationId".into(), id.into());
         self.about.insert("summary".into(), summary.into());
@@ -60,25 +60,25 @@ impl Operation {
     }
 
     /// More about it, in Markdown as far as backticks go.
-    pub fn note(mut self, text: &str) -> Self {
+    pub fn add_description(mut self, text: &str) -> Self {
         self.about.insert("description".into(), text.into());
         self
     }
 
-    pub fn deprecated(mut self) -> Self {
+    pub fn mark_deprecated(mut self) -> Self {
         self.about.insert("deprecated".into(), true.into());
         self
     }
 
     /// The fields of its query.
-    pub fn query<T: IntoParams>(mut self) -> Self {
+    pub fn query_parameters<T: IntoParams>(mut self) -> Self {
         let fields = T::into_params(|| Some(ParameterIn::Query));
         self.parameters.extend(fields.iter().map(|field| json!(field)));
-        self.may(400)
+        self.shared_response(400)
     }
 
     /// Another upper bound of a field of its query.
-    pub fn most(mut self, field: &str, most: u32) -> Self {
+    pub fn limit_query_field(mut self, field: &str, most: u32) -> Self {
         if let Some(field) = self.parameters.iter_mut().find(|parameter| parameter["name"] == field) {
             field["schema"]["maximum"] = most.into();
         }
@@ -86,29 +86,29 @@ impl Operation {
     }
 
     /// A header of the request.
-    pub fn header(mut self, name: &str, about: &str) -> Self {
+    pub fn request_header(mut self, name: &str, about: &str) -> Self {
         let schema = json!({ "type": "string" });
         self.parameters.push(json!({ "name": name, "in": "header", "description": about, "schema": schema }));
         self
     }
 
     /// Its body, with an example.
-    pub fn takes<T: ToSchema>(mut self, example: Value) -> Self {
-        let schema = self.reference::<T>();
+    pub fn request_body<T: ToSchema>(mut self, example: Value) -> Self {
+        let schema = self.schema_reference::<T>();
         let content = json!({ "application/json": { "schema": schema, "example": example } });
         self.body = Some(json!({ "required": true, "content": content }));
-        self.may(400).may(408).may(413).may(415)
+        self.shared_response(400).shared_response(408).shared_response(413).shared_response(415)
     }
 
     /// Its body is a file.
-    pub fn takes_bytes(mut self) -> Self {
+    pub fn binary_request_body(mut self) -> Self {
         let content = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
         self.body = Some(json!({ "required": true, "content": content }));
-        self.may(400).may(408).may(413).may(415)
+        self.shared_response(400).shared_response(408).shared_response(413).shared_response(415)
     }
 
     /// The body may be left out.
-    pub fn optional(mut self) -> Self {
+    pub fn optional_request_body(mut self) -> Self {
         if let Some(body) = self.body.as_mut() {
             body["required"] = false.into();
         }
@@ -116,25 +116,25 @@ impl Operation {
     }
 
     /// What it answers.
-    pub fn gives<T: ToSchema>(mut self, status: u16, about: &str) -> Self {
-        let schema = self.reference::<T>();
-        self.answer(status, about, "application/json", schema)
+    pub fn response<T: ToSchema>(mut self, status: u16, about: &str) -> Self {
+        let schema = self.schema_reference::<T>();
+        self.custom_response(status, about, "application/json", schema)
     }
 
     /// A list of what it answers.
-    pub fn lists<T: ToSchema>(mut self, about: &str) -> Self {
-        let items = self.reference::<T>();
-        self.answer(200, about, "application/json", json!({ "type": "array", "items": items }))
+    pub fn list_response<T: ToSchema>(mut self, about: &str) -> Self {
+        let items = self.schema_reference::<T>();
+        self.custom_response(200, about, "application/json", json!({ "type": "array", "items": items }))
     }
 
     /// One of two shapes.
-    pub fn gives_one_of<A: ToSchema, B: ToSchema>(mut self, about: &str) -> Self {
-        let choices = [self.reference::<A>(), self.reference::<B>()];
-        self.answer(200, about, "application/json", json!({ "oneOf": choices }))
+    pub fn one_of_response<A: ToSchema, B: ToSchema>(mut self, about: &str) -> Self {
+        let choices = [self.schema_reference::<A>(), self.schema_reference::<B>()];
+        self.custom_response(200, about, "application/json", json!({ "oneOf": choices }))
     }
 
     /// An answer of a shape that is no type, or of another kind than JSON.
-    pub fn answer(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
+    pub fn custom_response(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
         let answer = self.answers.entry(status.to_string()).or_insert_with(|| json!({ "description": about }));
         if answer.get("content").is_none() {
             answer["content"] = json!({});
@@ -144,35 +144,38 @@ impl Operation {
     }
 
     /// An answer without a body.
-    pub fn done(mut self, status: u16, about: &str) -> Self {
+    pub fn empty_response(mut self, status: u16, about: &str) -> Self {
         self.answers.insert(status.to_string(), json!({ "description": about }));
         self
     }
 
     /// It makes something, and does so once for a request that is named.
-    pub fn makes<T: ToSchema>(self, about: &str) -> Self {
-        self.header("Idempotency-Key", "The client's name of this request, in the place of `client_request_id`.")
-            .gives::<T>(201, about)
-            .gives::<T>(200, "The same request was made before: what it made.")
-            .refuses(409, "`idempotency_mismatch`: the name was used for another request.")
-            .refuses(422, "`invalid`: the request has two names.")
-            .may(400)
+    pub fn created_response<T: ToSchema>(self, about: &str) -> Self {
+        self.request_header(
+            "Idempotency-Key",
+            "The client's name of this request, in the place of `client_request_id`.",
+        )
+        .response::<T>(201, about)
+        .response::<T>(200, "The same request was made before: what it made.")
+        .problem_response(409, "`idempotency_mismatch`: the name was used for another request.")
+        .problem_response(422, "`invalid`: the request has two names.")
+        .shared_response(400)
     }
 
     /// A refusal of its own; the codes stand in the sentence.
-    pub fn refuses(mut self, status: u16, codes: &str) -> Self {
+    pub fn problem_response(mut self, status: u16, codes: &str) -> Self {
         let said = match self.answers.get(&status.to_string()).and_then(|answer| answer["description"].as_str()) {
             Some(before) => format!("{before} {codes}"),
             None => codes.to_owned(),
         };
-        let content = json!({ "application/problem+json": { "schema": problem() } });
+        let content = json!({ "application/problem+json": { "schema": problem_reference() } });
         self.answers.insert(status.to_string(), json!({ "description": said, "content": content }));
         self
     }
 
     /// One of the shared answers.
-    pub fn may(mut self, status: u16) -> Self {
-        if let Some((_, name, _)) = SHARED.iter().find(|(shared, ..)| *shared == status) {
+    pub fn shared_response(mut self, status: u16) -> Self {
+        if let Some((_, name, _)) = SHARED_RESPONSES.iter().find(|(shared, ..)| *shared == status) {
             let answer = json!({ "$ref": format!("#/components/responses/{name}") });
             self.answers.entry(status.to_string()).or_insert(answer);
         }
@@ -185,7 +188,7 @@ impl Operation {
     }
 
     /// Path, method, and the operation itself.
-    pub fn described(self) -> (&'static str, &'static str, Value) {
+    pub fn into_path_item(self) -> (&'static str, &'static str, Value) {
         let Self { method, path, mut about, parameters, body, mut answers, .. } = self;
         if !parameters.is_empty() {
             about.insert("parameters".into(), parameters.into());
@@ -206,7 +209,7 @@ impl Operation {
                 path if path.starts_with("/api/providers") => text("^[a-z0-9_-]{1,64}$"),
                 path if path.starts_with("/api/tool-servers") => text("^[a-z0-9-]{1,32}$"),
                 path if path.starts_with("/api/blobs") => text("^[0-9a-f]{64}$"),
-                _ => id(),
+                _ => id_schema(),
             };
             self.parameters.push(json!({ "name": name, "in": "path", "required": true, "schema": schema }));
         }
@@ -215,7 +218,7 @@ impl Operation {
         }
     }
 
-    fn reference<T: ToSchema>(&mut self) -> Value {
+    fn schema_reference<T: ToSchema>(&mut self) -> Value {
         let mut used = vec![(T::name().into_owned(), <T as PartialSchema>::schema())];
         T::schemas(&mut used);
         self.schemas.extend(used.into_iter().map(|(name, schema)| (name, json!(schema))));
@@ -225,19 +228,19 @@ impl Operation {
 }
 
 /// The answers that many operations share.
-pub fn shared_answers() -> Value {
-    let content = json!({ "application/problem+json": { "schema": problem() } });
+pub fn shared_responses() -> Value {
+    let content = json!({ "application/problem+json": { "schema": problem_reference() } });
     let answer = |(_, name, about): &(u16, &str, &str)| {
         ((*name).to_owned(), json!({ "description": about, "content": content }))
     };
-    SHARED.iter().map(answer).collect::<Map<_, _>>().into()
+    SHARED_RESPONSES.iter().map(answer).collect::<Map<_, _>>().into()
 }
 
-fn problem() -> Value {
+fn problem_reference() -> Value {
     json!({ "$ref": "#/components/schemas/Problem" })
 }
 
 /// An id in a path.
-pub fn id() -> Value {
+pub fn id_schema() -> Value {
     json!({ "type": "string", "format": "uuid", "pattern": "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" })
 }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 /// The schemas that no type has.
-pub fn own() -> Map<String, Value> {
+pub fn handwritten_schemas() -> Map<String, Value> {
     let problem = json!({
         "description": "An error (RFC 9457). More members may say how to go on, such as `fork`: a branch to make.",
         "type": "object",
@@ -23,8 +23,8 @@ pub fn own() -> Map<String, Value> {
 }
 
 /// What the derive does not see: a field that is an `Option` of the type's own parameter may be null.
-pub fn mend(name: &str, schema: &mut Value) {
-    if !name.starts_with("Takes_") {
+pub fn allow_null_fields(name: &str, schema: &mut Value) {
+    if !name.starts_with("ParamSupport_") {
         return;
     }
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
@@ -35,25 +35,25 @@ pub fn mend(name: &str, schema: &mut Value) {
 }
 
 /// Goes through the whole document.
-pub fn tidy(value: &mut Value) {
+pub fn clean_up(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            bound(fields);
+            write_integer_bounds(fields);
             if let Some(items) = fields.get_mut("stop_sequences").and_then(|list| list.get_mut("items")) {
                 items["minLength"] = json!(1);
             }
             if let Some(Value::String(text)) = fields.get_mut("description") {
-                *text = spoken(text);
+                *text = comment_to_description(text);
             }
-            fields.values_mut().for_each(tidy);
+            fields.values_mut().for_each(clean_up);
         }
-        Value::Array(items) => items.iter_mut().for_each(tidy),
+        Value::Array(items) => items.iter_mut().for_each(clean_up),
         _ => {}
     }
 }
 
 /// The bounds that a format means are written out, because to most readers a format says nothing.
-fn bound(fields: &mut Map<String, Value>) {
+fn write_integer_bounds(fields: &mut Map<String, Value>) {
     let is_integer = match fields.get("type") {
         Some(Value::String(kind)) => kind == "integer",
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "integer"),
@@ -75,7 +75,7 @@ fn bound(fields: &mut Map<String, Value>) {
 }
 
 /// A comment as a description: without references to files and to other code.
-fn spoken(text: &str) -> String {
+fn comment_to_description(text: &str) -> String {
     let mut said = String::new();
     let mut rest = text;
     while let Some(start) = rest.find('(') {
@@ -97,22 +97,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_becomes_a_description() {
+    fn comment_becomes_description() {
         for (comment, said) in [
             ("Rises (domain.md I5).", "Rises."),
             ("Sum over the\ngenerations (by step).", "Sum over the generations (by step)."),
             ("As [`crate::Turn`] has it", "As `Turn` has it"),
             ("open (no end", "open (no end"),
         ] {
-            assert_eq!(spoken(comment), said);
+            assert_eq!(comment_to_description(comment), said);
         }
     }
 
     #[test]
-    fn a_format_becomes_bounds() {
+    fn integer_format_becomes_bounds() {
         let mut value =
             json!({ "a": { "type": ["integer", "null"], "format": "int32", "minimum": 1 }, "b": { "type": "string" } });
-        tidy(&mut value);
+        clean_up(&mut value);
         assert_eq!(value["a"]["maximum"], json!(4_294_967_295_u32));
         assert_eq!(value["a"]["minimum"], 1);
         assert_eq!(value["b"], json!({ "type": "string" }));

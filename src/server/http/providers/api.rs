@@ -8,20 +8,20 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::provider::Model;
-use crate::domain::{Capabilities, Invalid, Lock};
+use crate::domain::{Capabilities, InvalidField, ModelLock};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::idempotency::{client_request_id, made_status};
-use crate::server::http::request::json::{Json, given};
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::providers::{Changed, NewProvider, ProviderChange, ProviderView, StatusView};
+use turnleaf_service::providers::{ChangedProvider, NewProvider, ProviderChange, ProviderStatusView, ProviderView};
 
 /// What a body says of a connection. No `Debug`: it holds a key.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ProviderBody {
+pub struct SaveProviderRequest {
     id: Option<String>,
     /// For a new connection, as the header `Idempotency-Key`.
     client_request_id: Option<String>,
@@ -29,28 +29,28 @@ pub struct ProviderBody {
     api: Option<String>,
     dialect: Option<String>,
     base_url: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_double_option")]
     key: Option<Option<String>>,
     headers: Option<BTreeMap<String, String>>,
     models: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_double_option")]
     default_model: Option<Option<String>>,
     hidden_models: Option<Vec<String>>,
     is_enabled: Option<bool>,
     local_network: Option<bool>,
     keeps_responses: Option<bool>,
     /// How often a request that nothing came of is sent again, 0 to 5; null is as usual.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_double_option")]
     #[schema(value_type = Option<u32>, minimum = 0, maximum = 5)]
     retries: Option<Option<u32>>,
     /// How many seconds it may be silent, before the first byte and between any two, 5 to 1800; null is as usual.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "deserialize_double_option")]
     #[schema(value_type = Option<u32>, minimum = 5, maximum = 1800)]
     silence_seconds: Option<Option<u32>>,
 }
 
-impl From<ProviderBody> for ProviderChange {
-    fn from(body: ProviderBody) -> Self {
+impl From<SaveProviderRequest> for ProviderChange {
+    fn from(body: SaveProviderRequest) -> Self {
         Self {
             name: body.name,
             api: body.api,
@@ -72,14 +72,14 @@ impl From<ProviderBody> for ProviderChange {
 
 /// A connection with what its owner should know of the change.
 #[derive(Serialize, utoipa::ToSchema)]
-pub struct ChangedBody {
+pub struct ProviderWithNotices {
     #[serde(flatten)]
     provider: ProviderView,
     notices: Vec<String>,
 }
 
-impl From<Changed> for ChangedBody {
-    fn from(changed: Changed) -> Self {
+impl From<ChangedProvider> for ProviderWithNotices {
+    fn from(changed: ChangedProvider) -> Self {
         Self { provider: changed.provider, notices: changed.notices }
     }
 }
@@ -87,7 +87,7 @@ impl From<Changed> for ChangedBody {
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct ModelsQuery {
+pub struct ListModelsQuery {
     /// `1` lists hidden models too.
     #[param(minimum = 0, maximum = 1)]
     all: Option<u8>,
@@ -95,14 +95,14 @@ pub struct ModelsQuery {
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct DefaultBody {
+pub struct SetDefaultModelRequest {
     provider: String,
     model: String,
 }
 
 /// `GET /api/providers`.
-pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<Json<Vec<ProviderView>>, Problem> {
-    Ok(Json(app.service().providers(viewer.0).await?))
+pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ProviderView>>, Problem> {
+    Ok(ApiJson(app.service().providers(viewer.0).await?))
 }
 
 /// `POST /api/providers`: 201, or 200 when the same request was made before.
@@ -110,15 +110,15 @@ pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
     headers: HeaderMap,
-    Json(mut body): Json<ProviderBody>,
+    ApiJson(mut body): ApiJson<SaveProviderRequest>,
 ) -> Result<Response, Problem> {
     let client_request_id = client_request_id(body.client_request_id.take(), &headers)?;
     let new = NewProvider { id: body.id.take(), client_request_id, fields: body.into() };
     let made = app.service().add_provider(viewer.0, new).await?;
     if made.is_new {
-        app.service().test_provider_soon(viewer.0, &made.it.provider.id);
+        app.service().test_provider_soon(viewer.0, &made.value.provider.id);
     }
-    Ok((made_status(made.is_new), Json(ChangedBody::from(made.it))).into_response())
+    Ok((created_status(made.is_new), ApiJson(ProviderWithNotices::from(made.value))).into_response())
 }
 
 /// `PATCH /api/providers/{id}`: what is not there stays; `"key": null` removes the key.
@@ -126,18 +126,18 @@ pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<String>,
-    Json(body): Json<ProviderBody>,
-) -> Result<Json<ChangedBody>, Problem> {
+    ApiJson(body): ApiJson<SaveProviderRequest>,
+) -> Result<ApiJson<ProviderWithNotices>, Problem> {
     if body.client_request_id.is_some() {
-        let invalid = Invalid::new("client_request_id", "goes with a new connection");
+        let invalid = InvalidField::new("client_request_id", "goes with a new connection");
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
-        return Err(Problem::unprocessable("invalid", Invalid::new("id", "cannot be changed: chats name it")));
+        return Err(Problem::unprocessable("invalid", InvalidField::new("id", "cannot be changed: chats name it")));
     }
     let changed = app.service().change_provider(viewer.0, &id, body.into()).await?;
     app.service().test_provider_soon(viewer.0, &id);
-    Ok(Json(changed.into()))
+    Ok(ApiJson(changed.into()))
 }
 
 /// `DELETE /api/providers/{id}`.
@@ -151,41 +151,41 @@ pub async fn test(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<String>,
-) -> Result<Json<StatusView>, Problem> {
-    Ok(Json(app.service().test_provider(viewer.0, &id).await?.into()))
+) -> Result<ApiJson<ProviderStatusView>, Problem> {
+    Ok(ApiJson(app.service().test_provider(viewer.0, &id).await?.into()))
 }
 
 /// A model with what it takes.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct ModelBody {
+pub struct ModelDetails {
     #[serde(flatten)]
     model: Model,
     capabilities: Capabilities,
 }
 
 /// `GET /api/models`: what can be chosen.
-pub async fn models(
+pub async fn list_models(
     State(app): State<App>,
     viewer: Viewer,
-    Query(query): Query<ModelsQuery>,
-) -> Result<Json<Vec<ModelBody>>, Problem> {
+    StrictQuery(query): StrictQuery<ListModelsQuery>,
+) -> Result<ApiJson<Vec<ModelDetails>>, Problem> {
     let registry = app.service().supervisor().registry();
     let models = match query.all {
         None | Some(0) => app.service().models(viewer.0).await?,
         Some(1) => app.service().models_with_hidden(viewer.0).await?,
-        Some(_) => return Err(Invalid::new("all", "must be 0 or 1").into()),
+        Some(_) => return Err(InvalidField::new("all", "must be 0 or 1").into()),
     };
-    let body = |model: Model| ModelBody { capabilities: registry.capabilities(&model.lock), model };
-    Ok(Json(models.into_iter().map(body).collect()))
+    let body = |model: Model| ModelDetails { capabilities: registry.capabilities(&model.lock), model };
+    Ok(ApiJson(models.into_iter().map(body).collect()))
 }
 
 /// `PUT /api/models/default`: what new chats get when nothing is chosen.
 pub async fn set_default(
     State(app): State<App>,
     viewer: Viewer,
-    Json(body): Json<DefaultBody>,
+    ApiJson(body): ApiJson<SetDefaultModelRequest>,
 ) -> Result<StatusCode, Problem> {
-    app.service().set_default_model(viewer.0, Some(Lock::new(body.provider, body.model))).await?;
+    app.service().set_default_model(viewer.0, Some(ModelLock::new(body.provider, body.model))).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -8,23 +8,23 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{Invalid, Lock, UserId, limits, percent};
+use crate::domain::{InvalidField, ModelLock, UserId, limits, url_encoding};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::http::turns::forms::local_path;
-use crate::server::plain_pages::providers::{Form, ProvidersPage, Values};
-use crate::server::plain_pages::words::providers as words;
-use crate::server::plain_pages::{Said, Section};
-use crate::ui::locale::then;
+use crate::server::server_pages::messages::providers as words;
+use crate::server::server_pages::providers::{ProviderForm, ProviderFormValues, ProvidersPage};
+use crate::server::server_pages::{ActionNotice, PageSection};
+use crate::ui::locale::join_sentences;
 use turnleaf_service::ServiceError;
-use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, starts};
+use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, provider_templates};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PageQuery {
+pub struct ProvidersPageQuery {
     /// The beginning of a new connection, and where its form leads when it works.
     add: Option<String>,
     next: Option<String>,
@@ -40,21 +40,21 @@ pub struct PageQuery {
 }
 
 /// `GET /settings`.
-pub async fn first() -> Response {
-    see_other(Section::General.path())
+pub async fn redirect_to_first_section() -> Response {
+    see_other(PageSection::General.path())
 }
 
 /// `GET /settings/providers`.
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
-    Query(query): Query<PageQuery>,
+    asked: PageContext,
+    StrictQuery(query): StrictQuery<ProvidersPageQuery>,
 ) -> Result<Response, Problem> {
-    let mut page = page(&app, viewer.0).await?;
+    let mut page = providers_page(&app, viewer.0).await?;
     let find = |id: &str| page.providers.iter().find(|provider| provider.id == id);
     let editing = query.edit.as_deref().and_then(find).filter(|provider| !provider.locked).map(|provider| {
-        let mut form = Form::of_provider(provider);
+        let mut form = ProviderForm::from_provider(provider);
         // Only the address that a test of this connection found: a link from elsewhere must not put one beside a key.
         if let Some(suggestion) =
             query.base_url.as_ref().filter(|url| provider.status.suggestion.as_ref() == Some(*url))
@@ -63,37 +63,47 @@ pub async fn show(
         }
         (provider.id.clone(), form)
     });
-    let said = query.done.as_deref().and_then(|done| said(done, query.id.as_deref().and_then(find)));
-    let start = query.add.as_deref().and_then(|id| starts().into_iter().find(|start| start.id == id));
-    page.adding = start.as_ref().map(|start| Form { next: query.next.clone(), ..Form::of_start(start) });
-    page.searching = query.models.map(|id| (id, query.q.unwrap_or_default()));
-    (page.editing, page.said) = (editing, said);
-    Ok(asked.answer(&app, StatusCode::OK, page.draw()))
+    let said = query.done.as_deref().and_then(|done| action_notice(done, query.id.as_deref().and_then(find)));
+    let start = query.add.as_deref().and_then(|id| provider_templates().into_iter().find(|start| start.id == id));
+    page.adding =
+        start.as_ref().map(|start| ProviderForm { next: query.next.clone(), ..ProviderForm::from_start(start) });
+    page.model_search = query.models.map(|id| (id, query.q.unwrap_or_default()));
+    (page.editing, page.notice) = (editing, said);
+    Ok(asked.respond(&app, StatusCode::OK, page.draw()))
 }
 
 /// `POST /forms/found`: a server on this machine may be used (`how=use`), may not be used any more (`how=stop`), or the new
 /// chat's page tells no more of it.
-pub async fn found(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+pub async fn decide_found_server(
+    State(app): State<App>,
+    viewer: Viewer,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let address = fields.text("address").unwrap_or_default();
     match fields.text("how").as_deref() {
         Some(how @ ("use" | "stop")) => {
-            app.service().use_found(viewer.0, &address, how == "use").await?;
+            app.service().set_local_server_used(viewer.0, &address, how == "use").await?;
             Ok(see_other("/settings/providers?done=saved"))
         }
         _ => {
-            app.service().dismiss_found(viewer.0, &address).await?;
+            app.service().dismiss_local_server(viewer.0, &address).await?;
             Ok(see_other("/"))
         }
     }
 }
 
 /// `POST /forms/providers/add`: stores, then asks.
-pub async fn add(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    let change = whole_change(&fields, false);
+pub async fn add(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let change = change_from_form(&fields, false);
     let done = match change {
         Ok(fields) => {
             let new = NewProvider { fields, ..NewProvider::default() };
-            app.service().add_provider(viewer.0, new).await.map(|made| made.it)
+            app.service().add_provider(viewer.0, new).await.map(|made| made.value)
         }
         Err(invalid) => Err(invalid.into()),
     };
@@ -103,22 +113,27 @@ pub async fn add(State(app): State<App>, viewer: Viewer, asked: Asked, fields: F
             let status = app.service().test_provider(viewer.0, &id).await?;
             match fields.text("next").filter(|_| status.state.as_str() == "working") {
                 Some(next) => Ok(see_other(local_path(&next))),
-                None => Ok(back("saved", &id)),
+                None => Ok(redirect_to_card("saved", &id)),
             }
         }
         Err(error) => {
-            let form = Form { next: fields.text("next"), ..form_again(&fields, &error)? };
-            let page = ProvidersPage { adding: Some(form), ..page(&app, viewer.0).await? };
-            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+            let form = ProviderForm { next: fields.text("next"), ..form_with_error(&fields, &error)? };
+            let page = ProvidersPage { adding: Some(form), ..providers_page(&app, viewer.0).await? };
+            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
 }
 
 /// `POST /forms/providers/change`: the whole form of a connection, or one deed of its card.
-pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+pub async fn change(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
-    let change = if fields.is_ticked("whole") {
-        whole_change(&fields, true)
+    let change = if fields.is_checked("whole") {
+        change_from_form(&fields, true)
     } else {
         let is_enabled = fields.text("switch").map(|word| word == "on");
         Ok(ProviderChange { is_enabled, base_url: fields.text("base_url"), ..ProviderChange::default() })
@@ -132,20 +147,25 @@ pub async fn change(State(app): State<App>, viewer: Viewer, asked: Asked, fields
             if changed.provider.is_enabled {
                 let _ = app.service().test_provider(viewer.0, &id).await;
             }
-            Ok(back(if changed.notices.is_empty() { "saved" } else { "cleared" }, &id))
+            Ok(redirect_to_card(if changed.notices.is_empty() { "saved" } else { "cleared" }, &id))
         }
         Err(error) => {
-            let form = form_again(&fields, &error)?;
-            let page = ProvidersPage { editing: Some((id, form)), ..page(&app, viewer.0).await? };
-            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+            let form = form_with_error(&fields, &error)?;
+            let page = ProvidersPage { editing: Some((id, form)), ..providers_page(&app, viewer.0).await? };
+            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
 }
 
 /// `POST /forms/providers/key`: sets, replaces or removes a key.
-pub async fn key(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+pub async fn save_key(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
-    let removes = fields.is_ticked("remove");
+    let removes = fields.is_checked("remove");
     let key = if removes { None } else { Some(fields.text("key").unwrap_or_default().into()) };
     match app
         .service()
@@ -156,23 +176,25 @@ pub async fn key(State(app): State<App>, viewer: Viewer, asked: Asked, fields: F
             if changed.provider.is_enabled && !removes {
                 let _ = app.service().test_provider(viewer.0, &id).await;
             }
-            Ok(back(if removes { "key_removed" } else { "saved" }, &id))
+            Ok(redirect_to_card(if removes { "key_removed" } else { "saved" }, &id))
         }
         Err(ServiceError::Invalid(invalid)) => {
-            let page =
-                ProvidersPage { wrong_key: Some((id, words::sentence(&invalid))), ..page(&app, viewer.0).await? };
-            Ok(asked.answer(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+            let page = ProvidersPage {
+                key_error: Some((id, words::error_sentence(&invalid))),
+                ..providers_page(&app, viewer.0).await?
+            };
+            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// `POST /forms/providers/models`: which of the listed models the menus show, and the default.
-pub async fn models(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+pub async fn save_models(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     let provider = app.service().provider(viewer.0, &id).await?;
     if !provider.locked {
-        let (listed, shown) = (fields.all("listed"), fields.all("shown"));
+        let (listed, shown) = (fields.values("listed"), fields.values("shown"));
         let was_hidden = |model: &&str| provider.models.iter().any(|known| known.model == **model && known.is_hidden);
         let kept = provider.models.iter().map(|model| model.model.as_str()).filter(was_hidden);
         let kept = kept.filter(|model| !listed.iter().any(|listed| listed == model)).map(str::to_owned);
@@ -182,78 +204,78 @@ pub async fn models(State(app): State<App>, viewer: Viewer, fields: Fields) -> R
         app.service().test_provider_soon(viewer.0, &id);
     }
     if let Some(model) = fields.text("default") {
-        app.service().set_default_model(viewer.0, Some(Lock::new(id.as_str(), model))).await?;
+        app.service().set_default_model(viewer.0, Some(ModelLock::new(id.as_str(), model))).await?;
     }
     // What was looked for is still looked for.
     match fields.text("q") {
         Some(text) => {
-            let q = percent::encoded(&text);
+            let q = url_encoding::encode(&text);
             Ok(see_other(&format!("/settings/providers?done=saved&id={id}&models={id}&q={q}#models-{id}")))
         }
-        None => Ok(back("saved", &id)),
+        None => Ok(redirect_to_card("saved", &id)),
     }
 }
 
 /// `POST /forms/providers/test`.
-pub async fn test(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+pub async fn test(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     app.service().test_provider(viewer.0, &id).await?;
-    Ok(back("tested", &id))
+    Ok(redirect_to_card("tested", &id))
 }
 
 /// `POST /forms/providers/remove`.
-pub async fn remove(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+pub async fn remove(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     app.service().remove_provider(viewer.0, &fields.subject_id::<String>("id")?).await?;
     Ok(see_other("/settings/providers?done=removed"))
 }
 
-async fn page(app: &App, viewer: UserId) -> Result<ProvidersPage, Problem> {
+async fn providers_page(app: &App, viewer: UserId) -> Result<ProvidersPage, Problem> {
     Ok(ProvidersPage {
         providers: app.service().providers(viewer).await?,
-        starts: starts(),
+        starts: provider_templates(),
         now: app.now(),
-        said: None,
+        notice: None,
         adding: None,
         editing: None,
-        wrong_key: None,
-        searching: None,
+        key_error: None,
+        model_search: None,
     })
 }
 
 /// Back to the card. An id that was stored is plain, and one that was not never comes here.
-fn back(done: &str, id: &str) -> Response {
+fn redirect_to_card(done: &str, id: &str) -> Response {
     see_other(&format!("/settings/providers?done={done}&id={id}#provider-{id}"))
 }
 
-fn said(done: &str, provider: Option<&ProviderView>) -> Option<Said> {
+fn action_notice(done: &str, provider: Option<&ProviderView>) -> Option<ActionNotice> {
     let tested = |provider: &ProviderView| {
-        let text = words::tested(&provider.name, &provider.status.sentence);
-        if provider.status.state == "working" { Said::Done(text) } else { Said::Careful(text) }
+        let text = words::test_result(&provider.name, &provider.status.sentence);
+        if provider.status.state == "working" { ActionNotice::Done(text) } else { ActionNotice::Warning(text) }
     };
     match (done, provider) {
         ("tested", Some(provider)) => Some(tested(provider)),
         ("saved", Some(provider)) => {
             let with_state = !matches!(provider.status.state, "working" | "off" | "not_tested");
-            let text = then(words::saved(), &words::tested(&provider.name, &provider.status.sentence));
-            Some(if with_state { Said::Careful(text) } else { Said::Done(words::saved().into()) })
+            let text = join_sentences(words::saved(), &words::test_result(&provider.name, &provider.status.sentence));
+            Some(if with_state { ActionNotice::Warning(text) } else { ActionNotice::Done(words::saved().into()) })
         }
-        ("saved", None) => Some(Said::Done(words::saved().into())),
-        ("cleared", _) => Some(Said::Careful(words::key_cleared().into())),
-        ("key_removed", _) => Some(Said::Done(words::key_removed().into())),
-        ("removed", _) => Some(Said::Done(words::removed().into())),
+        ("saved", None) => Some(ActionNotice::Done(words::saved().into())),
+        ("cleared", _) => Some(ActionNotice::Warning(words::key_cleared().into())),
+        ("key_removed", _) => Some(ActionNotice::Done(words::key_removed().into())),
+        ("removed", _) => Some(ActionNotice::Done(words::removed().into())),
         _ => None,
     }
 }
 
 /// The change that a whole form asks for. An empty key or no lines of headers keep what is there.
-fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Invalid> {
+fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<ProviderChange, InvalidField> {
     let text = |name: &str| Some(fields.text(name).unwrap_or_default());
     let models = fields.text("models").unwrap_or_default();
     // Nothing is as usual; what is no number is none within the bounds.
     let number = |name: &str, bounds: RangeInclusive<u32>| match fields.text(name).map(|text| text.parse::<u32>()) {
         None => Ok(None),
         Some(Ok(number)) => Ok(Some(number)),
-        Some(Err(_)) => Err(Invalid::not_between(name, &bounds)),
+        Some(Err(_)) => Err(InvalidField::out_of_range(name, &bounds)),
     };
     Ok(ProviderChange {
         name: text("name"),
@@ -261,20 +283,20 @@ fn whole_change(fields: &Fields, is_changed: bool) -> Result<ProviderChange, Inv
         dialect: text("dialect"),
         base_url: text("base_url"),
         key: fields.text("key").map(|key| Some(key.into())),
-        headers: fields.headers_given(is_changed)?,
+        headers: fields.submitted_headers(is_changed)?,
         models: Some(models.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()),
         default_model: Some(fields.text("default_model")),
         hidden_models: None,
         is_enabled: None,
-        local_network: Some(fields.is_ticked("local_network")),
-        keeps_responses: Some(fields.is_ticked("keeps_responses")),
+        local_network: Some(fields.is_checked("local_network")),
+        keeps_responses: Some(fields.is_checked("keeps_responses")),
         retries: Some(number("retries", limits::PROVIDER_RETRIES)?),
         silence_seconds: Some(number("silence_seconds", limits::PROVIDER_SILENCE_SECONDS)?),
     })
 }
 
 /// The form with what was typed and what is wrong with it; other errors are not the form's.
-fn form_again(fields: &Fields, error: &ServiceError) -> Result<Form, Problem> {
+fn form_with_error(fields: &SubmittedFields, error: &ServiceError) -> Result<ProviderForm, Problem> {
     let ServiceError::Invalid(invalid) = error else {
         return Err(match error {
             ServiceError::NotFound => Problem::not_found(),
@@ -283,7 +305,7 @@ fn form_again(fields: &Fields, error: &ServiceError) -> Result<Form, Problem> {
         });
     };
     let text = |name: &str| fields.text(name).unwrap_or_default();
-    let values = Values {
+    let values = ProviderFormValues {
         name: text("name"),
         api: text("api"),
         dialect: text("dialect"),
@@ -292,11 +314,11 @@ fn form_again(fields: &Fields, error: &ServiceError) -> Result<Form, Problem> {
         headers: String::new(),
         models: text("models"),
         default_model: text("default_model"),
-        local_network: fields.is_ticked("local_network"),
-        keeps_responses: fields.is_ticked("keeps_responses"),
+        local_network: fields.is_checked("local_network"),
+        keeps_responses: fields.is_checked("keeps_responses"),
         retries: text("retries"),
         silence_seconds: text("silence_seconds"),
     };
     let lost_key = fields.text("key").is_some();
-    Ok(Form { values, error: Some(invalid.clone()), lost_key, ..Form::default() })
+    Ok(ProviderForm { values, error: Some(invalid.clone()), lost_key, ..ProviderForm::default() })
 }

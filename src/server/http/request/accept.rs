@@ -4,17 +4,17 @@ use axum::http::{HeaderMap, header};
 
 /// The offered type that the client likes best; of equals the one that is offered first. Who says nothing, or nothing
 /// that is on offer, gets the first.
-pub fn preferred(headers: &HeaderMap, offered: &[&'static str]) -> &'static str {
+pub fn preferred_media_type(headers: &HeaderMap, offered: &[&'static str]) -> &'static str {
     let accepted: Vec<(&str, f32)> = headers
         .get_all(header::ACCEPT)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
-        .map(range)
+        .map(parse_range)
         .collect();
     let mut best = (offered.first().copied().unwrap_or_default(), 0.0);
     for kind in offered {
-        let liking = liking(&accepted, kind);
+        let liking = media_type_weight(&accepted, kind);
         if liking > best.1 {
             best = (kind, liking);
         }
@@ -23,7 +23,7 @@ pub fn preferred(headers: &HeaderMap, offered: &[&'static str]) -> &'static str 
 }
 
 /// A range and its weight.
-fn range(text: &str) -> (&str, f32) {
+fn parse_range(text: &str) -> (&str, f32) {
     let mut parts = text.split(';').map(str::trim);
     let range = parts.next().unwrap_or_default();
     let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
@@ -31,7 +31,7 @@ fn range(text: &str) -> (&str, f32) {
 }
 
 /// The weight of the most exact range that the type lies in.
-fn liking(accepted: &[(&str, f32)], kind: &str) -> f32 {
+fn media_type_weight(accepted: &[(&str, f32)], kind: &str) -> f32 {
     let group = kind.split('/').next().unwrap_or_default();
     let exactness = |range: &str| match range.split_once('/') {
         _ if range.eq_ignore_ascii_case(kind) => Some(3),
@@ -50,7 +50,7 @@ mod tests {
     const OFFERED: [&str; 2] = ["text/event-stream", "application/x-ndjson"];
 
     #[test]
-    fn the_heavier_and_the_more_exact_range_wins() {
+    fn heavier_and_more_exact_range_wins() {
         for (accept, gets) in [
             ("", 0),
             ("*/*", 0),
@@ -72,7 +72,7 @@ mod tests {
             if !accept.is_empty() {
                 headers.insert(header::ACCEPT, accept.parse().unwrap());
             }
-            assert_eq!(preferred(&headers, &OFFERED), OFFERED[gets], "{accept}");
+            assert_eq!(preferred_media_type(&headers, &OFFERED), OFFERED[gets], "{accept}");
         }
     }
 }

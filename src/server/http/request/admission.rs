@@ -24,30 +24,30 @@ use subtle::ConstantTimeEq;
 
 use crate::domain::limits;
 use crate::server::http::response::problem::Problem;
-use turnleaf_platform::config::security::{AddressRange, Auth, Security};
+use turnleaf_platform::config::security::{AddressRange, AuthMode, SecuritySettings};
 
 /// The header in which a proxy sends the shared secret. It is taken out of the request before anything else sees it.
-pub const PROXY_SECRET: &str = "x-turnleaf-proxy-secret";
+pub const PROXY_SECRET_HEADER: &str = "x-turnleaf-proxy-secret";
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// The rules of admission, and the requests that each client has under way.
 #[derive(Debug, Clone, Default)]
-pub struct Admission(Arc<Rules>);
+pub struct Admission(Arc<AdmissionRules>);
 
 #[derive(Debug, Default)]
-struct Rules {
+struct AdmissionRules {
     /// Whether only the proxies are answered.
     needs_proxy: bool,
     proxies: Vec<AddressRange>,
     secret_digest: Option<[u8; 32]>,
-    running: Counts<IpAddr>,
+    running: KeyedLimiter<IpAddr>,
     /// Set once the log says that a proxy does not name its clients.
     has_warned: AtomicBool,
 }
 
 /// What became of a request at the door.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum AdmissionVerdict {
     Admitted,
     NotTheProxy,
     TooMany,
@@ -55,17 +55,17 @@ enum Verdict {
 
 /// The client that a request comes from, in the extensions of each request.
 #[derive(Debug, Clone, Copy)]
-pub struct Client {
+pub struct ClientIdentity {
     /// That of the socket, or the one that a trusted proxy names.
     pub address: IpAddr,
     /// That of the socket.
     peer: IpAddr,
     /// A proxy on this machine connects from loopback, and so may a client that names itself so.
     is_from_proxy: bool,
-    verdict: Verdict,
+    verdict: AdmissionVerdict,
 }
 
-impl Client {
+impl ClientIdentity {
     /// Whether the client is this machine itself. Nobody whom a proxy brings is, whatever the proxy says or leaves unsaid.
     pub fn is_local(&self) -> bool {
         !self.is_from_proxy && self.peer.is_loopback()
@@ -73,26 +73,26 @@ impl Client {
 }
 
 impl Admission {
-    pub fn new(security: &Security) -> Self {
-        Self(Arc::new(Rules {
-            needs_proxy: security.auth.value == Auth::Proxy,
+    pub fn new(security: &SecuritySettings) -> Self {
+        Self(Arc::new(AdmissionRules {
+            needs_proxy: security.auth.value == AuthMode::Proxy,
             proxies: security.trusted_proxies.value.clone(),
             secret_digest: security.proxy_secret_digest(),
-            running: Counts::default(),
+            running: KeyedLimiter::default(),
             has_warned: AtomicBool::new(false),
         }))
     }
 
     /// Identifies the client and decides; the secret is taken out of the headers.
-    fn identify(&self, request: &mut Request) -> Client {
+    fn identify(&self, request: &mut Request) -> ClientIdentity {
         // A request that came over no socket is one of a test.
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
         let is_from_proxy = peer.is_some_and(|peer| self.is_proxy(peer));
         let has_secret = self.has_secret(request.headers());
-        request.headers_mut().remove(PROXY_SECRET);
+        request.headers_mut().remove(PROXY_SECRET_HEADER);
         let is_admitted = !self.0.needs_proxy || (is_from_proxy && has_secret);
         let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let named = (is_from_proxy && is_admitted).then(|| self.forwarded(request.headers()));
+        let named = (is_from_proxy && is_admitted).then(|| self.forwarded_address(request.headers()));
         if named == Some(None) && !self.0.has_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 %peer,
@@ -100,8 +100,8 @@ impl Admission {
             );
         }
         let address = named.flatten().unwrap_or(peer);
-        let verdict = if is_admitted { Verdict::Admitted } else { Verdict::NotTheProxy };
-        Client { address, peer, is_from_proxy, verdict }
+        let verdict = if is_admitted { AdmissionVerdict::Admitted } else { AdmissionVerdict::NotTheProxy };
+        ClientIdentity { address, peer, is_from_proxy, verdict }
     }
 
     fn is_proxy(&self, address: IpAddr) -> bool {
@@ -111,7 +111,7 @@ impl Admission {
     /// Whether the header is there once and right. Digests are compared, in constant time, so that neither the content nor
     /// the length of the secret shows in how long the answer takes.
     fn has_secret(&self, headers: &HeaderMap) -> bool {
-        let mut given = headers.get_all(PROXY_SECRET).iter();
+        let mut given = headers.get_all(PROXY_SECRET_HEADER).iter();
         match (self.0.secret_digest, given.next(), given.next()) {
             (Some(expected), Some(given), None) => {
                 bool::from(Sha256::digest(given.as_bytes()).as_slice().ct_eq(expected.as_slice()))
@@ -122,11 +122,13 @@ impl Admission {
 
     /// The rightmost hop of `X-Forwarded-For` that is no trusted proxy: what stands left of it anybody can write, in any
     /// bytes, so lines are split before they are read. A hop that is no address ends the walk at the one that reported it.
-    fn forwarded(&self, headers: &HeaderMap) -> Option<IpAddr> {
+    fn forwarded_address(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let lines: Vec<&[u8]> = headers.get_all(FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
         let mut last = None;
         for hop in lines.iter().rev().flat_map(|line| line.rsplit(|byte| *byte == b',')) {
-            let Some(address) = str::from_utf8(hop).ok().and_then(|hop| address_of(hop.trim())) else { return last };
+            let Some(address) = str::from_utf8(hop).ok().and_then(|hop| parse_hop_address(hop.trim())) else {
+                return last;
+            };
             last = Some(address);
             if !self.is_proxy(address) {
                 return last;
@@ -137,7 +139,7 @@ impl Admission {
 }
 
 /// The address of a hop, which some proxies write with its port.
-fn address_of(hop: &str) -> Option<IpAddr> {
+fn parse_hop_address(hop: &str) -> Option<IpAddr> {
     let unbracketed = hop.strip_prefix('[').and_then(|hop| hop.strip_suffix(']'));
     let address = unbracketed.unwrap_or(hop).parse().ok();
     address.or_else(|| hop.parse::<SocketAddr>().ok().map(|hop| hop.ip())).map(|address: IpAddr| address.to_canonical())
@@ -145,21 +147,23 @@ fn address_of(hop: &str) -> Option<IpAddr> {
 
 /// The outermost layer: identifies the client. Of a request that does not come from the proxy nothing is read; one that is
 /// refused because the client has too many keeps its body, so that the page of the refusal shows what was typed.
-pub async fn identify(State(admission): State<Admission>, mut request: Request, next: Next) -> Response {
+pub async fn identify_client(State(admission): State<Admission>, mut request: Request, next: Next) -> Response {
     let mut client = admission.identify(&mut request);
-    let is_counted = client.verdict == Verdict::Admitted && !client.is_local();
-    let network = network_of(client.address);
-    let place = is_counted.then(|| admission.0.running.enter(network, limits::REQUESTS_PER_CLIENT));
+    let is_counted = client.verdict == AdmissionVerdict::Admitted && !client.is_local();
+    let network = client_network(client.address);
+    let place = is_counted.then(|| admission.0.running.try_acquire(network, limits::REQUESTS_PER_CLIENT));
     if matches!(place, Some(None)) {
-        client.verdict = Verdict::TooMany;
+        client.verdict = AdmissionVerdict::TooMany;
     }
-    if client.verdict == Verdict::NotTheProxy {
+    if client.verdict == AdmissionVerdict::NotTheProxy {
         *request.body_mut() = Body::empty();
     }
     request.extensions_mut().insert(client);
     let response = next.run(request).await;
     match place.flatten() {
-        Some(place) if response.extensions().get::<Followed>().is_none() => held_by_body(response, place),
+        Some(place) if response.extensions().get::<UncountedResponse>().is_none() => {
+            hold_permit_until_sent(response, place)
+        }
         _ => response,
     }
 }
@@ -167,10 +171,13 @@ pub async fn identify(State(admission): State<Admission>, mut request: Request, 
 /// Marks the response of a stream that has a bound of its own ([`super::open_streams`]): it gives back its place among the
 /// requests with its head.
 #[derive(Debug, Clone, Copy)]
-pub struct Followed;
+pub struct UncountedResponse;
 
 /// A response whose place is taken until its body is sent or given up.
-pub fn held_by_body<K: Hash + Eq + Send + Unpin + 'static>(response: Response, place: Counted<K>) -> Response {
+pub fn hold_permit_until_sent<K: Hash + Eq + Send + Unpin + 'static>(
+    response: Response,
+    place: KeyedPermit<K>,
+) -> Response {
     response.map(|inner| Body::new(HeldBody { inner, rest: Bytes::new(), _place: place }))
 }
 
@@ -183,7 +190,7 @@ struct HeldBody<K: Hash + Eq> {
     inner: Body,
     /// The buffer: bytes that arrived and were not passed on yet.
     rest: Bytes,
-    _place: Counted<K>,
+    _place: KeyedPermit<K>,
 }
 
 impl<K: Hash + Eq + Unpin> HttpBody for HeldBody<K> {
@@ -221,13 +228,13 @@ impl<K: Hash + Eq + Unpin> HttpBody for HeldBody<K> {
 
 /// Refuses what was not admitted, within the layers that give a refusal its headers and its words. It is not admitted
 /// either where nothing identified the client.
-pub async fn require(request: Request, next: Next) -> Response {
-    let client = request.extensions().get::<Client>().copied();
+pub async fn require_admission(request: Request, next: Next) -> Response {
+    let client = request.extensions().get::<ClientIdentity>().copied();
     let is_health = matches!(request.uri().path(), "/healthz" | "/readyz");
     match client {
-        Some(Client { verdict: Verdict::Admitted, .. }) => next.run(request).await,
-        Some(Client { peer, .. }) if is_health && peer.is_loopback() => next.run(request).await,
-        Some(Client { verdict: Verdict::TooMany, .. }) => {
+        Some(ClientIdentity { verdict: AdmissionVerdict::Admitted, .. }) => next.run(request).await,
+        Some(ClientIdentity { peer, .. }) if is_health && peer.is_loopback() => next.run(request).await,
+        Some(ClientIdentity { verdict: AdmissionVerdict::TooMany, .. }) => {
             Problem::too_many("Too many requests of this client run at once.", 1).into_response()
         }
         _ => {
@@ -239,15 +246,15 @@ pub async fn require(request: Request, next: Next) -> Response {
 
 /// How many of something each address, person or other key has.
 #[derive(Debug)]
-pub struct Counts<K>(Arc<Mutex<HashMap<K, usize>>>);
+pub struct KeyedLimiter<K>(Arc<Mutex<HashMap<K, usize>>>);
 
-impl<K> Default for Counts<K> {
+impl<K> Default for KeyedLimiter<K> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<K> Clone for Counts<K> {
+impl<K> Clone for KeyedLimiter<K> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
@@ -255,33 +262,33 @@ impl<K> Clone for Counts<K> {
 
 /// A counted one; it is given back when it is dropped.
 #[derive(Debug)]
-pub struct Counted<K: Hash + Eq> {
-    counts: Counts<K>,
+pub struct KeyedPermit<K: Hash + Eq> {
+    counts: KeyedLimiter<K>,
     key: K,
 }
 
-impl<K: Hash + Eq + Copy> Counts<K> {
+impl<K: Hash + Eq + Copy> KeyedLimiter<K> {
     /// Counts one more, unless the key has as many as it may.
-    pub fn enter(&self, key: K, most: usize) -> Option<Counted<K>> {
-        self.with(|counts| {
+    pub fn try_acquire(&self, key: K, most: usize) -> Option<KeyedPermit<K>> {
+        self.with_counts(|counts| {
             let count = counts.entry(key).or_insert(0);
             let is_free = *count < most;
             *count += usize::from(is_free);
             is_free
         })
-        .then(|| Counted { counts: self.clone(), key })
+        .then(|| KeyedPermit { counts: self.clone(), key })
     }
 }
 
-impl<K> Counts<K> {
-    fn with<T>(&self, act: impl FnOnce(&mut HashMap<K, usize>) -> T) -> T {
+impl<K> KeyedLimiter<K> {
+    fn with_counts<T>(&self, act: impl FnOnce(&mut HashMap<K, usize>) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl<K: Hash + Eq> Drop for Counted<K> {
+impl<K: Hash + Eq> Drop for KeyedPermit<K> {
     fn drop(&mut self) {
-        self.counts.with(|counts| {
+        self.counts.with_counts(|counts| {
             if let Some(count) = counts.get_mut(&self.key) {
                 *count -= 1;
                 if *count == 0 {
@@ -293,7 +300,7 @@ impl<K: Hash + Eq> Drop for Counted<K> {
 }
 
 /// What counts as one address: of IPv6 the network that one subscriber gets.
-pub fn network_of(address: IpAddr) -> IpAddr {
+pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))

@@ -20,12 +20,12 @@ use http::StatusCode;
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::domain::limits;
-use crate::server::http::request::form::Written;
+use crate::server::http::request::multipart_form::SubmittedText;
 use crate::server::http::response::problem::Problem;
 
 /// How slowly a body may come.
 #[derive(Debug, Clone, Copy)]
-pub struct BodyPace {
+pub struct BodyPaceLimits {
     /// Before the end of this no rate is asked for.
     pub grace: Duration,
     /// After it, each window must bring at least `window_bytes`.
@@ -36,7 +36,7 @@ pub struct BodyPace {
     pub import_time: Duration,
 }
 
-impl Default for BodyPace {
+impl Default for BodyPaceLimits {
     fn default() -> Self {
         Self {
             grace: limits::BODY_TIME,
@@ -59,7 +59,7 @@ pub enum BodyKind {
 
 impl BodyKind {
     /// Only where files come in a body may be longer than elsewhere.
-    pub fn of_path(path: &str) -> Self {
+    pub fn from_path(path: &str) -> Self {
         match path {
             "/api/blobs" => Self::Upload,
             "/forms/documents/upload" | "/forms/attach" | "/forms/edit" => Self::FormWithFiles,
@@ -80,9 +80,9 @@ impl BodyKind {
 
 /// How a body broke off because of its client; shared between the guard and the layer that answers for it.
 #[derive(Debug, Clone, Default)]
-struct Violation(Arc<AtomicU8>);
+struct BodyViolation(Arc<AtomicU8>);
 
-impl Violation {
+impl BodyViolation {
     const SLOW: u8 = 1;
     const LONG: u8 = 2;
 
@@ -92,7 +92,7 @@ impl Violation {
 
     fn problem(&self, kind: BodyKind) -> Option<Problem> {
         match self.0.load(Ordering::Relaxed) {
-            Self::SLOW => Some(too_slow()),
+            Self::SLOW => Some(too_slow_problem()),
             Self::LONG => Some(Problem::too_large(kind.byte_limit())),
             _ => None,
         }
@@ -100,30 +100,30 @@ impl Violation {
 }
 
 /// 408.
-fn too_slow() -> Problem {
+fn too_slow_problem() -> Problem {
     Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The body took too long to arrive.")
 }
 
 /// The outer layer: guards the body.
-pub async fn guard(State(pace): State<BodyPace>, request: Request, next: Next) -> Response {
+pub async fn guard(State(pace): State<BodyPaceLimits>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     if body.is_end_stream() {
         return next.run(Request::from_parts(parts, body)).await;
     }
-    let violation = Violation::default();
+    let violation = BodyViolation::default();
     parts.extensions.insert(violation.clone());
-    let guarded = GuardedBody::new(body, BodyKind::of_path(parts.uri.path()), pace, violation);
+    let guarded = GuardedBody::new(body, BodyKind::from_path(parts.uri.path()), pace, violation);
     next.run(Request::from_parts(parts, Body::from_stream(guarded))).await
 }
 
 /// The inner layer: answers for a body that broke its bounds.
-pub async fn answer(request: Request, next: Next) -> Response {
-    let violation = request.extensions().get::<Violation>().cloned();
-    let kind = BodyKind::of_path(request.uri().path());
+pub async fn answer_violation(request: Request, next: Next) -> Response {
+    let violation = request.extensions().get::<BodyViolation>().cloned();
+    let kind = BodyKind::from_path(request.uri().path());
     let response = next.run(request).await;
     match violation.and_then(|violation| violation.problem(kind)) {
         Some(problem) => {
-            let written = response.extensions().get::<Written>().cloned();
+            let written = response.extensions().get::<SubmittedText>().cloned();
             let mut answer = problem.into_response();
             if let Some(written) = written {
                 answer.extensions_mut().insert(written);
@@ -147,9 +147,9 @@ enum BrokenBody {
 
 struct GuardedBody {
     inner: BodyDataStream,
-    violation: Violation,
+    violation: BodyViolation,
     byte_limit: u64,
-    pace: BodyPace,
+    pace: BodyPaceLimits,
     total_time: Duration,
     received: u64,
     /// How long the server has waited for the client in all, up to the last piece, and since when it waits now.
@@ -162,7 +162,7 @@ struct GuardedBody {
 }
 
 impl GuardedBody {
-    fn new(inner: Body, kind: BodyKind, pace: BodyPace, violation: Violation) -> Self {
+    fn new(inner: Body, kind: BodyKind, pace: BodyPaceLimits, violation: BodyViolation) -> Self {
         Self {
             inner: inner.into_data_stream(),
             violation,
@@ -192,7 +192,7 @@ impl GuardedBody {
     }
 
     /// Ends the body: what else comes is not read.
-    fn break_off(&mut self, what: u8, error: BrokenBody) -> Poll<Option<Result<Bytes, BrokenBody>>> {
+    fn fail(&mut self, what: u8, error: BrokenBody) -> Poll<Option<Result<Bytes, BrokenBody>>> {
         self.violation.record(what);
         self.inner = Body::empty().into_data_stream();
         Poll::Ready(Some(Err(error)))
@@ -213,18 +213,18 @@ impl Stream for GuardedBody {
                 this.waited = waited;
                 // The windows that ended before this piece came are judged without it.
                 if this.is_too_slow(waited) {
-                    return this.break_off(Violation::SLOW, BrokenBody::Slow);
+                    return this.fail(BodyViolation::SLOW, BrokenBody::Slow);
                 }
                 this.received += piece.as_ref().map_or(0, |piece| piece.as_ref().map_or(0, Bytes::len)) as u64;
                 if this.received > this.byte_limit {
-                    return this.break_off(Violation::LONG, BrokenBody::Long);
+                    return this.fail(BodyViolation::LONG, BrokenBody::Long);
                 }
                 Poll::Ready(piece.map(|piece| piece.map_err(BrokenBody::Broken)))
             }
             Poll::Pending => {
                 this.waiting_since = Some(since.unwrap_or(now));
                 if this.is_too_slow(waited) {
-                    return this.break_off(Violation::SLOW, BrokenBody::Slow);
+                    return this.fail(BodyViolation::SLOW, BrokenBody::Slow);
                 }
                 let left = this.window_end.min(this.total_time) - waited;
                 this.timer.as_mut().reset(now + left);

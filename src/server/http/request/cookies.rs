@@ -6,12 +6,12 @@ use http::header::COOKIE;
 use crate::ui::preferences::Preferences;
 
 /// All cookies of a request in one line.
-pub fn cookies(headers: &HeaderMap) -> String {
+pub fn cookie_header(headers: &HeaderMap) -> String {
     let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
     cookies.join("; ")
 }
 
 /// What the cookies of a request say.
 pub fn preferences(headers: &HeaderMap) -> Preferences {
-    Preferences::from_cookies(&cookies(headers))
+    Preferences::from_cookies(&cookie_header(headers))
 }

@@ -9,13 +9,13 @@ use tower_http::csrf::{CsrfLayer, ProtectionError};
 use crate::server::http::response::problem::Problem;
 
 /// What answers a refused request.
-pub type Refusal = fn(ProtectionError) -> Response<Body>;
+pub type CsrfRejectionHandler = fn(ProtectionError) -> Response<Body>;
 
 /// The layer. `public_origin` is the address people use when a proxy in front changes `Host`.
 ///
 /// `Origin: null` with `Sec-Fetch-Site: same-origin` is let through: that is how a browser sends a plain form of our
 /// own page, whose referrer policy hides the origin. No other page can make a browser send that pair.
-pub fn layer(public_origin: Option<&str>) -> CsrfLayer<Refusal> {
+pub fn layer(public_origin: Option<&str>) -> CsrfLayer<CsrfRejectionHandler> {
     let mut layer = CsrfLayer::new();
     if let Some(origin) = public_origin {
         layer = match layer.clone().add_trusted_origin(origin) {
@@ -26,7 +26,7 @@ pub fn layer(public_origin: Option<&str>) -> CsrfLayer<Refusal> {
             }
         };
     }
-    layer.with_rejection_response(refuse as Refusal)
+    layer.with_rejection_response(refuse as CsrfRejectionHandler)
 }
 
 fn refuse(_: ProtectionError) -> Response<Body> {

@@ -2,11 +2,11 @@
 
 use axum::http::{HeaderMap, StatusCode};
 
-use crate::domain::Invalid;
+use crate::domain::InvalidField;
 use crate::server::http::response::problem::Problem;
 
 /// 201 for what was made now, 200 for what the same request made before.
-pub fn made_status(is_new: bool) -> StatusCode {
+pub fn created_status(is_new: bool) -> StatusCode {
     if is_new { StatusCode::CREATED } else { StatusCode::OK }
 }
 
@@ -15,7 +15,7 @@ pub fn made_status(is_new: bool) -> StatusCode {
 pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let in_header = match headers.get("idempotency-key") {
         Some(value) => {
-            let text = value.to_str().map_err(|_| Invalid::new("Idempotency-Key", "must be visible ASCII"))?;
+            let text = value.to_str().map_err(|_| InvalidField::new("Idempotency-Key", "must be visible ASCII"))?;
             Some(text.trim_matches('"').to_owned())
         }
         None => None,
@@ -23,7 +23,7 @@ pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result
     match (in_body, in_header) {
         (Some(a), Some(b)) if a != b => {
             // Each of them could be a name: what is wrong is that they are two.
-            let invalid = Invalid::new("client_request_id", "differs from the Idempotency-Key header");
+            let invalid = InvalidField::new("client_request_id", "differs from the Idempotency-Key header");
             Err(Problem::unprocessable("invalid", invalid))
         }
         (a, b) => Ok(a.or(b)),

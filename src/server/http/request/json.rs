@@ -9,15 +9,15 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::domain::failure::Invalid;
-use crate::server::http::request::json_shape;
+use crate::domain::failure::InvalidField;
+use crate::server::http::request::json_structure;
 use crate::server::http::response::problem::Problem;
 
 /// A body read as JSON, or an answer written as JSON. Types that are read must `deny_unknown_fields`.
 #[derive(Debug, Clone, Copy)]
-pub struct Json<T>(pub T);
+pub struct ApiJson<T>(pub T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for ApiJson<T> {
     type Rejection = Problem;
 
     /// 415 for another content type or encoding, 413 beyond the body limit, 408 when it takes too long, 400 with the
@@ -29,7 +29,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     }
 }
 
-impl<S: Send + Sync, T: DeserializeOwned> OptionalFromRequest<S> for Json<T> {
+impl<S: Send + Sync, T: DeserializeOwned> OptionalFromRequest<S> for ApiJson<T> {
     type Rejection = Problem;
 
     /// None for a request without a body and without a content type.
@@ -41,7 +41,7 @@ impl<S: Send + Sync, T: DeserializeOwned> OptionalFromRequest<S> for Json<T> {
     }
 }
 
-impl<T: Serialize> IntoResponse for Json<T> {
+impl<T: Serialize> IntoResponse for ApiJson<T> {
     fn into_response(self) -> Response {
         match serde_json::to_vec(&self.0) {
             Ok(bytes) => {
@@ -82,10 +82,10 @@ async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes,
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The body is not UTF-8."))?;
-    json_shape::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
+    json_structure::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
     // A list would be read as the fields in their order.
     if !text.trim_start().starts_with('{') {
-        return Err(Invalid::new("", "must be an object").into());
+        return Err(InvalidField::new("", "must be an object").into());
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -95,6 +95,8 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 }
 
 /// Tells `null` apart from a field that is not there.
-pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
+pub fn deserialize_double_option<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

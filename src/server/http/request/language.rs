@@ -12,14 +12,14 @@ use futures::future::poll_fn;
 use http::HeaderMap;
 use http::header::{ACCEPT_LANGUAGE, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderValue};
 
-use crate::server::http::request::cookies::cookies;
-use crate::ui::locale::{LOCALE_COOKIE, Locale, speak};
-use crate::ui::preferences::kept;
+use crate::server::http::request::cookies::cookie_header;
+use crate::ui::locale::{LOCALE_COOKIE, Locale, with_locale};
+use crate::ui::preferences::cookie_value;
 
 /// Answers in the reader's language.
 pub async fn layer(request: Request, next: Next) -> Response {
-    let locale = asked(request.headers());
-    let response = spoken(locale, next.run(request)).await;
+    let locale = requested_locale(request.headers());
+    let response = localize_future(locale, next.run(request)).await;
     let is_page = response.headers().get(CONTENT_TYPE).is_some_and(|mime| mime.as_bytes().starts_with(b"text/html"));
     if !is_page {
         return response;
@@ -27,28 +27,28 @@ pub async fn layer(request: Request, next: Next) -> Response {
     let (mut parts, body) = response.into_parts();
     parts.headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(locale.as_str()));
     // A body of known length is drawn already.
-    let body = if body.size_hint().exact().is_some() { body } else { streamed(locale, body) };
+    let body = if body.size_hint().exact().is_some() { body } else { localize_body(locale, body) };
     Response::from_parts(parts, body)
 }
 
 /// What a request asks for.
-pub fn asked(headers: &HeaderMap) -> Locale {
-    let chosen = kept(&cookies(headers), LOCALE_COOKIE).and_then(Locale::parse);
+pub fn requested_locale(headers: &HeaderMap) -> Locale {
+    let chosen = cookie_value(&cookie_header(headers), LOCALE_COOKIE).and_then(Locale::parse);
     chosen.unwrap_or_else(|| {
         let lines: Vec<&str> =
             headers.get_all(ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok()).collect();
-        Locale::accepted(&lines.join(","))
+        Locale::from_accept_language(&lines.join(","))
     })
 }
 
 /// Work whose every step speaks a language.
-async fn spoken<F: Future>(locale: Locale, work: F) -> F::Output {
+async fn localize_future<F: Future>(locale: Locale, work: F) -> F::Output {
     let mut work = pin!(work);
-    poll_fn(|context| speak(locale, || work.as_mut().poll(context))).await
+    poll_fn(|context| with_locale(locale, || work.as_mut().poll(context))).await
 }
 
 /// A body whose every piece is drawn in a language.
-fn streamed(locale: Locale, body: Body) -> Body {
+fn localize_body(locale: Locale, body: Body) -> Body {
     let mut pieces = body.into_data_stream();
-    Body::from_stream(futures::stream::poll_fn(move |context| speak(locale, || pieces.poll_next_unpin(context))))
+    Body::from_stream(futures::stream::poll_fn(move |context| with_locale(locale, || pieces.poll_next_unpin(context))))
 }

@@ -5,14 +5,14 @@ use axum::extract::Query as Loose;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use crate::domain::Invalid;
+use crate::domain::InvalidField;
 use crate::server::http::response::problem::Problem;
 
 /// The fields of the query. Types that are read must `deny_unknown_fields`.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<T>(pub T);
+pub struct StrictQuery<T>(pub T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for StrictQuery<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
@@ -31,6 +31,6 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
 }
 
 /// How many things a page of a list has: as many as its field `limit` says, from one to `most`.
-pub fn page_limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32, Invalid> {
-    Invalid::check_between("limit", asked.unwrap_or(default), 1..=most)
+pub fn page_limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32, InvalidField> {
+    InvalidField::check_range("limit", asked.unwrap_or(default), 1..=most)
 }

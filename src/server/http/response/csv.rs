@@ -2,14 +2,14 @@
 //! like one is written behind an apostrophe (security.md 2.2).
 
 /// Writes one line of cells. Text of people and models must come as [`text`].
-pub fn line(cells: impl IntoIterator<Item = String>) -> String {
-    let mut line = cells.into_iter().map(quoted).collect::<Vec<_>>().join(",");
+pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
+    let mut line = cells.into_iter().map(quote_cell).collect::<Vec<_>>().join(",");
     line.push_str("\r\n");
     line
 }
 
 /// A cell of somebody else's text.
-pub fn text(text: &str) -> String {
+pub fn text_cell(text: &str) -> String {
     const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
     // Some programs look behind the blanks.
     let is_formula = text.starts_with(FORMULA) || text.trim_start().starts_with(FORMULA);
@@ -17,11 +17,11 @@ pub fn text(text: &str) -> String {
 }
 
 /// A cell of a number; empty where it is unknown.
-pub fn number(number: Option<u64>) -> String {
+pub fn number_cell(number: Option<u64>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }
 
-fn quoted(cell: String) -> String {
+fn quote_cell(cell: String) -> String {
     if cell.contains([',', '"', '\r', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }
 
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_that_begins_like_a_formula_is_none() {
+    fn text_that_begins_like_formula_is_escaped() {
         for (said, written) in [
             ("=1+1", "'=1+1"),
             ("+1", "'+1"),
@@ -44,13 +44,14 @@ mod tests {
             ("a=1", "a=1"),
             ("", ""),
         ] {
-            assert_eq!(text(said), written, "{said:?}");
+            assert_eq!(text_cell(said), written, "{said:?}");
         }
     }
 
     #[test]
-    fn cells_are_quoted_where_they_must_be() {
-        let cells = [text("=cmd|'/c calc'!A0,\"x\""), number(Some(0)), number(None), text("two\nlines")];
-        assert_eq!(line(cells), "\"'=cmd|'/c calc'!A0,\"\"x\"\"\",0,,\"two\nlines\"\r\n");
+    fn cells_with_separators_are_quoted() {
+        let cells =
+            [text_cell("=cmd|'/c calc'!A0,\"x\""), number_cell(Some(0)), number_cell(None), text_cell("two\nlines")];
+        assert_eq!(csv_line(cells), "\"'=cmd|'/c calc'!A0,\"\"x\"\"\",0,,\"two\nlines\"\r\n");
     }
 }

@@ -5,10 +5,10 @@ use axum::response::{Html, IntoResponse, Response};
 use http::{Method, StatusCode, Uri};
 
 use crate::server::http::response::problem::Problem;
-use crate::ui::locale::{locale, word};
+use crate::ui::locale::{locale, localized_word};
 
 /// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before the layers are put around (`layers`).
-pub fn fallbacks<S>(router: Router<S>) -> Router<S>
+pub fn add_fallbacks<S>(router: Router<S>) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
@@ -21,7 +21,7 @@ pub async fn not_found(uri: Uri) -> Response {
     if is_api(&uri) {
         problem.into_response()
     } else {
-        page(problem, word("There is nothing here", "这里什么也没有"))
+        page(problem, localized_word("There is nothing here", "这里什么也没有"))
     }
 }
 
@@ -31,7 +31,7 @@ pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     if is_api(&uri) {
         problem.into_response()
     } else {
-        page(problem, word("This cannot be done here", "此处无法进行该操作"))
+        page(problem, localized_word("This cannot be done here", "此处无法进行该操作"))
     }
 }
 
@@ -39,10 +39,10 @@ pub fn is_api(uri: &Uri) -> bool {
     uri.path() == "/api" || uri.path().starts_with("/api/")
 }
 
-/// A page of the last resort, where nobody draws a better one (`failed_page`). `what` is one of our own sentences, so it
+/// A page of the last resort, where nobody draws a better one (`error_page`). `what` is one of our own sentences, so it
 /// needs no escaping.
 fn page(problem: Problem, what: &'static str) -> Response {
-    let (lang, back) = (locale().as_str(), word("To the chats", "返回对话"));
+    let (lang, back) = (locale().as_str(), localized_word("To the chats", "返回对话"));
     let html = format!(
         "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\

@@ -31,12 +31,12 @@ const NOT_A_DOCUMENT: &str = "default-src 'none'; frame-ancestors 'none'";
 
 /// Whether people reach the server over TLS, which decides about HSTS and the upgrade of requests.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Transport {
+pub struct TransportSecurity {
     pub is_https: bool,
 }
 
 /// Sets the headers that the route did not set.
-pub async fn layer(State(transport): State<Transport>, request: Request, next: Next) -> Response {
+pub async fn layer(State(transport): State<TransportSecurity>, request: Request, next: Next) -> Response {
     let is_of_bundle = request.uri().path().starts_with("/pkg/");
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -65,7 +65,7 @@ pub async fn layer(State(transport): State<Transport>, request: Request, next: N
 }
 
 /// The policy of a document. Without a nonce no script runs at all, which is right for error pages.
-pub fn document_policy(nonce: Option<&str>, transport: Transport) -> String {
+pub fn document_policy(nonce: Option<&str>, transport: TransportSecurity) -> String {
     let script = nonce.map_or("'none'".into(), |nonce| format!("'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval'"));
     let style = nonce.map_or("'self'".into(), |nonce| format!("'self' 'nonce-{nonce}'"));
     let upgrade = if transport.is_https { "; upgrade-insecure-requests" } else { "" };
@@ -78,7 +78,7 @@ pub fn document_policy(nonce: Option<&str>, transport: Transport) -> String {
 
 /// For the additional context of a page's rendering: puts the policy with the nonce that Leptos made for this response
 /// into its header. Leptos provides the nonce and the response before it calls this.
-pub fn allow_nonce(transport: Transport) {
+pub fn allow_nonce(transport: TransportSecurity) {
     let Some(response) = use_context::<ResponseOptions>() else { return };
     let nonce = leptos::nonce::use_nonce().map(|nonce| nonce.to_string());
     if let Ok(policy) = HeaderValue::from_str(&document_policy(nonce.as_deref(), transport)) {

@@ -8,8 +8,8 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use crate::domain::failure::{FailureKind, Invalid};
-use crate::server::http::request::id;
+use crate::domain::failure::{FailureKind, InvalidField};
+use crate::server::http::request::request_id;
 
 /// Characters of a reason that are shown; it may quote the input, which may be long.
 const REASON_CHARS: usize = 300;
@@ -38,11 +38,11 @@ impl Problem {
     }
 
     /// 400 for the shape of a request: what is wrong with which field.
-    pub fn invalid(invalid: Invalid) -> Self {
+    pub fn invalid(invalid: InvalidField) -> Self {
         if invalid.field.is_empty() {
             return Self::new(StatusCode::BAD_REQUEST, "invalid", invalid.reason);
         }
-        Self::new(StatusCode::BAD_REQUEST, "invalid", invalid.to_string()).with("field", invalid.field)
+        Self::new(StatusCode::BAD_REQUEST, "invalid", invalid.to_string()).with_member("field", invalid.field)
     }
 
     /// 400 for an input that serde could not read: at which path as far as known, and its reason.
@@ -56,12 +56,12 @@ impl Problem {
             Some(named) if path != named && !path.ends_with(&format!(".{named}")) => format!("{path}.{named}"),
             _ => path.to_owned(),
         };
-        Self::invalid(Invalid::new(field, reason.chars().take(REASON_CHARS).collect::<String>()))
+        Self::invalid(InvalidField::new(field, reason.chars().take(REASON_CHARS).collect::<String>()))
     }
 
     /// 422 for a well-formed request that cannot be done, such as an empty message.
-    pub fn unprocessable(code: &'static str, invalid: Invalid) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, invalid.to_string()).with("field", invalid.field)
+    pub fn unprocessable(code: &'static str, invalid: InvalidField) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, invalid.to_string()).with_member("field", invalid.field)
     }
 
     /// 409 for a request that the present state does not allow.
@@ -71,13 +71,13 @@ impl Problem {
 
     /// 400 for a body that ended before its end.
     pub fn broken_body() -> Self {
-        Self::invalid(Invalid::new("", "the body broke off"))
+        Self::invalid(InvalidField::new("", "the body broke off"))
     }
 
     /// 413 with the bound in bytes.
     pub fn too_large(limit: usize) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("The body is larger than {limit} bytes."))
-            .with("limit", limit)
+            .with_member("limit", limit)
     }
 
     /// The sentence for people of what is wrong with a request; none where the server is what is wrong.
@@ -110,18 +110,18 @@ impl Problem {
 
     /// 500. The cause is logged here, once, under the request's id; the caller is told only the id.
     pub fn internal(cause: impl Display) -> Self {
-        tracing::error!(request_id = %id::current().unwrap_or_default(), %cause, "request failed");
+        tracing::error!(request_id = %request_id::current_request_id().unwrap_or_default(), %cause, "request failed");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", FailureKind::FAULT)
     }
 
     /// The same with one more member.
-    pub fn with(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+    pub fn with_member(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.members.push((name.into(), value.into()));
         self
     }
 
     /// Whether it has this member beside the standard ones.
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_member(&self, name: &str) -> bool {
         self.members.iter().any(|(member, _)| member == name)
     }
 
@@ -153,15 +153,15 @@ impl Problem {
     }
 }
 
-impl From<Invalid> for Problem {
-    fn from(invalid: Invalid) -> Self {
+impl From<InvalidField> for Problem {
+    fn from(invalid: InvalidField) -> Self {
         Self::invalid(invalid)
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        // For whoever tells it in another form (`failed_page`).
+        // For whoever tells it in another form (`error_page`).
         let itself = self.clone();
         let mut body = json!({
             "type": "about:blank",
@@ -172,7 +172,7 @@ impl IntoResponse for Problem {
         });
         if let Value::Object(object) = &mut body {
             object.extend(self.members);
-            object.insert("request_id".into(), id::current().into());
+            object.insert("request_id".into(), request_id::current_request_id().into());
         }
         let mut response = (self.status, body.to_string()).into_response();
         let headers = response.headers_mut();

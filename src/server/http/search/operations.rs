@@ -1,16 +1,16 @@
 //! How the API describes the search.
 
-use crate::server::http::openapi::operation::Operation;
-use crate::server::http::search::{SearchBody, SearchQuery};
+use crate::server::http::openapi::operation::ApiOperation;
+use crate::server::http::search::{SearchQuery, SearchResultPage};
 
-pub fn search(operation: Operation) -> Operation {
+pub fn search(operation: ApiOperation) -> ApiOperation {
     operation
-        .of("Search", "search", "Finds words in everything that was said and written.")
-        .note(
+        .describe("Search", "search", "Finds words in everything that was said and written.")
+        .add_description(
             "Every word must be there, letter for letter, in any case, with or without accents; signs mean \
                  themselves. A word is found where a word of the text begins; the last one may go on. Words in scripts \
                  without spaces are found anywhere. `marks` are half-open ranges in Unicode scalar values.",
         )
-        .query::<SearchQuery>()
-        .gives::<SearchBody>(200, "A page of what was found.")
+        .query_parameters::<SearchQuery>()
+        .response::<SearchResultPage>(200, "A page of what was found.")
 }

@@ -2,7 +2,7 @@
 //! put them) and are served under a path that holds a hash of them all, so browsers may keep them for ever and a new
 //! build is never mixed with an old one.
 
-mod negotiate;
+mod content_encoding;
 mod site;
 
 use std::sync::Arc;
@@ -20,24 +20,24 @@ use turnleaf_platform::tasks;
 
 pub use site::{Site, register_embedded};
 
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const CACHE_FOREVER: &str = "public, max-age=31536000, immutable";
 /// Files whose path does not change with them are asked for again, and answered with 304.
-const ASK_AGAIN: &str = "no-cache";
+const CACHE_REVALIDATE: &str = "no-cache";
 
 /// `/pkg/<build>/…` and one route for each file at the root of the site, such as `/favicon.ico`.
 pub fn routes<S>(site: &Arc<Site>) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
-    let mut router = Router::new().route("/pkg/{build}/{*file}", get(packaged));
+    let mut router = Router::new().route("/pkg/{build}/{*file}", get(package_file));
     for name in site.root_files() {
-        router = router.route(&format!("/{name}"), get(at_root));
+        router = router.route(&format!("/{name}"), get(root_file));
     }
     router.with_state(site.clone())
 }
 
 /// Files of another build do not exist: a page of an old build must not get a script of the new one.
-async fn packaged(
+async fn package_file(
     State(site): State<Arc<Site>>,
     Path((build, file)): Path<(String, String)>,
     uri: Uri,
@@ -46,33 +46,33 @@ async fn packaged(
     if build != site.build() {
         return not_found(uri).await;
     }
-    match answer(&site, &format!("pkg/{file}"), FOR_EVER, &request).await {
+    match file_response(&site, &format!("pkg/{file}"), CACHE_FOREVER, &request).await {
         Some(response) => response,
         None => not_found(uri).await,
     }
 }
 
-async fn at_root(State(site): State<Arc<Site>>, uri: Uri, request: HeaderMap) -> Response {
-    match answer(&site, uri.path().trim_start_matches('/'), ASK_AGAIN, &request).await {
+async fn root_file(State(site): State<Arc<Site>>, uri: Uri, request: HeaderMap) -> Response {
+    match file_response(&site, uri.path().trim_start_matches('/'), CACHE_REVALIDATE, &request).await {
         Some(response) => response,
         None => not_found(uri).await,
     }
 }
 
-async fn answer(site: &Arc<Site>, path: &str, cache: &'static str, request: &HeaderMap) -> Option<Response> {
+async fn file_response(site: &Arc<Site>, path: &str, cache: &'static str, request: &HeaderMap) -> Option<Response> {
     // Weak, because all forms of the file share it.
-    let etag = format!("W/\"{}\"", site.hash(path)?);
+    let etag = format!("W/\"{}\"", site.file_hash(path)?);
     let known = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_known = known.split(',').any(|tag| tag.trim() == etag);
     let accepted = request.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let prepared = negotiate::preferred(accepted).find_map(|(encoding, suffix)| {
-        let file = site.stored(&format!("{path}.{suffix}"))?;
+    let prepared = content_encoding::accepted_encodings(accepted).find_map(|(encoding, suffix)| {
+        let file = site.stored_file(&format!("{path}.{suffix}"))?;
         Some((encoding, file))
     });
     let (encoding, bytes) = match prepared {
         Some((encoding, file)) => (Some(encoding), file.bytes),
         None if is_known => (None, Bytes::new()),
-        None => match site.stored(path) {
+        None => match site.stored_file(path) {
             Some(file) => (None, file.bytes),
             None => recompressed(site, path, accepted).await?,
         },
@@ -83,7 +83,7 @@ async fn answer(site: &Arc<Site>, path: &str, cache: &'static str, request: &Hea
     headers.insert(CONTENT_TYPE, content_type(path));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
     // What is kept for ever is never asked for again.
-    if cache != FOR_EVER {
+    if cache != CACHE_FOREVER {
         headers.insert(ETAG, HeaderValue::from_str(&etag).ok()?);
     }
     headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
@@ -96,11 +96,12 @@ async fn answer(site: &Arc<Site>, path: &str, cache: &'static str, request: &Hea
 /// A file that is stored in brotli alone, for a client that does not take that: browsers ask for it on their own machine
 /// and over TLS only.
 async fn recompressed(site: &Arc<Site>, path: &str, accepted: &str) -> Option<(Option<&'static str>, Bytes)> {
-    let takes_gzip = negotiate::preferred(accepted).any(|(encoding, _)| encoding == negotiate::GZIP);
+    let takes_gzip =
+        content_encoding::accepted_encodings(accepted).any(|(encoding, _)| encoding == content_encoding::GZIP);
     let (site, path) = (site.clone(), path.to_owned());
     let work = move || {
         if takes_gzip {
-            return Some((Some(negotiate::GZIP), site.gzipped(&path)?));
+            return Some((Some(content_encoding::GZIP), site.gzipped_file(&path)?));
         }
         Some((None, site.file(&path)?.bytes))
     };

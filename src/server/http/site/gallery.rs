@@ -5,17 +5,17 @@ use axum::response::Response;
 use http::StatusCode;
 
 use crate::server::app::App;
-use crate::server::gallery::Sheet;
-use crate::server::http::response::plain_page::Asked;
+use crate::server::gallery::GallerySheet;
 use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::PageContext;
 
 /// `GET /settings/about/gallery`.
-pub async fn first(State(app): State<App>, asked: Asked) -> Response {
-    asked.answer(&app, StatusCode::OK, Sheet::Basics.draw())
+pub async fn redirect_to_first_sheet(State(app): State<App>, asked: PageContext) -> Response {
+    asked.respond(&app, StatusCode::OK, GallerySheet::Basics.draw())
 }
 
 /// `GET /settings/about/gallery/{sheet}`.
-pub async fn show(State(app): State<App>, asked: Asked, Path(sheet): Path<String>) -> Result<Response, Problem> {
-    let sheet = Sheet::parse(&sheet).ok_or_else(Problem::not_found)?;
-    Ok(asked.answer(&app, StatusCode::OK, sheet.draw()))
+pub async fn show(State(app): State<App>, asked: PageContext, Path(sheet): Path<String>) -> Result<Response, Problem> {
+    let sheet = GallerySheet::parse(&sheet).ok_or_else(Problem::not_found)?;
+    Ok(asked.respond(&app, StatusCode::OK, sheet.draw()))
 }

@@ -8,14 +8,14 @@ use http::header::HOST;
 use leptos::prelude::provide_context;
 use leptos_axum::{LeptosRoutes, generate_route_list};
 
-use crate::server::access::{Build, JustDeleted, Viewer, Zone};
+use crate::server::access::{RecentDeletion, SiteBuild, UtcOffset, Viewer};
 use crate::server::app::App as Server;
-use crate::server::http::request::cookies::{cookies, preferences};
+use crate::server::http::request::cookies::{cookie_header, preferences};
 use crate::server::http::response::fallback;
-use crate::server::http::response::headers::{Transport, allow_nonce};
+use crate::server::http::response::headers::{TransportSecurity, allow_nonce};
 use crate::ui::app::App;
 use crate::ui::page::{PageStatus, RequestHost};
-use crate::ui::preferences::{ZONE_COOKIE, kept};
+use crate::ui::preferences::{ZONE_COOKIE, cookie_value};
 use crate::ui::shell::shell;
 
 impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
@@ -25,18 +25,18 @@ impl axum::extract::FromRef<Server> for leptos::config::LeptosOptions {
 }
 
 /// Adds the pages and the server functions.
-pub fn add(router: Router<Server>, server: &Server, transport: Transport) -> Router<Server> {
+pub fn add_page_routes(router: Router<Server>, server: &Server, transport: TransportSecurity) -> Router<Server> {
     let routes = generate_route_list(App);
     let options = server.leptos().clone();
     let handles = server.clone();
     let context = move || {
-        provide_context(handles.pages());
+        provide_context(handles.page_service());
         provide_context(Viewer(handles.local_owner()));
-        provide_context(build(&handles));
+        provide_context(site_build(&handles));
         if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
             provide_context(preferences(&parts.headers));
-            provide_context(just_deleted(&parts.uri));
-            provide_context(zone(&parts.headers));
+            provide_context(recent_deletion(&parts.uri));
+            provide_context(utc_offset(&parts.headers));
             if let Some(host) = parts.headers.get(HOST).and_then(|host| host.to_str().ok()) {
                 provide_context(RequestHost(host.to_owned()));
             }
@@ -58,7 +58,7 @@ pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> 
     let transport = handles.transport();
     let render = leptos_axum::render_app_to_stream_with_context(
         move || {
-            provide_context(handles.pages());
+            provide_context(handles.page_service());
             provide_context(Viewer(handles.local_owner()));
             if let Some(parts) = leptos::prelude::use_context::<http::request::Parts>() {
                 provide_context(preferences(&parts.headers));
@@ -84,24 +84,24 @@ fn provide_status() {
 }
 
 /// Their assets lie in a folder that is called so.
-fn build(server: &Server) -> Build {
+fn site_build(server: &Server) -> SiteBuild {
     let folder = server.leptos().site_pkg_dir.as_ref();
-    Build(folder.strip_prefix("pkg/").unwrap_or_default().to_owned())
+    SiteBuild(folder.strip_prefix("pkg/").unwrap_or_default().to_owned())
 }
 
 /// What a form has deleted before it sent the browser to this address.
-fn just_deleted(address: &http::Uri) -> JustDeleted {
+fn recent_deletion(address: &http::Uri) -> RecentDeletion {
     #[derive(serde::Deserialize)]
-    struct Asked {
+    struct DeletedQuery {
         deleted: String,
     }
-    let asked = Query::<Asked>::try_from_uri(address).ok();
-    JustDeleted(asked.and_then(|Query(asked)| asked.deleted.parse().ok()))
+    let asked = Query::<DeletedQuery>::try_from_uri(address).ok();
+    RecentDeletion(asked.and_then(|Query(asked)| asked.deleted.parse().ok()))
 }
 
 /// Where the browser is, within the hours that there are.
-fn zone(headers: &http::HeaderMap) -> Zone {
+fn utc_offset(headers: &http::HeaderMap) -> UtcOffset {
     const DAY: i32 = 24 * 60;
-    let minutes = kept(&cookies(headers), ZONE_COOKIE).and_then(|minutes| minutes.parse().ok());
-    Zone(minutes.filter(|minutes| (-DAY..=DAY).contains(minutes)).unwrap_or(0))
+    let minutes = cookie_value(&cookie_header(headers), ZONE_COOKIE).and_then(|minutes| minutes.parse().ok());
+    UtcOffset(minutes.filter(|minutes| (-DAY..=DAY).contains(minutes)).unwrap_or(0))
 }

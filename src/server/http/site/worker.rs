@@ -9,22 +9,22 @@ use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 
 use crate::server::app::App;
-use crate::server::http::response::plain_page::Asked;
+use crate::server::http::response::server_page::PageContext;
 use crate::server::http::site::assets::Site;
-use crate::server::plain_pages::offline;
+use crate::server::server_pages::offline;
 
 const SCRIPT: &str = include_str!("worker/worker.js");
 
 /// The worker of one build.
-struct Worker(axum::body::Bytes);
+struct ServiceWorkerScript(axum::body::Bytes);
 
-impl Worker {
-    fn of(build: &str) -> Self {
+impl ServiceWorkerScript {
+    fn for_build(build: &str) -> Self {
         Self(SCRIPT.replace("{build}", build).into())
     }
 
     /// The answer. Browsers ask for it again and again, so that a new build is noticed.
-    fn answer(self) -> Response {
+    fn into_response(self) -> Response {
         let headers = [
             (CONTENT_TYPE, "text/javascript; charset=utf-8"),
             (CACHE_CONTROL, "no-cache"),
@@ -37,12 +37,12 @@ impl Worker {
 
 /// `GET /worker.js`.
 pub async fn show(State(site): State<Arc<Site>>) -> Response {
-    Worker::of(site.build()).answer()
+    ServiceWorkerScript::for_build(site.build()).into_response()
 }
 
 /// `GET /offline`.
-pub async fn page(State(app): State<App>, asked: Asked) -> Response {
-    asked.answer_bare(&app, StatusCode::OK, offline::page())
+pub async fn page(State(app): State<App>, asked: PageContext) -> Response {
+    asked.respond_without_script(&app, StatusCode::OK, offline::offline_page())
 }
 
 #[cfg(test)]
@@ -50,8 +50,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_names_its_build() {
-        let Worker(script) = Worker::of("0123");
+    fn script_names_its_build() {
+        let ServiceWorkerScript(script) = ServiceWorkerScript::for_build("0123");
         let script = String::from_utf8(script.to_vec()).unwrap();
         assert!(script.contains("const BUILD = \"0123\";") && !script.contains("{build}"), "{script}");
     }

@@ -10,7 +10,7 @@ use http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::{UserId, limits};
-use crate::server::http::request::admission::{Client, network_of};
+use crate::server::http::request::admission::{ClientIdentity, client_network};
 use crate::server::http::response::problem::Problem;
 
 /// Who follows: a person's own client, by its address.
@@ -22,12 +22,12 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    pub fn new(owner: UserId, client: Client) -> Self {
-        Self { owner, network: network_of(client.address), is_local: client.is_local() }
+    pub fn new(owner: UserId, client: ClientIdentity) -> Self {
+        Self { owner, network: client_network(client.address), is_local: client.is_local() }
     }
 
     /// This machine itself has the instance's bound.
-    fn bound(&self) -> usize {
+    fn stream_limit(&self) -> usize {
         if self.is_local { limits::LOCAL_STREAMS } else { limits::STREAMS_PER_CLIENT }
     }
 }
@@ -46,7 +46,7 @@ pub struct OpenStream {
 
 impl OpenStream {
     /// Cancelled when the stream has to close because the client opened too many others since.
-    pub fn displaced(&self) -> &CancellationToken {
+    pub fn displaced_token(&self) -> &CancellationToken {
         &self.token
     }
 }
@@ -55,17 +55,17 @@ impl OpenStreams {
     /// Opens one, and tells the oldest to close where the client has more than it may.
     pub fn open(&self, subscriber: Subscriber) -> OpenStream {
         let token = CancellationToken::new();
-        self.with(|all| {
+        self.with_streams(|all| {
             let streams = all.entry(subscriber).or_default();
             streams.push_back(token.clone());
-            if streams.len() > subscriber.bound() {
+            if streams.len() > subscriber.stream_limit() {
                 streams.pop_front().inspect(CancellationToken::cancel);
             }
         });
         OpenStream { streams: self.clone(), subscriber, token }
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut HashMap<Subscriber, VecDeque<CancellationToken>>) -> T) -> T {
+    fn with_streams<T>(&self, act: impl FnOnce(&mut HashMap<Subscriber, VecDeque<CancellationToken>>) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -74,7 +74,7 @@ impl Drop for OpenStream {
     fn drop(&mut self) {
         // A token knows whether it is cancelled, and nothing of who it is: one that is cancelled is nobody's.
         self.token.cancel();
-        self.streams.with(|all| {
+        self.streams.with_streams(|all| {
             if let Some(streams) = all.get_mut(&self.subscriber) {
                 streams.retain(|token| !token.is_cancelled());
                 if streams.is_empty() {
@@ -85,7 +85,7 @@ impl Drop for OpenStream {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Client {
+impl<S: Send + Sync> FromRequestParts<S> for ClientIdentity {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
@@ -101,7 +101,7 @@ mod tests {
     use turnleaf_platform::ids;
 
     #[test]
-    fn the_oldest_stream_closes_when_a_client_opens_too_many() {
+    fn oldest_stream_closes_when_client_opens_too_many() {
         let streams = OpenStreams::default();
         let network = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7));
         let owner = ids::mint();
@@ -109,16 +109,17 @@ mod tests {
         let mut open: Vec<OpenStream> = (0..limits::STREAMS_PER_CLIENT).map(|_| streams.open(subscriber)).collect();
         // Another client of the same person has its own.
         let other = streams.open(Subscriber { network: IpAddr::V4(Ipv4Addr::new(203, 0, 113, 8)), ..subscriber });
-        assert!(open.iter().all(|stream| !stream.displaced().is_cancelled()));
+        assert!(open.iter().all(|stream| !stream.displaced_token().is_cancelled()));
         open.push(streams.open(subscriber));
-        let displaced = |open: &[OpenStream]| open.iter().take_while(|one| one.displaced().is_cancelled()).count();
+        let displaced =
+            |open: &[OpenStream]| open.iter().take_while(|one| one.displaced_token().is_cancelled()).count();
         assert_eq!(displaced(&open), 1);
         // One that ends by itself makes room.
         drop(open.remove(5));
         open.push(streams.open(subscriber));
         assert_eq!(displaced(&open), 1);
-        assert!(!other.displaced().is_cancelled());
+        assert!(!other.displaced_token().is_cancelled());
         drop((open, other));
-        assert!(streams.with(|all| all.is_empty()));
+        assert!(streams.with_streams(|all| all.is_empty()));
     }
 }

@@ -6,9 +6,9 @@
 //! like any other message, and the connection goes on there. Where that turn was deleted the client is told where the path
 //! ends now, and says its message again.
 
+mod client_message;
 mod connection;
 mod encoder;
-mod said;
 mod writer;
 
 use std::convert::Infallible;
@@ -26,13 +26,13 @@ use serde::Deserialize;
 use crate::domain::{BranchId, ChatId, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::admission::Client;
+use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::csrf;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::open_streams::Subscriber;
-use crate::server::http::streams::socket::connection::Connection;
+use crate::server::http::streams::socket::connection::SocketConnection;
 
 /// Which path, and from where on.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -52,21 +52,21 @@ pub struct SocketQuery {
 pub async fn open(
     State(app): State<App>,
     viewer: Viewer,
-    client: Client,
+    client: ClientIdentity,
     PathId(chat): PathId<ChatId>,
-    Query(query): Query<SocketQuery>,
+    StrictQuery(query): StrictQuery<SocketQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
-    let end = app.service().path_end(viewer.0, chat, query.leaf, query.branch_id).await?;
+    let end = app.service().path_tip(viewer.0, chat, query.leaf, query.branch_id).await?;
     let Ok(upgrade) = upgrade else { return Ok(upgrade_required()) };
-    if app.sockets().len() >= limits::SOCKETS {
+    if app.open_sockets().len() >= limits::SOCKETS {
         return Err(Problem::too_many("Too many WebSockets are open.", 5));
     }
     let upgrade = upgrade.max_message_size(limits::SOCKET_MESSAGE_BYTES).max_frame_size(limits::SOCKET_MESSAGE_BYTES);
-    let token = app.sockets().token();
-    let place = app.streams().open(Subscriber::new(viewer.0, client));
+    let token = app.open_sockets().token();
+    let place = app.open_streams().open(Subscriber::new(viewer.0, client));
     Ok(upgrade.on_upgrade(move |socket| async move {
-        Connection::new(app, viewer.0, chat, end, place).run(socket, query.after).await;
+        SocketConnection::new(app, viewer.0, chat, end, place).run(socket, query.after).await;
         drop(token);
     }))
 }
@@ -82,7 +82,7 @@ fn upgrade_required() -> Response {
 /// Lets in only what comes from our own pages, or from no browser. The rule for requests from other sites looks only at
 /// methods that change something, and a handshake is a `GET` that browsers send from any site: for that rule's eyes it
 /// is a `POST`.
-pub fn from_our_own_pages(route: MethodRouter<App>, public_origin: Option<&str>) -> MethodRouter<App> {
+pub fn require_same_origin(route: MethodRouter<App>, public_origin: Option<&str>) -> MethodRouter<App> {
     route
         .layer::<_, Infallible>(from_fn(with_method(Method::GET)))
         .layer::<_, Infallible>(csrf::layer(public_origin))

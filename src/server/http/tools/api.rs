@@ -9,25 +9,25 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::approval::Policy;
+use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
-use crate::domain::{BranchId, ChatId, Invalid};
+use crate::domain::{BranchId, ChatId, InvalidField};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::idempotency::{client_request_id, made_status};
-use crate::server::http::request::json::Json;
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::tools::choice::ChatTools;
 use turnleaf_service::tools::servers::{
-    ChangedServer, NewToolServer, StoredPolicy, ToolServerChange, ToolServerView, ToolView,
+    ChangedToolServer, NewToolServer, StoredPolicy, ToolServerChange, ToolServerView, ToolView,
 };
-use turnleaf_service::tools::toolbox::LeftOut;
+use turnleaf_service::tools::toolbox::LeftOutTool;
 
 /// What a body says of a server. No `Debug`: it holds headers.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ToolServerBody {
+pub struct SaveToolServerRequest {
     id: Option<String>,
     /// For a new server, as the header `Idempotency-Key`.
     client_request_id: Option<String>,
@@ -41,19 +41,19 @@ pub struct ToolServerBody {
     command: Option<Value>,
 }
 
-impl ToolServerBody {
+impl SaveToolServerRequest {
     /// A program would run with the rights of this server, so no request may name one (badinputs.md S-TL-08).
     fn refuse_program(&self) -> Result<(), Problem> {
         if self.command.is_none() {
             return Ok(());
         }
         let detail = "Programs are named in the configuration file of this server alone, under [[tool_servers]].";
-        Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", detail).with("field", "command"))
+        Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", detail).with_member("field", "command"))
     }
 }
 
-impl From<ToolServerBody> for ToolServerChange {
-    fn from(body: ToolServerBody) -> Self {
+impl From<SaveToolServerRequest> for ToolServerChange {
+    fn from(body: SaveToolServerRequest) -> Self {
         let secret = |(name, value): (String, String)| (name, value.into());
         Self {
             name: body.name,
@@ -67,21 +67,21 @@ impl From<ToolServerBody> for ToolServerChange {
 
 /// A server with what its owner should know of the change.
 #[derive(Serialize, utoipa::ToSchema)]
-pub struct ChangedServerBody {
+pub struct ToolServerWithNotices {
     #[serde(flatten)]
     server: ToolServerView,
     notices: Vec<String>,
 }
 
-impl From<ChangedServer> for ChangedServerBody {
-    fn from(changed: ChangedServer) -> Self {
+impl From<ChangedToolServer> for ToolServerWithNotices {
+    fn from(changed: ChangedToolServer) -> Self {
         Self { server: changed.server, notices: changed.notices }
     }
 }
 
 /// All tools.
 #[derive(Serialize, utoipa::ToSchema)]
-pub struct ToolsBody {
+pub struct ToolCatalog {
     /// Turnleaf's own first, then those of servers.
     tools: Vec<ToolView>,
     /// What new chats get.
@@ -90,14 +90,14 @@ pub struct ToolsBody {
 
 /// An answer that lasts.
 #[derive(Serialize, utoipa::ToSchema)]
-pub struct PolicyBody {
+pub struct ToolPolicyRule {
     /// The server's id; empty for what Turnleaf runs itself.
     server: String,
     tool: String,
     /// The host it holds for, of a tool that is asked about for each host; absent for the tool as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<String>,
-    policy: Policy,
+    policy: ToolApprovalPolicy,
     /// The chat it holds in; absent for all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     chat_id: Option<ChatId>,
@@ -106,7 +106,7 @@ pub struct PolicyBody {
     schema_hash: Option<String>,
 }
 
-impl From<StoredPolicy> for PolicyBody {
+impl From<StoredPolicy> for ToolPolicyRule {
     fn from(stored: StoredPolicy) -> Self {
         let StoredPolicy { chat, server, tool, host, policy, schema_hash } = stored;
         Self { server, tool, host, policy, chat_id: chat, schema_hash }
@@ -115,7 +115,7 @@ impl From<StoredPolicy> for PolicyBody {
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SetPolicyBody {
+pub struct SetToolPolicyRequest {
     /// The server's id; absent for what Turnleaf runs itself.
     #[serde(default)]
     server: String,
@@ -123,21 +123,21 @@ pub struct SetPolicyBody {
     /// The host that the answer is about, such as `example.org`, of a tool that is asked about for each host (those with
     /// `hosts`). `allow` of such a tool needs it.
     host: Option<String>,
-    policy: Policy,
+    policy: ToolApprovalPolicy,
 }
 
 /// Which tools a chat offers, and what a new branch of it would be given now.
 #[derive(Serialize, utoipa::ToSchema)]
-pub struct ChatToolsBody {
+pub struct ChatToolSelection {
     /// As in the choice, and always there.
     on: Vec<String>,
     /// The tools that the client runs.
     client: Vec<ToolSpec>,
     offered: Vec<OfferedTool>,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<LeftOutTool>,
 }
 
-impl From<ChatTools> for ChatToolsBody {
+impl From<ChatTools> for ChatToolSelection {
     fn from(tools: ChatTools) -> Self {
         let ToolChoice { on, client } = tools.choice;
         Self { on, client, offered: tools.selection.offered, left_out: tools.selection.left_out }
@@ -146,32 +146,32 @@ impl From<ChatTools> for ChatToolsBody {
 
 /// The tools that a branch offers.
 #[derive(Serialize, utoipa::ToSchema)]
-pub struct BranchToolsBody {
+pub struct BranchToolSelection {
     branch_id: BranchId,
     tools: Vec<OfferedTool>,
 }
 
 /// `GET /api/tools`.
-pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<Json<ToolsBody>, Problem> {
+pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<ToolCatalog>, Problem> {
     let mut tools = app.service().built_in_tools(viewer.0).await?;
     for server in app.service().tool_servers(viewer.0).await? {
         tools.extend(server.tools);
     }
-    Ok(Json(ToolsBody { tools, default: app.service().default_tools(viewer.0).await? }))
+    Ok(ApiJson(ToolCatalog { tools, default: app.service().default_tools(viewer.0).await? }))
 }
 
 /// `PUT /api/tools/default`: what new chats get.
 pub async fn set_default(
     State(app): State<App>,
     viewer: Viewer,
-    Json(choice): Json<ToolChoice>,
-) -> Result<Json<ToolChoice>, Problem> {
-    Ok(Json(app.service().set_default_tools(viewer.0, choice).await?))
+    ApiJson(choice): ApiJson<ToolChoice>,
+) -> Result<ApiJson<ToolChoice>, Problem> {
+    Ok(ApiJson(app.service().set_default_tools(viewer.0, choice).await?))
 }
 
 /// `GET /api/tool-servers`.
-pub async fn servers(State(app): State<App>, viewer: Viewer) -> Result<Json<Vec<ToolServerView>>, Problem> {
-    Ok(Json(app.service().tool_servers(viewer.0).await?))
+pub async fn list_servers(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ToolServerView>>, Problem> {
+    Ok(ApiJson(app.service().tool_servers(viewer.0).await?))
 }
 
 /// `POST /api/tool-servers`: 201, or 200 when the same request was made before.
@@ -179,13 +179,13 @@ pub async fn create_server(
     State(app): State<App>,
     viewer: Viewer,
     headers: HeaderMap,
-    Json(mut body): Json<ToolServerBody>,
+    ApiJson(mut body): ApiJson<SaveToolServerRequest>,
 ) -> Result<Response, Problem> {
     body.refuse_program()?;
     let client_request_id = client_request_id(body.client_request_id.take(), &headers)?;
     let new = NewToolServer { id: body.id.take(), client_request_id, fields: body.into() };
     let made = app.service().add_tool_server(viewer.0, new).await?;
-    Ok((made_status(made.is_new), Json(ChangedServerBody::from(made.it))).into_response())
+    Ok((created_status(made.is_new), ApiJson(ToolServerWithNotices::from(made.value))).into_response())
 }
 
 /// `PATCH /api/tool-servers/{id}`: what is not there stays.
@@ -193,17 +193,20 @@ pub async fn change_server(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<String>,
-    Json(body): Json<ToolServerBody>,
-) -> Result<Json<ChangedServerBody>, Problem> {
+    ApiJson(body): ApiJson<SaveToolServerRequest>,
+) -> Result<ApiJson<ToolServerWithNotices>, Problem> {
     body.refuse_program()?;
     if body.client_request_id.is_some() {
-        let invalid = Invalid::new("client_request_id", "goes with a new server");
+        let invalid = InvalidField::new("client_request_id", "goes with a new server");
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
-        return Err(Problem::unprocessable("invalid", Invalid::new("id", "cannot be changed: its tools are named so")));
+        return Err(Problem::unprocessable(
+            "invalid",
+            InvalidField::new("id", "cannot be changed: its tools are named so"),
+        ));
     }
-    Ok(Json(app.service().change_tool_server(viewer.0, &id, body.into()).await?.into()))
+    Ok(ApiJson(app.service().change_tool_server(viewer.0, &id, body.into()).await?.into()))
 }
 
 /// `DELETE /api/tool-servers/{id}`.
@@ -221,51 +224,51 @@ pub async fn restart_server(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<String>,
-) -> Result<Json<ToolServerView>, Problem> {
-    Ok(Json(app.service().restart_tool_server(viewer.0, &id).await?))
+) -> Result<ApiJson<ToolServerView>, Problem> {
+    Ok(ApiJson(app.service().restart_tool_server(viewer.0, &id).await?))
 }
 
 /// `GET /api/tool-policies`.
-pub async fn policies(State(app): State<App>, viewer: Viewer) -> Result<Json<Vec<PolicyBody>>, Problem> {
+pub async fn list_policies(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<ToolPolicyRule>>, Problem> {
     let policies = app.service().tool_policies(viewer.0).await?;
-    Ok(Json(policies.into_iter().map(PolicyBody::from).collect()))
+    Ok(ApiJson(policies.into_iter().map(ToolPolicyRule::from).collect()))
 }
 
 /// `PUT /api/tool-policies`.
 pub async fn set_policy(
     State(app): State<App>,
     viewer: Viewer,
-    Json(body): Json<SetPolicyBody>,
-) -> Result<Json<ToolView>, Problem> {
-    let SetPolicyBody { server, tool, host, policy } = body;
-    Ok(Json(app.service().set_tool_policy(viewer.0, &server, &tool, host.as_deref(), policy).await?))
+    ApiJson(body): ApiJson<SetToolPolicyRequest>,
+) -> Result<ApiJson<ToolView>, Problem> {
+    let SetToolPolicyRequest { server, tool, host, policy } = body;
+    Ok(ApiJson(app.service().set_tool_policy(viewer.0, &server, &tool, host.as_deref(), policy).await?))
 }
 
 /// `GET /api/chats/{id}/tools`.
-pub async fn of_chat(
+pub async fn show_chat_tools(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-) -> Result<Json<ChatToolsBody>, Problem> {
-    Ok(Json(app.service().chat_tools(viewer.0, id).await?.into()))
+) -> Result<ApiJson<ChatToolSelection>, Problem> {
+    Ok(ApiJson(app.service().chat_tools(viewer.0, id).await?.into()))
 }
 
 /// `PUT /api/chats/{id}/tools`.
-pub async fn choose(
+pub async fn choose_chat_tools(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    Json(choice): Json<ToolChoice>,
-) -> Result<Json<ChatToolsBody>, Problem> {
-    Ok(Json(app.service().choose_tools(viewer.0, id, choice).await?.into()))
+    ApiJson(choice): ApiJson<ToolChoice>,
+) -> Result<ApiJson<ChatToolSelection>, Problem> {
+    Ok(ApiJson(app.service().choose_tools(viewer.0, id, choice).await?.into()))
 }
 
 /// `POST /api/branches/{id}/tools`: the branch offers from its next message on what its chat offers now.
-pub async fn use_now(
+pub async fn use_chat_tools_on_branch(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<BranchId>,
-) -> Result<Json<BranchToolsBody>, Problem> {
-    let (branch, tools) = app.service().use_tools_now(viewer.0, id).await?;
-    Ok(Json(BranchToolsBody { branch_id: branch.id, tools }))
+) -> Result<ApiJson<BranchToolSelection>, Problem> {
+    let (branch, tools) = app.service().refresh_branch_tools(viewer.0, id).await?;
+    Ok(ApiJson(BranchToolSelection { branch_id: branch.id, tools }))
 }

@@ -12,33 +12,33 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use crate::domain::export::{Part, Parts};
+use crate::domain::export::{ExportDetail, ExportOptions};
 use crate::domain::file_name::content_disposition;
 use crate::domain::{ChatId, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::admission::{Counted, held_by_body};
+use crate::server::http::request::admission::{KeyedPermit, hold_permit_until_sent};
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::Asked;
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::PageContext;
 use crate::server::http::site::assets::Site;
-use crate::server::plain_pages::transfer::ExportPage;
+use crate::server::server_pages::transfer::ExportPage;
 use turnleaf_platform::tasks::{self, Task};
-use turnleaf_service::transfer::exports::Which;
+use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::{Service, ServiceError};
 
 mod html;
 
-pub use html::standalone;
+pub use html::standalone_page;
 
 /// Pieces that wait for a slow reader.
-const AHEAD: usize = 4;
+const CHUNK_QUEUE: usize = 4;
 
 /// What a chat goes out as.
 #[derive(Debug, Clone, Copy, Default, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum As {
+pub enum ChatExportFormat {
     #[default]
     Json,
     Markdown,
@@ -53,77 +53,79 @@ pub struct ExportQuery {
     /// `json` is an archive with everything, `markdown` and `html` one path for people, `git` all branches as a repository.
     #[serde(default)]
     #[param(inline)]
-    format: As,
+    format: ChatExportFormat,
     /// Of Markdown and HTML: the turn that the path ends with; what is shown where it is missing.
     leaf: Option<TurnId>,
     #[serde(default)]
     #[param(inline)]
-    reasoning: Part,
+    reasoning: ExportDetail,
     #[serde(default)]
     #[param(inline)]
-    tools: Part,
+    tools: ExportDetail,
 }
 
 /// `GET /api/export`.
-pub async fn everything(State(app): State<App>, viewer: Viewer) -> Result<Response, Problem> {
-    let place = export_place(&app, viewer.0)?;
+pub async fn export_all(State(app): State<App>, viewer: Viewer) -> Result<Response, Problem> {
+    let place = export_permit(&app, viewer.0)?;
     let day = app.now().format("%Y-%m-%d");
-    let answer = archive(&app, viewer.0, Which::Everything, format!("turnleaf-{day}.json")).await?;
-    Ok(held_by_body(answer, place))
+    let answer = archive_response(&app, viewer.0, ExportScope::Everything, format!("turnleaf-{day}.json")).await?;
+    Ok(hold_permit_until_sent(answer, place))
 }
 
 /// A place among the exports that a person is sent; it is taken until the last byte.
-fn export_place(app: &App, owner: UserId) -> Result<Counted<UserId>, Problem> {
-    let place = app.exports().enter(owner, limits::EXPORTS_PER_OWNER);
+fn export_permit(app: &App, owner: UserId) -> Result<KeyedPermit<UserId>, Problem> {
+    let place = app.export_limiter().try_acquire(owner, limits::EXPORTS_PER_OWNER);
     place.ok_or_else(|| Problem::too_many("Too many exports run at once.", 5))
 }
 
 /// `GET /api/chats/{id}/export`.
-pub async fn chat(
+pub async fn export_chat(
     State(app): State<App>,
     Extension(site): Extension<Arc<Site>>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    Query(query): Query<ExportQuery>,
+    StrictQuery(query): StrictQuery<ExportQuery>,
 ) -> Result<Response, Problem> {
     let mut chat = app.service().chat(viewer.0, id).await?;
     // It names the file.
-    chat.title = app.service().without_keys(chat.title);
-    let place = export_place(&app, viewer.0)?;
+    chat.title = app.service().redact_keys(chat.title);
+    let place = export_permit(&app, viewer.0)?;
     let repository = Service::repository_name(&chat);
     let title = if chat.title.is_empty() { id.to_string() } else { chat.title };
-    let parts = Parts { reasoning: query.reasoning, tools: query.tools };
+    let parts = ExportOptions { reasoning: query.reasoning, tools: query.tools };
     let answer = match query.format {
-        As::Json => archive(&app, viewer.0, Which::Chat(id), format!("{title}.json")).await,
-        As::Markdown => {
+        ChatExportFormat::Json => {
+            archive_response(&app, viewer.0, ExportScope::Chat(id), format!("{title}.json")).await
+        }
+        ChatExportFormat::Markdown => {
             let text = app.service().export_markdown(viewer.0, id, query.leaf, parts).await?;
-            saved(Body::from(text), "text/markdown; charset=utf-8", &format!("{title}.md"))
+            download_response(Body::from(text), "text/markdown; charset=utf-8", &format!("{title}.md"))
         }
-        As::Html => {
-            let page = standalone(app.service(), site.style(), viewer.0, id, query.leaf, parts).await?;
-            saved(Body::from(page), "text/html; charset=utf-8", &format!("{title}.html"))
+        ChatExportFormat::Html => {
+            let page = standalone_page(app.service(), site.style(), viewer.0, id, query.leaf, parts).await?;
+            download_response(Body::from(page), "text/html; charset=utf-8", &format!("{title}.html"))
         }
-        As::Git => {
-            let (send, receive) = mpsc::channel::<Bytes>(AHEAD);
+        ChatExportFormat::Git => {
+            let (send, receive) = mpsc::channel::<Bytes>(CHUNK_QUEUE);
             let service = app.service().clone();
             let writing = tasks::spawn(async move { service.export_git(viewer.0, id, send).await });
-            streamed(writing, receive, "application/zip", &format!("{repository}.zip")).await
+            stream_response(writing, receive, "application/zip", &format!("{repository}.zip")).await
         }
     };
-    Ok(held_by_body(answer?, place))
+    Ok(hold_permit_until_sent(answer?, place))
 }
 
 /// An archive while it is written.
-async fn archive(app: &App, viewer: UserId, which: Which, name: String) -> Result<Response, Problem> {
-    let (send, receive) = mpsc::channel::<Bytes>(AHEAD);
+async fn archive_response(app: &App, viewer: UserId, which: ExportScope, name: String) -> Result<Response, Problem> {
+    let (send, receive) = mpsc::channel::<Bytes>(CHUNK_QUEUE);
     let service = app.service().clone();
     let writing = tasks::spawn(async move { service.export_archive(viewer, which, &send).await.map(drop) });
-    streamed(writing, receive, "application/json", &name).await
+    stream_response(writing, receive, "application/json", &name).await
 }
 
 /// What is written, piece by piece. What fails after the first byte breaks the answer off, so that nobody takes half of
 /// it for the whole.
-async fn streamed(
+async fn stream_response(
     mut writing: Task<Result<(), ServiceError>>,
     mut receive: mpsc::Receiver<Bytes>,
     kind: &'static str,
@@ -148,10 +150,10 @@ async fn streamed(
             Err(error) => yield Err(std::io::Error::other(error)),
         }
     };
-    saved(Body::from_stream(body), kind, name)
+    download_response(Body::from_stream(body), kind, name)
 }
 
-fn saved(body: Body, kind: &'static str, name: &str) -> Result<Response, Problem> {
+fn download_response(body: Body, kind: &'static str, name: &str) -> Result<Response, Problem> {
     let mut response = body.into_response();
     let fields = response.headers_mut();
     fields.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -166,10 +168,10 @@ pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    asked: Asked,
+    asked: PageContext,
 ) -> Result<Response, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     let imported_from = app.service().imported_from(viewer.0, id).await?;
-    let is_damaged = app.service().is_damaged(viewer.0, id).await?;
-    Ok(asked.answer(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
+    let is_damaged = app.service().is_chat_damaged(viewer.0, id).await?;
+    Ok(asked.respond(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
 }

@@ -5,20 +5,22 @@ use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{BranchId, ChatId, Deleted, DeletionId, DeletionKind, Restored, Role, TurnId, UserId, limits};
+use crate::domain::{
+    BranchId, ChatId, DeletionId, DeletionKind, DeletionSummary, RestoreSummary, Role, TurnId, UserId, limits,
+};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::json::Json;
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::{Query, page_limit};
+use crate::server::http::request::query::{StrictQuery, page_limit};
 use crate::server::http::response::problem::Problem;
-use turnleaf_service::{Deletion, Of};
+use turnleaf_service::{DeletedItem, Deletion};
 
 /// Which part of Trash.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub struct ListQuery {
+pub struct ListTrashQuery {
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
     /// Only what was deleted before this deletion.
@@ -28,14 +30,14 @@ pub struct ListQuery {
 /// What of a chat stays.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Prune {
+pub struct PruneChatRequest {
     /// The path to this turn, and what is below it.
     keep: TurnId,
 }
 
 /// A deletion that can come back.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct DeletionBody {
+pub struct TrashEntry {
     id: DeletionId,
     chat_id: ChatId,
     kind: DeletionKind,
@@ -53,7 +55,7 @@ pub struct DeletionBody {
     purged_at: DateTime<Utc>,
 }
 
-impl From<Deletion> for DeletionBody {
+impl From<Deletion> for TrashEntry {
     fn from(deletion: Deletion) -> Self {
         Self {
             id: deletion.id,
@@ -76,8 +78,8 @@ pub async fn delete_turn(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
-) -> Result<Json<Deleted>, Problem> {
-    Ok(Json(app.service().delete_turn(viewer.0, id).await?))
+) -> Result<ApiJson<DeletionSummary>, Problem> {
+    Ok(ApiJson(app.service().delete_turn(viewer.0, id).await?))
 }
 
 /// `DELETE /api/branches/{id}`: with everything below its first turn.
@@ -85,8 +87,8 @@ pub async fn delete_branch(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<BranchId>,
-) -> Result<Json<Deleted>, Problem> {
-    Ok(Json(app.service().delete_branch(viewer.0, id).await?))
+) -> Result<ApiJson<DeletionSummary>, Problem> {
+    Ok(ApiJson(app.service().delete_branch(viewer.0, id).await?))
 }
 
 /// `POST /api/chats/{id}/prune`: everything else goes.
@@ -94,9 +96,9 @@ pub async fn prune(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    Json(prune): Json<Prune>,
-) -> Result<Json<Deleted>, Problem> {
-    Ok(Json(app.service().prune_others(viewer.0, id, prune.keep).await?))
+    ApiJson(prune): ApiJson<PruneChatRequest>,
+) -> Result<ApiJson<DeletionSummary>, Problem> {
+    Ok(ApiJson(app.service().prune_others(viewer.0, id, prune.keep).await?))
 }
 
 /// `POST /api/turns/{id}/restore`: the whole deletion that took it.
@@ -104,8 +106,8 @@ pub async fn restore_turn(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
-) -> Result<Json<Restored>, Problem> {
-    restore_thing(&app, viewer.0, Of::Turn(id)).await
+) -> Result<ApiJson<RestoreSummary>, Problem> {
+    restore_thing(&app, viewer.0, DeletedItem::Turn(id)).await
 }
 
 /// `POST /api/branches/{id}/restore`: the whole deletion that took it.
@@ -113,23 +115,23 @@ pub async fn restore_branch(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<BranchId>,
-) -> Result<Json<Restored>, Problem> {
-    restore_thing(&app, viewer.0, Of::Branch(id)).await
+) -> Result<ApiJson<RestoreSummary>, Problem> {
+    restore_thing(&app, viewer.0, DeletedItem::Branch(id)).await
 }
 
-async fn restore_thing(app: &App, viewer: UserId, thing: Of) -> Result<Json<Restored>, Problem> {
-    Ok(Json(app.service().restore(viewer, thing).await?))
+async fn restore_thing(app: &App, viewer: UserId, thing: DeletedItem) -> Result<ApiJson<RestoreSummary>, Problem> {
+    Ok(ApiJson(app.service().restore(viewer, thing).await?))
 }
 
 /// `GET /api/trash`: the newest first.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
-    Query(query): Query<ListQuery>,
-) -> Result<Json<Vec<DeletionBody>>, Problem> {
+    StrictQuery(query): StrictQuery<ListTrashQuery>,
+) -> Result<ApiJson<Vec<TrashEntry>>, Problem> {
     let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
-    let deletions = app.service().trash(viewer.0, query.before, limit).await?;
-    Ok(Json(deletions.into_iter().map(DeletionBody::from).collect()))
+    let deletions = app.service().list_trash(viewer.0, query.before, limit).await?;
+    Ok(ApiJson(deletions.into_iter().map(TrashEntry::from).collect()))
 }
 
 /// `POST /api/trash/{id}/restore`.
@@ -137,8 +139,8 @@ pub async fn restore(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DeletionId>,
-) -> Result<Json<Restored>, Problem> {
-    Ok(Json(app.service().restore_deletion(viewer.0, id).await?))
+) -> Result<ApiJson<RestoreSummary>, Problem> {
+    Ok(ApiJson(app.service().restore_deletion(viewer.0, id).await?))
 }
 
 /// `DELETE /api/trash/{id}`: for ever.
@@ -147,7 +149,7 @@ pub async fn purge(
     viewer: Viewer,
     PathId(id): PathId<DeletionId>,
 ) -> Result<StatusCode, Problem> {
-    app.service().purge(viewer.0, id).await?;
+    app.service().purge_deletion(viewer.0, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -6,31 +6,31 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{BranchId, ChatId, Deleted, DeletionId, TurnId, UserId, limits};
+use crate::domain::{BranchId, ChatId, DeletionId, DeletionSummary, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::query::Query;
-use crate::server::http::response::plain_page::{Asked, Fields, see_other};
+use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
-use crate::server::plain_pages::trash::{Sure, TrashPage};
-use crate::server::plain_pages::turns::delete_page;
-use crate::server::plain_pages::words::trash as words;
-use crate::server::plain_pages::{Said, Section};
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::server_pages::messages::trash as words;
+use crate::server::server_pages::trash::{PurgeConfirmation, TrashPage};
+use crate::server::server_pages::turns::delete_page;
+use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::ServiceError;
 
 /// What the page is asked for.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PageQuery {
+pub struct TrashPageQuery {
     /// What is older than this deletion.
     before: Option<DeletionId>,
     /// What was done.
-    done: Option<Done>,
+    done: Option<TrashFormResult>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Done {
+enum TrashFormResult {
     Purged,
     Emptied,
     /// A chat: it is the first of those that are listed.
@@ -41,16 +41,16 @@ enum Done {
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
-    Query(query): Query<PageQuery>,
+    asked: PageContext,
+    StrictQuery(query): StrictQuery<TrashPageQuery>,
 ) -> Result<Response, Problem> {
     let said = query.done.map(|done| match done {
-        Done::Purged => Said::Done(words::purged().into()),
-        Done::Emptied => Said::Done(words::emptied().into()),
-        Done::Chat => Said::Done(words::chat_deleted().into()),
+        TrashFormResult::Purged => ActionNotice::Done(words::purged().into()),
+        TrashFormResult::Emptied => ActionNotice::Done(words::emptied().into()),
+        TrashFormResult::Chat => ActionNotice::Done(words::chat_deleted().into()),
     });
-    let page = TrashPage { before: query.before, ..page(&app, viewer.0, query.before).await? };
-    Ok(asked.answer(&app, StatusCode::OK, page.draw(said)))
+    let page = TrashPage { before: query.before, ..trash_page(&app, viewer.0, query.before).await? };
+    Ok(asked.respond(&app, StatusCode::OK, page.draw(said)))
 }
 
 /// `POST /forms/delete-turn`. A form that could not say how much goes has that asked here, where it is more than one
@@ -58,45 +58,49 @@ pub async fn show(
 pub async fn delete_turn(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
-    fields: Fields,
+    asked: PageContext,
+    fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: TurnId = fields.required_id("turn_id")?;
-    if fields.is_ticked("ask") {
-        let all = app.service().count_below(viewer.0, id).await?;
+    if fields.is_checked("ask") {
+        let all = app.service().count_turns_below(viewer.0, id).await?;
         if all > 1 {
             let turn = app.service().turn(viewer.0, id).await?;
-            return Ok(asked.answer(&app, StatusCode::OK, delete_page(&turn, all)));
+            return Ok(asked.respond(&app, StatusCode::OK, delete_page(&turn, all)));
         }
     }
-    Ok(to_rest(&app.service().delete_turn(viewer.0, id).await?))
+    Ok(redirect_to_remaining(&app.service().delete_turn(viewer.0, id).await?))
 }
 
 /// `POST /forms/delete-branch`.
-pub async fn delete_branch(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+pub async fn delete_branch(
+    State(app): State<App>,
+    viewer: Viewer,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: BranchId = fields.required_id("branch_id")?;
-    Ok(to_rest(&app.service().delete_branch(viewer.0, id).await?))
+    Ok(redirect_to_remaining(&app.service().delete_branch(viewer.0, id).await?))
 }
 
 /// `POST /forms/delete-chat`: to Trash, where it can be brought back at once.
-pub async fn delete_chat(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+pub async fn delete_chat(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: ChatId = fields.required_id("chat_id")?;
     app.service().delete_chat(viewer.0, id).await?;
-    Ok(to_trash("chat"))
+    Ok(redirect_to_trash("chat"))
 }
 
 /// `POST /forms/prune`.
-pub async fn prune(State(app): State<App>, viewer: Viewer, fields: Fields) -> Result<Response, Problem> {
+pub async fn prune(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let (chat, keep): (ChatId, TurnId) = (fields.required_id("chat_id")?, fields.required_id("keep")?);
-    Ok(to_rest(&app.service().prune_others(viewer.0, chat, keep).await?))
+    Ok(redirect_to_remaining(&app.service().prune_others(viewer.0, chat, keep).await?))
 }
 
 /// `POST /forms/restore`: back to the chat, or to Trash with the reason why not.
 pub async fn restore(
     State(app): State<App>,
     viewer: Viewer,
-    asked: Asked,
-    fields: Fields,
+    asked: PageContext,
+    fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: DeletionId = fields.required_id("deletion_id")?;
     match app.service().restore_deletion(viewer.0, id).await {
@@ -110,52 +114,66 @@ pub async fn restore(
                 // It was brought back or went for ever meanwhile: the list says what there is.
                 _ => (StatusCode::NOT_FOUND, words::not_there().to_owned()),
             };
-            let page = page(&app, viewer.0, None).await?;
-            Ok(asked.answer(&app, status, page.draw(Some(Said::Refused(words::not_restored(&why))))))
+            let page = trash_page(&app, viewer.0, None).await?;
+            Ok(asked.respond(&app, status, page.draw(Some(ActionNotice::Refused(words::not_restored(&why))))))
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// `POST /forms/purge`: asks first, unless the form says that it was asked.
-pub async fn purge(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
+pub async fn purge(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
     let id: DeletionId = fields.required_id("deletion_id")?;
-    if fields.is_ticked("sure") {
-        app.service().purge(viewer.0, id).await?;
-        return Ok(to_trash("purged"));
+    if fields.is_checked("sure") {
+        app.service().purge_deletion(viewer.0, id).await?;
+        return Ok(redirect_to_trash("purged"));
     }
     let deletion = app.service().deletion(viewer.0, id).await?;
-    let page = TrashPage { sure: Some(Sure::One(deletion)), ..page(&app, viewer.0, None).await? };
-    Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))
+    let page = TrashPage {
+        confirmation: Some(PurgeConfirmation::Deletion(deletion)),
+        ..trash_page(&app, viewer.0, None).await?
+    };
+    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// `POST /forms/empty-trash`: asks first, as `purge`.
-pub async fn empty(State(app): State<App>, viewer: Viewer, asked: Asked, fields: Fields) -> Result<Response, Problem> {
-    if fields.is_ticked("sure") {
+pub async fn empty(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    if fields.is_checked("sure") {
         app.service().empty_trash(viewer.0).await?;
-        return Ok(to_trash("emptied"));
+        return Ok(redirect_to_trash("emptied"));
     }
-    let page = TrashPage { sure: Some(Sure::All), ..page(&app, viewer.0, None).await? };
-    Ok(asked.answer(&app, StatusCode::OK, page.draw(None)))
+    let page =
+        TrashPage { confirmation: Some(PurgeConfirmation::Everything), ..trash_page(&app, viewer.0, None).await? };
+    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// One more than the page shows says whether there are older ones.
-pub async fn page(app: &App, viewer: UserId, before: Option<DeletionId>) -> Result<TrashPage, Problem> {
-    let mut deletions = app.service().trash(viewer, before, limits::PAGE_MAX + 1).await?;
+pub async fn trash_page(app: &App, viewer: UserId, before: Option<DeletionId>) -> Result<TrashPage, Problem> {
+    let mut deletions = app.service().list_trash(viewer, before, limits::PAGE_MAX + 1).await?;
     let has_older = deletions.len() > limits::PAGE_MAX as usize;
     deletions.truncate(limits::PAGE_MAX as usize);
     // Documents stand once, behind the newest deletions.
     let documents = if before.is_none() { app.service().deleted_documents(viewer).await? } else { Vec::new() };
-    Ok(TrashPage { deletions, documents, has_older, before: None, now: app.now(), sure: None })
+    Ok(TrashPage { deletions, documents, has_older, before: None, now: app.now(), confirmation: None })
 }
 
 /// To what is left, with what was deleted in the address, so that the page can say it and offer to undo it.
-fn to_rest(deleted: &Deleted) -> Response {
-    let Deleted { chat_id, deletion_id, leaf, .. } = deleted;
+fn redirect_to_remaining(deleted: &DeletionSummary) -> Response {
+    let DeletionSummary { chat_id, deletion_id, leaf, .. } = deleted;
     let at = leaf.map(|leaf| format!("at={leaf}&")).unwrap_or_default();
     see_other(&format!("/c/{chat_id}?{at}deleted={deletion_id}#latest"))
 }
 
-pub fn to_trash(done: &str) -> Response {
-    see_other(&format!("{}?done={done}", Section::Trash.path()))
+pub fn redirect_to_trash(done: &str) -> Response {
+    see_other(&format!("{}?done={done}", PageSection::Trash.path()))
 }

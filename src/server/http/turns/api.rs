@@ -5,21 +5,21 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Branch, BranchId, ChatId, Exchange, Invalid, Params, Turn, TurnId};
+use crate::domain::{Branch, BranchId, ChatId, Exchange, InvalidField, ModelParams, Turn, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
-use crate::server::http::request::idempotency::{client_request_id, made_status};
-use crate::server::http::request::json::Json;
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::turns::messages::MessageBlock;
-use turnleaf_service::turns::placement::Wanted;
-use turnleaf_service::turns::{StartTurn, Started};
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 
 /// What a client may say when it sends a message.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NewTurn {
+pub struct CreateTurnRequest {
     content: Option<Vec<MessageBlock>>,
     /// The short form of one text block.
     text: Option<String>,
@@ -28,37 +28,37 @@ pub struct NewTurn {
     provider: Option<String>,
     model: Option<String>,
     #[serde(default)]
-    params: Params,
+    params: ModelParams,
     client_request_id: Option<String>,
 }
 
 /// A message in other words.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Edit {
+pub struct EditTurnRequest {
     content: Option<Vec<MessageBlock>>,
     text: Option<String>,
     /// Another model for the reply; its branch is new in any case.
     provider: Option<String>,
     model: Option<String>,
     #[serde(default)]
-    params: Params,
+    params: ModelParams,
     client_request_id: Option<String>,
 }
 
 /// What may differ in another reply to the same message.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Retry {
+pub struct RetryTurnRequest {
     provider: Option<String>,
     model: Option<String>,
     #[serde(default)]
-    params: Params,
+    params: ModelParams,
     client_request_id: Option<String>,
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-pub struct StartedBody {
+pub struct ExchangeDetails {
     exchange: Exchange,
     user_turn: Turn,
     assistant_turn: Turn,
@@ -71,13 +71,13 @@ pub async fn start(
     viewer: Viewer,
     PathId(chat_id): PathId<ChatId>,
     headers: HeaderMap,
-    Json(new): Json<NewTurn>,
+    ApiJson(new): ApiJson<CreateTurnRequest>,
 ) -> Result<Response, Problem> {
     let content = content(new.content, new.text)?;
-    let request = StartTurn {
+    let request = TurnRequest {
         chat_id: Some(chat_id),
         content,
-        place: Wanted {
+        place: PlacementRequest {
             prev_turn_id: new.prev_turn_id,
             branch_id: new.branch_id,
             provider: new.provider,
@@ -93,19 +93,27 @@ pub async fn start(
 }
 
 /// `GET /api/turns/{id}`.
-pub async fn show(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Json<Turn>, Problem> {
-    Ok(Json(app.service().turn(viewer.0, id).await?))
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+) -> Result<ApiJson<Turn>, Problem> {
+    Ok(ApiJson(app.service().turn(viewer.0, id).await?))
 }
 
 /// `GET /api/turns/{id}/markdown`: what a message quotes stands in it with its source, also below the reply to it.
 pub async fn markdown(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Response, Problem> {
-    let text = app.service().markdown_of(viewer.0, id).await?;
+    let text = app.service().turn_markdown(viewer.0, id).await?;
     Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response())
 }
 
 /// `POST /api/turns/{id}/stop`: 200 once the ending is stored; also for a turn that is over.
-pub async fn stop(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Json<Turn>, Problem> {
-    Ok(Json(app.service().stop_turn(viewer.0, id).await?))
+pub async fn stop(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<TurnId>,
+) -> Result<ApiJson<Turn>, Problem> {
+    Ok(ApiJson(app.service().stop_turn(viewer.0, id).await?))
 }
 
 /// `POST /api/turns/{id}/retry`: another reply to the same message.
@@ -114,10 +122,10 @@ pub async fn retry(
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
     headers: HeaderMap,
-    body: Option<Json<Retry>>,
+    body: Option<ApiJson<RetryTurnRequest>>,
 ) -> Result<Response, Problem> {
-    let Json(retry) = body.unwrap_or(Json(Retry::default()));
-    let place = Wanted { provider: retry.provider, model: retry.model, ..Wanted::default() };
+    let ApiJson(retry) = body.unwrap_or(ApiJson(RetryTurnRequest::default()));
+    let place = PlacementRequest { provider: retry.provider, model: retry.model, ..PlacementRequest::default() };
     let request_id = client_request_id(retry.client_request_id, &headers)?;
     Ok(respond(app.service().retry_turn(viewer.0, id, place, retry.params, request_id).await?))
 }
@@ -128,14 +136,14 @@ pub async fn edit(
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
     headers: HeaderMap,
-    Json(edit): Json<Edit>,
+    ApiJson(edit): ApiJson<EditTurnRequest>,
 ) -> Result<Response, Problem> {
-    let request = StartTurn {
+    let request = TurnRequest {
         chat_id: None,
         // Other words alone change nothing of what is attached; blocks are all that there is.
         takes_attachments: edit.content.is_none(),
         content: content(edit.content, edit.text)?,
-        place: Wanted { provider: edit.provider, model: edit.model, ..Wanted::default() },
+        place: PlacementRequest { provider: edit.provider, model: edit.model, ..PlacementRequest::default() },
         params: edit.params,
         client_request_id: client_request_id(edit.client_request_id, &headers)?,
         keeps_draft: false,
@@ -144,17 +152,17 @@ pub async fn edit(
 }
 
 /// A message's blocks, or its one text.
-fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<Vec<MessageBlock>, Invalid> {
+fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<Vec<MessageBlock>, InvalidField> {
     match (content, text) {
         (Some(content), None) => Ok(content),
         (None, Some(text)) => Ok(vec![MessageBlock::Text { text }]),
-        (None, None) => Err(Invalid::new("content", "give `content` (blocks) or `text`")),
-        (Some(_), Some(_)) => Err(Invalid::new("text", "give `content` or `text`, not both")),
+        (None, None) => Err(InvalidField::new("content", "give `content` (blocks) or `text`")),
+        (Some(_), Some(_)) => Err(InvalidField::new("text", "give `content` or `text`, not both")),
     }
 }
 
-fn respond(started: Started) -> Response {
-    let status = made_status(started.is_new);
-    let Started { exchange, user_turn, assistant_turn, branch, .. } = started;
-    (status, Json(StartedBody { exchange, user_turn, assistant_turn, branch })).into_response()
+fn respond(started: AcceptedExchange) -> Response {
+    let status = created_status(started.is_new);
+    let AcceptedExchange { exchange, user_turn, assistant_turn, branch, .. } = started;
+    (status, ApiJson(ExchangeDetails { exchange, user_turn, assistant_turn, branch })).into_response()
 }

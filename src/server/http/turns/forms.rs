@@ -8,15 +8,15 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::api::error::ApiError;
-use crate::api::view::{DraftView, SendMessage};
-use crate::domain::{ChatId, Lock, Thinking, TurnId};
+use crate::api::view::{ComposedMessage, DraftView};
+use crate::domain::{ChatId, ModelLock, Thinking, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::usage::storage::StorageRefusal;
 
 #[derive(Debug, Deserialize)]
-pub struct SendForm {
+pub struct SendMessageForm {
     text: String,
     chat_id: Option<String>,
     prev_turn_id: Option<String>,
@@ -32,7 +32,7 @@ pub struct SendForm {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct TurnForm {
+pub struct TurnActionForm {
     turn_id: TurnId,
     client_request_id: Option<String>,
     /// Of another try: whose it is, where not of the same model.
@@ -40,7 +40,7 @@ pub struct TurnForm {
 }
 
 /// An optional id of a form: an empty field is none.
-fn optional<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, Problem> {
+fn optional_id<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, Problem> {
     match text {
         None | Some("") => Ok(None),
         Some(text) => text.parse().map(Some).map_err(|_| Problem::not_found()),
@@ -48,14 +48,18 @@ fn optional<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, Probl
 }
 
 /// `POST /forms/send`.
-pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendForm>) -> Result<Response, Problem> {
-    let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
-    let chosen = form.model.as_deref().and_then(lock_of);
+pub async fn send(
+    State(app): State<App>,
+    viewer: Viewer,
+    Form(form): Form<SendMessageForm>,
+) -> Result<Response, Problem> {
+    let chat_id: Option<ChatId> = optional_id(form.chat_id.as_deref())?;
+    let chosen = form.model.as_deref().and_then(parse_lock);
     let thinking = form.thinking.as_deref().and_then(Thinking::parse_level);
     let keeps_draft = form.keeps_draft.is_some();
-    let message = SendMessage {
+    let message = ComposedMessage {
         chat_id,
-        prev_turn_id: optional(form.prev_turn_id.as_deref())?,
+        prev_turn_id: optional_id(form.prev_turn_id.as_deref())?,
         // Browsers send line ends of forms as CRLF.
         text: form.text.replace("\r\n", "\n"),
         // What the draft has attached goes out with it, where it is the draft that is sent.
@@ -69,66 +73,79 @@ pub async fn send(State(app): State<App>, viewer: Viewer, Form(form): Form<SendF
         keeps_draft,
     };
     let text = message.text.clone();
-    match app.pages().send(viewer.0, message).await {
-        Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
+    match app.page_service().send_message(viewer.0, message).await {
+        Ok(started) => Ok(redirect_to_turn(started.chat_id, started.assistant_turn.turn.id)),
         Err(error) => {
             let draft = DraftView { text, thinking, lock: chosen, ..DraftView::default() };
             if !keeps_draft {
                 // What cannot be stored either (too large) is still in the browser's form: Back brings it.
-                let _ = app.pages().save_words(viewer.0, chat_id, draft).await;
+                let _ = app.page_service().save_draft_text(viewer.0, chat_id, draft).await;
             }
-            if let Some(problem) = no_room(&error) {
+            if let Some(problem) = storage_full_problem(&error) {
                 return Err(problem);
             }
             let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
-            Ok(see_other(&format!("{page}?error={}", code(&error))))
+            Ok(see_other(&format!("{page}?error={}", error_code(&error))))
         }
     }
 }
 
 /// A refusal for want of room as a problem: its page says what is full and has the words that were typed.
-pub fn no_room(error: &ApiError) -> Option<Problem> {
+pub fn storage_full_problem(error: &ApiError) -> Option<Problem> {
     let ApiError::Conflict { code, message } = error else { return None };
     let code = StorageRefusal::CODES.into_iter().find(|known| known == code)?;
     Some(Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, message.as_str()))
 }
 
 /// `POST /forms/model`: the composer as it is, with another model chosen for the next message.
-pub async fn model(State(app): State<App>, viewer: Viewer, Form(form): Form<SendForm>) -> Result<Response, Problem> {
-    let chat_id: Option<ChatId> = optional(form.chat_id.as_deref())?;
+pub async fn choose_model(
+    State(app): State<App>,
+    viewer: Viewer,
+    Form(form): Form<SendMessageForm>,
+) -> Result<Response, Problem> {
+    let chat_id: Option<ChatId> = optional_id(form.chat_id.as_deref())?;
     let draft = DraftView {
         text: form.text.replace("\r\n", "\n"),
-        lock: form.choose.as_deref().or(form.other.as_deref()).and_then(lock_of),
+        lock: form.choose.as_deref().or(form.other.as_deref()).and_then(parse_lock),
         thinking: form.thinking.as_deref().and_then(Thinking::parse_level),
         ..DraftView::default()
     };
     let page = chat_id.map_or_else(|| "/".to_owned(), |id| format!("/c/{id}"));
-    match app.pages().save_words(viewer.0, chat_id, draft).await {
+    match app.page_service().save_draft_text(viewer.0, chat_id, draft).await {
         Ok(_) => Ok(see_other(&format!("{page}#latest"))),
-        Err(error) => Ok(see_other(&format!("{page}?error={}", code(&error)))),
+        Err(error) => Ok(see_other(&format!("{page}?error={}", error_code(&error)))),
     }
 }
 
 /// Reads `provider/model`; a provider's id has no slash.
-pub fn lock_of(value: &str) -> Option<Lock> {
-    value.split_once('/').map(|(provider, model)| Lock::new(provider, model))
+pub fn parse_lock(value: &str) -> Option<ModelLock> {
+    value.split_once('/').map(|(provider, model)| ModelLock::new(provider, model))
 }
 
 /// `POST /forms/stop`.
-pub async fn stop(State(app): State<App>, viewer: Viewer, Form(form): Form<TurnForm>) -> Result<Response, Problem> {
+pub async fn stop(
+    State(app): State<App>,
+    viewer: Viewer,
+    Form(form): Form<TurnActionForm>,
+) -> Result<Response, Problem> {
     let turn = app.service().stop_turn(viewer.0, form.turn_id).await?;
-    Ok(to_turn(turn.chat_id, turn.id))
+    Ok(redirect_to_turn(turn.chat_id, turn.id))
 }
 
 /// `POST /forms/retry`.
-pub async fn retry(State(app): State<App>, viewer: Viewer, Form(form): Form<TurnForm>) -> Result<Response, Problem> {
+pub async fn retry(
+    State(app): State<App>,
+    viewer: Viewer,
+    Form(form): Form<TurnActionForm>,
+) -> Result<Response, Problem> {
     let old = app.service().turn(viewer.0, form.turn_id).await?;
-    let lock = form.model.as_deref().and_then(lock_of);
-    match app.pages().retry(viewer.0, form.turn_id, lock, form.client_request_id.unwrap_or_default()).await {
-        Ok(started) => Ok(to_turn(started.chat_id, started.assistant_turn.turn.id)),
-        Err(error) => match no_room(&error) {
+    let lock = form.model.as_deref().and_then(parse_lock);
+    match app.page_service().retry_reply(viewer.0, form.turn_id, lock, form.client_request_id.unwrap_or_default()).await
+    {
+        Ok(started) => Ok(redirect_to_turn(started.chat_id, started.assistant_turn.turn.id)),
+        Err(error) => match storage_full_problem(&error) {
             Some(problem) => Err(problem),
-            None => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, code(&error)))),
+            None => Ok(see_other(&format!("/c/{}?at={}&error={}", old.chat_id, old.id, error_code(&error)))),
         },
     }
 }
@@ -142,7 +159,7 @@ pub fn local_path(next: &str) -> &str {
     if is_local { next } else { "/" }
 }
 
-pub fn to_turn(chat: ChatId, turn: TurnId) -> Response {
+pub fn redirect_to_turn(chat: ChatId, turn: TurnId) -> Response {
     see_other(&format!("/c/{chat}?at={turn}#latest"))
 }
 
@@ -150,7 +167,7 @@ fn see_other(to: &str) -> Response {
     Redirect::to(to).into_response()
 }
 
-fn code(error: &ApiError) -> &'static str {
+fn error_code(error: &ApiError) -> &'static str {
     match error {
         ApiError::Unauthenticated => "unauthenticated",
         ApiError::NotFound => "not_found",
@@ -168,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paths_of_this_server_are_gone_to() {
+    fn redirects_lead_only_to_local_paths() {
         for (next, to) in [
             ("/c/1?at=2", "/c/1?at=2"),
             ("/", "/"),

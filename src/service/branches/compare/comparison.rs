@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::words::Diff;
-use turnleaf_domain::{Branch, Chat, ChatId, Cost, Failure, Lock, TurnId, TurnStatus, Usage};
+use super::text_diff::TextDiff;
+use turnleaf_domain::{Branch, Chat, ChatId, Cost, Failure, ModelLock, TurnId, TurnStatus, Usage};
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::turns::Ancestor;
 
@@ -20,8 +20,8 @@ pub struct Comparison {
     pub common_turn_id: Option<TurnId>,
     /// How many turns they share.
     pub common_turns: usize,
-    pub left: Side,
-    pub right: Side,
+    pub left: ComparedSide,
+    pub right: ComparedSide,
     /// Pairs of exchanges behind the common turn, of which `pairs` are those from `skip` on.
     pub total: usize,
     pub skip: usize,
@@ -34,7 +34,7 @@ pub struct Comparison {
 /// One path, behind the common turn.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 #[schema(as = ComparedSide)]
-pub struct Side {
+pub struct ComparedSide {
     pub leaf_turn_id: TurnId,
     /// The branch of the leaf, with its lock.
     pub branch: Branch,
@@ -61,7 +61,7 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct NamedLock {
     #[serde(flatten)]
-    pub lock: Lock,
+    pub lock: ModelLock,
     pub name: String,
 }
 
@@ -77,17 +77,17 @@ pub struct ToolCount {
 pub struct ComparedPair {
     /// From 1, counted behind the common turn.
     pub number: usize,
-    pub left: Option<Half>,
-    pub right: Option<Half>,
+    pub left: Option<ComparedExchange>,
+    pub right: Option<ComparedExchange>,
     /// The words of the messages; null where neither side has one.
-    pub message: Option<Diff>,
+    pub message: Option<TextDiff>,
     /// The words of the replies; null where neither side has one.
-    pub reply: Option<Diff>,
+    pub reply: Option<TextDiff>,
 }
 
 /// One side of a pair.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
-pub struct Half {
+pub struct ComparedExchange {
     pub message: Option<ComparedMessage>,
     pub reply: Option<ComparedReply>,
 }
@@ -118,12 +118,12 @@ pub struct ComparedReply {
 }
 
 /// A path while it is compared: its turns behind the common one.
-pub(super) struct Walk {
+pub(super) struct ComparedPath {
     pub own: Vec<Ancestor>,
     pub end: TurnId,
 }
 
 /// A lock with its model's name for people.
-pub(super) fn named(lock: &Lock) -> NamedLock {
+pub(super) fn named_lock(lock: &ModelLock) -> NamedLock {
     NamedLock { lock: lock.clone(), name: display_name(&lock.model) }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 
-use super::comparison::{ComparedReply, NamedLock, Side, ToolCount, Walk, named};
+use super::comparison::{ComparedPath, ComparedReply, ComparedSide, NamedLock, ToolCount, named_lock};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{Branch, BranchId, Content, Cost, Role, Turn, TurnStatus, UserId};
 use turnleaf_store::turns::Ancestor;
@@ -12,19 +12,19 @@ use turnleaf_store::{branches, turns};
 
 impl Service {
     /// Everything behind the common turn, summed up.
-    pub(super) async fn side(
+    pub(super) async fn measure_side(
         &self,
         owner: UserId,
-        walk: &Walk,
+        walk: &ComparedPath,
         locks: &HashMap<BranchId, &Branch>,
-    ) -> Result<Side, ServiceError> {
+    ) -> Result<ComparedSide, ServiceError> {
         let leaf = turns::find(self.db(), owner, walk.end).await?.ok_or(ServiceError::NotFound)?;
         let branch = branches::find(self.db(), owner, leaf.branch_id).await?.ok_or(ServiceError::NotFound)?;
         let replies: Vec<&Ancestor> = walk.own.iter().filter(|turn| turn.role == Role::Assistant).collect();
         let mut answering: Vec<NamedLock> = Vec::new();
         let mut unfinished = BTreeMap::new();
         for reply in &replies {
-            if let Some(lock) = locks.get(&reply.branch_id).map(|branch| named(&branch.lock))
+            if let Some(lock) = locks.get(&reply.branch_id).map(|branch| named_lock(&branch.lock))
                 && !answering.contains(&lock)
             {
                 answering.push(lock);
@@ -39,7 +39,7 @@ impl Service {
         } else {
             turns::tools_called(self.db(), owner, walk.end, walk.own.len()).await?
         };
-        Ok(Side {
+        Ok(ComparedSide {
             leaf_turn_id: walk.end,
             branch,
             locks: answering,
@@ -48,16 +48,19 @@ impl Service {
             replies: replies.len(),
             unfinished,
             usage: replies.iter().map(|reply| reply.usage).sum(),
-            cost: sum_of(replies.iter().map(|reply| reply.cost)),
+            cost: sum_costs(replies.iter().map(|reply| reply.cost)),
             mean_first_token_ms: first.iter().sum::<u64>().checked_div(first.len() as u64),
             total_ms: replies.iter().filter_map(|reply| since(reply, reply.completed_at)).reduce(u64::saturating_add),
-            tools: counted(names.iter().map(String::as_str)),
+            tools: count_tools(names.iter().map(String::as_str)),
         })
     }
 }
 
 /// The replies of one exchange as one; `None` where there is none.
-pub(super) fn reply(replies: &[(&Ancestor, &Turn)], locks: &HashMap<BranchId, &Branch>) -> Option<ComparedReply> {
+pub(super) fn compared_reply(
+    replies: &[(&Ancestor, &Turn)],
+    locks: &HashMap<BranchId, &Branch>,
+) -> Option<ComparedReply> {
     let (_, last) = replies.last()?;
     let (first, _) = replies.first()?;
     let branch = locks.get(&last.branch_id)?;
@@ -67,20 +70,20 @@ pub(super) fn reply(replies: &[(&Ancestor, &Turn)], locks: &HashMap<BranchId, &B
     });
     Some(ComparedReply {
         turn_id: last.id,
-        model: named(&branch.lock),
+        model: named_lock(&branch.lock),
         model_used: last.model_used.clone(),
         status: last.status,
         failure: last.error.clone(),
         usage: replies.iter().map(|(_, turn)| turn.usage).sum(),
-        cost: sum_of(replies.iter().map(|(_, turn)| turn.cost)),
+        cost: sum_costs(replies.iter().map(|(_, turn)| turn.cost)),
         first_token_ms: since(first, first.first_token_at),
         total_ms: replies.iter().filter_map(|(at, turn)| since(at, turn.completed_at)).reduce(u64::saturating_add),
-        tools: counted(called),
+        tools: count_tools(called),
     })
 }
 
 /// `None` where any of them is unknown: a part must not pass for the whole.
-fn sum_of(costs: impl Iterator<Item = Option<Cost>>) -> Option<Cost> {
+fn sum_costs(costs: impl Iterator<Item = Option<Cost>>) -> Option<Cost> {
     costs
         .reduce(|sum, cost| {
             let (sum, cost) = (sum?, cost?);
@@ -98,7 +101,7 @@ fn since(reply: &Ancestor, at: Option<DateTime<Utc>>) -> Option<u64> {
 }
 
 /// Each tool once, in the order of its first call.
-fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<ToolCount> {
+fn count_tools<'a>(names: impl Iterator<Item = &'a str>) -> Vec<ToolCount> {
     let mut counts: Vec<ToolCount> = Vec::new();
     for name in names {
         match counts.iter_mut().find(|count| count.name == name) {

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::comparison::Walk;
+use super::comparison::ComparedPath;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Turn, TurnId, UserId, withhold};
+use turnleaf_domain::{Turn, TurnId, UserId, client_redaction};
 use turnleaf_store::turns;
 
 impl Service {
     /// How many bytes of blocks each of these ranges of a side holds; the side begins at the depth `common`.
-    pub(super) async fn bytes_of(
+    pub(super) async fn range_bytes(
         &self,
         owner: UserId,
-        walk: &Walk,
+        walk: &ComparedPath,
         common: usize,
         ranges: impl Iterator<Item = &Range<usize>> + Clone,
     ) -> Result<Vec<u64>, ServiceError> {
-        let Some(all) = whole(ranges.clone().cloned()) else { return Ok(ranges.map(|_| 0).collect()) };
+        let Some(all) = covering_range(ranges.clone().cloned()) else { return Ok(ranges.map(|_| 0).collect()) };
         let bytes = self.bytes_between(owner, walk.end, common + all.start, common + all.end).await?;
         let held = |range: &Range<usize>| match range.is_empty() {
             true => 0,
@@ -27,21 +27,21 @@ impl Service {
     }
 
     /// The turns of a page with their blocks, by id, running ones as of now.
-    pub(super) async fn turns_of(
+    pub(super) async fn range_turns(
         &self,
         owner: UserId,
-        walk: &Walk,
+        walk: &ComparedPath,
         ranges: impl Iterator<Item = Range<usize>>,
     ) -> Result<HashMap<TurnId, Turn>, ServiceError> {
-        let Some(all) = whole(ranges) else { return Ok(HashMap::new()) };
+        let Some(all) = covering_range(ranges) else { return Ok(HashMap::new()) };
         let last = walk.own[all.end - 1].id;
         let limit = u32::try_from(all.len()).unwrap_or(u32::MAX);
         let (turns, _) = turns::path(self.db(), owner, last, limit).await?;
-        Ok(turns.into_iter().map(|turn| (turn.id, withhold::turn(self.as_running(turn)))).collect())
+        Ok(turns.into_iter().map(|turn| (turn.id, client_redaction::redact_turn(self.latest_turn(turn)))).collect())
     }
 }
 
 /// From the first turn of these ranges to the last, if there is any.
-fn whole(ranges: impl Iterator<Item = Range<usize>>) -> Option<Range<usize>> {
+fn covering_range(ranges: impl Iterator<Item = Range<usize>>) -> Option<Range<usize>> {
     ranges.filter(|range| !range.is_empty()).reduce(|first, last| first.start..last.end)
 }

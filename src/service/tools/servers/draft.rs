@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::providers::Sealer;
 use crate::providers::connection::{check_address, check_name};
-use crate::providers::headers::{self, Headers};
-use turnleaf_domain::{Invalid, limits};
+use crate::providers::headers::{self, SecretHeaders};
+use turnleaf_domain::{InvalidField, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::is_tool_server_id;
 use turnleaf_store::tool_servers::StoredToolServer;
@@ -26,19 +26,19 @@ pub struct ToolServerChange {
     pub name: Option<String>,
     pub url: Option<String>,
     /// All headers, in the place of those that are there.
-    pub headers: Option<Headers>,
+    pub headers: Option<SecretHeaders>,
     pub is_enabled: Option<bool>,
     pub local_network: Option<bool>,
 }
 
 impl NewToolServer {
     /// The id: as named, or made of the name so that none of `taken` is the same.
-    pub fn slug(&self, taken: &[String]) -> Result<String, Invalid> {
+    pub fn slug(&self, taken: &[String]) -> Result<String, InvalidField> {
         if let Some(id) = &self.id {
             return if is_tool_server_id(id) {
                 Ok(id.clone())
             } else {
-                Err(Invalid::new("id", "must be 1 to 32 of a-z, 0-9 and -, and not `provider`"))
+                Err(InvalidField::new("id", "must be 1 to 32 of a-z, 0-9 and -, and not `provider`"))
             };
         }
         let name = self.fields.name.as_deref().unwrap_or_default().to_lowercase();
@@ -53,7 +53,7 @@ impl NewToolServer {
     }
 
     /// What is asked for, to tell a repeated request from another one. Of headers only the names.
-    pub fn asked(&self) -> Value {
+    pub fn request_fingerprint(&self) -> Value {
         let fields = &self.fields;
         json!({
             "new": "tool_server",
@@ -69,10 +69,10 @@ impl NewToolServer {
 
 impl ToolServerChange {
     /// A new server needs these.
-    pub fn check_complete(&self) -> Result<(), Invalid> {
+    pub fn check_complete(&self) -> Result<(), InvalidField> {
         for (name, field) in [("name", &self.name), ("url", &self.url)] {
             if field.as_deref().is_none_or(|text| text.trim().is_empty()) {
-                return Err(Invalid::new(name, "is needed"));
+                return Err(InvalidField::new(name, "is needed"));
             }
         }
         Ok(())
@@ -81,7 +81,7 @@ impl ToolServerChange {
 
 /// What a change did beside what was asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Effects {
+pub struct ToolServerChangeEffects {
     /// Sentences.
     pub notices: Vec<String>,
     /// It is asked somewhere else from now on: what was said about its tools was said about others.
@@ -89,20 +89,24 @@ pub struct Effects {
 }
 
 /// Writes a change into a row and seals what is secret.
-pub fn apply(row: &mut StoredToolServer, change: ToolServerChange, sealer: &Sealer) -> Result<Effects, Invalid> {
-    let mut effects = Effects::default();
+pub fn apply_change(
+    row: &mut StoredToolServer,
+    change: ToolServerChange,
+    sealer: &Sealer,
+) -> Result<ToolServerChangeEffects, InvalidField> {
+    let mut effects = ToolServerChangeEffects::default();
     if let Some(name) = change.name {
         row.name = check_name(&name)?;
     }
     let mut headers = None;
     if let Some(url) = change.url {
-        let url = base_url::check(url.trim()).map_err(|what| Invalid::new("url", what))?;
+        let url = base_url::check(url.trim()).map_err(|what| InvalidField::new("url", what))?;
         if url.len() > limits::ADDRESS_CHARS {
-            return Err(Invalid::new("url", format!("at most {} characters", limits::ADDRESS_CHARS)));
+            return Err(InvalidField::new("url", format!("at most {} characters", limits::ADDRESS_CHARS)));
         }
-        if base_url::canonical(&url) != base_url::canonical(&row.url) {
+        if base_url::canonicalize(&url) != base_url::canonicalize(&row.url) {
             // A secret belongs to the address that it was given for.
-            headers = Some(Headers::new());
+            headers = Some(SecretHeaders::new());
             if !row.settings.header_names.is_empty() && change.headers.is_none() {
                 effects.notices.push("The address changed, so the headers were cleared.".into());
             }
@@ -113,7 +117,7 @@ pub fn apply(row: &mut StoredToolServer, change: ToolServerChange, sealer: &Seal
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
     check_address("url", &row.url, row.settings.local_network)?;
     if let Some(given) = change.headers {
-        headers = Some(headers::check(given, &[])?);
+        headers = Some(headers::check_headers(given, &[])?);
     }
     row.is_enabled = change.is_enabled.unwrap_or(row.is_enabled);
     if let Some(headers) = headers {

@@ -4,9 +4,9 @@
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::providers::Sealer;
-use crate::providers::headers::Headers;
+use crate::providers::headers::SecretHeaders;
 use turnleaf_platform::base_url;
-use turnleaf_platform::sealing::{Place, Unopened};
+use turnleaf_platform::sealing::{SecretBinding, UnsealError};
 use turnleaf_store::tool_servers::StoredToolServer;
 
 impl Sealer {
@@ -14,26 +14,26 @@ impl Sealer {
     ///
     /// # Errors
     /// They were sealed with another key, or for another row or address.
-    pub(super) fn open_headers(&self, row: &StoredToolServer) -> Result<Headers, Unopened> {
-        let Some(sealed) = &row.sealed_headers else { return Ok(Headers::new()) };
-        let address = base_url::canonical(&row.url);
+    pub(super) fn open_headers(&self, row: &StoredToolServer) -> Result<SecretHeaders, UnsealError> {
+        let Some(sealed) = &row.sealed_headers else { return Ok(SecretHeaders::new()) };
+        let address = base_url::canonicalize(&row.url);
         let text = self.keyring().unseal(place(row, &address), sealed)?;
         let headers: Vec<(String, String)> =
-            serde_json::from_str(text.expose_secret()).map_err(|_| Unopened::Changed)?;
+            serde_json::from_str(text.expose_secret()).map_err(|_| UnsealError::Changed)?;
         Ok(headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect())
     }
 
     /// Seals the headers into the row, whose address must be the final one, with their names to show.
-    pub(super) fn seal_headers(&self, row: &mut StoredToolServer, headers: &Headers) {
+    pub(super) fn seal_headers(&self, row: &mut StoredToolServer, headers: &SecretHeaders) {
         row.settings.header_names = headers.iter().map(|(name, _)| name.clone()).collect();
         let plain: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
         let text = SecretString::from(serde_json::json!(plain).to_string());
-        let address = base_url::canonical(&row.url);
+        let address = base_url::canonicalize(&row.url);
         row.sealed_headers = (!headers.is_empty()).then(|| self.keyring().seal(place(row, &address), &text));
     }
 }
 
-fn place<'a>(row: &StoredToolServer, address: &'a str) -> Place<'a> {
-    Place { table: "tool_servers", column: "sealed_headers", row: row.id.uuid(), bound_to: address }
+fn place<'a>(row: &StoredToolServer, address: &'a str) -> SecretBinding<'a> {
+    SecretBinding { table: "tool_servers", column: "sealed_headers", row: row.id.uuid(), bound_to: address }
 }

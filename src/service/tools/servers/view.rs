@@ -5,17 +5,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::providers::connection::SWITCHED_OFF;
-use crate::tools::toolbox::trust::Trust;
-use turnleaf_domain::approval::Policy;
-use turnleaf_domain::excerpt::capitalized;
-use turnleaf_domain::plain::hidden_characters;
-use turnleaf_platform::config::tool_servers::{Reach, ToolServer};
-use turnleaf_platform::sealing::Unopened;
+use crate::tools::toolbox::trust::TrustStatus;
+use turnleaf_domain::approval::ToolApprovalPolicy;
+use turnleaf_domain::excerpt::capitalize;
+use turnleaf_domain::hidden_text::count_hidden_characters;
+use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
+use turnleaf_platform::sealing::UnsealError;
 use turnleaf_store::tool_policies::StoredPolicy;
 use turnleaf_store::tool_servers::StoredToolServer;
 use turnleaf_tools::built_in;
-use turnleaf_tools::mcp::{State, Status};
-use turnleaf_tools::toolbox::Described;
+use turnleaf_tools::mcp::{McpServerState, McpServerStatus};
+use turnleaf_tools::toolbox::ToolDescription;
 
 /// One server.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
@@ -43,7 +43,7 @@ pub struct ToolServerView {
 /// How a server is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ToolServerStatus {
-    /// `working`, `starting`, `failed`, `given_up`, `off`, `headers_unreadable` or `not_started`.
+    /// `working`, `new`, `failed`, `given_up`, `off`, `headers_unreadable` or `not_started`.
     pub state: &'static str,
     pub sentence: String,
     pub since: Option<DateTime<Utc>>,
@@ -55,7 +55,7 @@ pub struct ToolServerStatus {
 
 /// Words about what went wrong, which also stand inside of sentences, as one of their own.
 fn as_sentence(why: &str) -> String {
-    format!("{}.", capitalized(why.trim().trim_end_matches('.')))
+    format!("{}.", capitalize(why.trim().trim_end_matches('.')))
 }
 
 /// A tool with what was said about it.
@@ -75,7 +75,7 @@ pub struct ToolView {
     /// Characters in its name and description that nobody sees.
     pub hidden_characters: u32,
     /// What happens when a model calls it.
-    pub policy: Policy,
+    pub policy: ToolApprovalPolicy,
     /// Who said so: `you`, `configuration` or `default`.
     pub policy_set_by: &'static str,
     /// It was allowed, or trusted by the configuration file, and is another one by now: so it asks again.
@@ -88,18 +88,18 @@ pub struct ToolView {
 }
 
 impl ToolServerStatus {
-    pub fn said(state: &'static str, sentence: impl Into<String>) -> Self {
+    pub fn new(state: &'static str, sentence: impl Into<String>) -> Self {
         Self { state, sentence: sentence.into(), since: None, implementation: None, log: String::new() }
     }
 }
 
-impl From<Status> for ToolServerStatus {
-    fn from(status: Status) -> Self {
+impl From<McpServerStatus> for ToolServerStatus {
+    fn from(status: McpServerStatus) -> Self {
         let (state, sentence) = match status.state {
-            State::Starting => ("starting", "It is starting."),
-            State::Ready => ("working", "It works."),
-            State::Failed => ("failed", "It does not answer."),
-            State::GivenUp => ("given_up", "It failed too often; begin it again when it is mended."),
+            McpServerState::Starting => ("starting", "It is starting."),
+            McpServerState::Ready => ("working", "It works."),
+            McpServerState::Failed => ("failed", "It does not answer."),
+            McpServerState::GivenUp => ("given_up", "It failed too often; begin it again when it is mended."),
         };
         Self {
             state,
@@ -116,31 +116,35 @@ impl From<Status> for ToolServerStatus {
 }
 
 /// A tool with what was said about it. `server` is its server's id, nothing for one of Turnleaf's own.
-pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], trust: Trust) -> ToolView {
+pub fn tool_view(
+    server: Option<&str>,
+    tool: &ToolDescription,
+    policies: &[StoredPolicy],
+    trust: TrustStatus,
+) -> ToolView {
     let hash = tool.schema_hash();
-    let by_host = server.is_none() && built_in::asks_by_host(&tool.tool);
+    let by_host = server.is_none() && built_in::is_approved_per_host(&tool.tool);
     let about = |policy: &&StoredPolicy| {
         policy.chat.is_none() && policy.server == server.unwrap_or_default() && policy.tool == tool.tool
     };
     let said = policies.iter().filter(about).find(|said| said.host.is_none());
-    let hosts = policies
-        .iter()
-        .filter(about)
-        .filter(|said| said.policy == Policy::Allow && said.schema_hash.as_ref().is_none_or(|seen| *seen == hash));
+    let hosts = policies.iter().filter(about).filter(|said| {
+        said.policy == ToolApprovalPolicy::Allow && said.schema_hash.as_ref().is_none_or(|seen| *seen == hash)
+    });
     let hosts = by_host.then(|| hosts.filter_map(|said| said.host.clone()).collect());
     let has_changed = said.is_some_and(|said| {
-        said.policy == Policy::Allow && said.schema_hash.as_ref().is_some_and(|seen| *seen != hash)
+        said.policy == ToolApprovalPolicy::Allow && said.schema_hash.as_ref().is_some_and(|seen| *seen != hash)
     });
-    let has_lapsed = trust == Trust::Changed && said.is_none();
+    let has_lapsed = trust == TrustStatus::Changed && said.is_none();
     let (policy, policy_set_by) = match said {
-        Some(_) if has_changed => (Policy::Ask, "you"),
+        Some(_) if has_changed => (ToolApprovalPolicy::Ask, "you"),
         // A yes to every host is none.
-        Some(said) if by_host && said.policy == Policy::Allow => (Policy::Ask, "you"),
+        Some(said) if by_host && said.policy == ToolApprovalPolicy::Allow => (ToolApprovalPolicy::Ask, "you"),
         Some(said) => (said.policy, "you"),
-        None if trust == Trust::Holds => (Policy::Allow, "configuration"),
-        None if trust == Trust::Changed => (Policy::Ask, "configuration"),
-        None if tool.is_harmless && server.is_none() => (Policy::Allow, "default"),
-        None => (Policy::Ask, "default"),
+        None if trust == TrustStatus::Holds => (ToolApprovalPolicy::Allow, "configuration"),
+        None if trust == TrustStatus::Changed => (ToolApprovalPolicy::Ask, "configuration"),
+        None if tool.is_harmless && server.is_none() => (ToolApprovalPolicy::Allow, "default"),
+        None => (ToolApprovalPolicy::Ask, "default"),
     };
     let texts = [&tool.tool, &tool.title, &tool.description];
     ToolView {
@@ -151,7 +155,7 @@ pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], t
         schema: tool.schema.clone(),
         sha256: hash,
         hints: tool.hints.clone(),
-        hidden_characters: texts.into_iter().map(|text| hidden_characters(text)).sum(),
+        hidden_characters: texts.into_iter().map(|text| count_hidden_characters(text)).sum(),
         policy,
         policy_set_by,
         has_changed: has_changed || has_lapsed,
@@ -161,10 +165,14 @@ pub fn tool(server: Option<&str>, tool: &Described, policies: &[StoredPolicy], t
 }
 
 /// A server of the configuration file.
-pub fn of_configured(server: &ToolServer, status: Option<Status>, tools: Vec<ToolView>) -> ToolServerView {
+pub fn configured_server_view(
+    server: &ToolServerConfig,
+    status: Option<McpServerStatus>,
+    tools: Vec<ToolView>,
+) -> ToolServerView {
     let (kind, program, url, headers) = match &server.reach {
-        Reach::Program { argv, .. } => ("program", argv.first().cloned(), None, Vec::new()),
-        Reach::Http { url, headers } => {
+        ToolServerTransport::Program { argv, .. } => ("program", argv.first().cloned(), None, Vec::new()),
+        ToolServerTransport::Http { url, headers } => {
             ("http", None, Some(url.to_string()), headers.iter().map(|(name, _)| name.clone()).collect())
         }
     };
@@ -178,28 +186,28 @@ pub fn of_configured(server: &ToolServer, status: Option<Status>, tools: Vec<Too
         local_network: true,
         is_enabled: true,
         locked: true,
-        status: of_status(status),
+        status: status_view(status),
         tools,
     }
 }
 
 /// A stored server.
-pub fn of_row(
+pub fn stored_server_view(
     row: &StoredToolServer,
-    status: Option<Status>,
-    unopened: Option<Unopened>,
+    status: Option<McpServerStatus>,
+    unopened: Option<UnsealError>,
     tools: Vec<ToolView>,
 ) -> ToolServerView {
     let status = match unopened {
-        _ if !row.is_enabled => ToolServerStatus::said("off", SWITCHED_OFF),
-        Some(error) => ToolServerStatus::said(
+        _ if !row.is_enabled => ToolServerStatus::new("off", SWITCHED_OFF),
+        Some(error) => ToolServerStatus::new(
             "headers_unreadable",
             format!(
                 "The stored headers cannot be opened: {error}. Start the server with the TURNLEAF_SECRET_KEY or the \
                  secret.key file that they were stored with, or enter them again."
             ),
         ),
-        None => of_status(status),
+        None => status_view(status),
     };
     ToolServerView {
         id: row.slug.clone(),
@@ -216,6 +224,6 @@ pub fn of_row(
     }
 }
 
-fn of_status(status: Option<Status>) -> ToolServerStatus {
-    status.map_or_else(|| ToolServerStatus::said("not_started", "It was not begun yet."), ToolServerStatus::from)
+fn status_view(status: Option<McpServerStatus>) -> ToolServerStatus {
+    status.map_or_else(|| ToolServerStatus::new("not_started", "It was not begun yet."), ToolServerStatus::from)
 }

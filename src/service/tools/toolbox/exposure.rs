@@ -6,19 +6,19 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 use url::Host;
 
-use super::Tools;
+use super::ServiceToolbox;
 use super::library::is_owners_text;
-use turnleaf_domain::attachment::DOCUMENT;
+use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::leaving::may_be_file;
-use turnleaf_domain::tool::Called;
+use turnleaf_domain::external_links::can_be_file_name;
+use turnleaf_domain::tool::ToolLabel;
 use turnleaf_domain::{Block, BlockId, Content, DocumentId, Role};
 use turnleaf_platform::ids;
 use turnleaf_store::readable::is_placeholder;
 use turnleaf_store::turns::PathBlock;
 use turnleaf_store::{StoreError, documents, turns};
 use turnleaf_tools::built_in;
-use turnleaf_tools::toolbox::Caller;
+use turnleaf_tools::toolbox::ToolCaller;
 
 /// Blocks of Turnleaf's own that say something about a reply, and hold nothing of anybody else.
 const OWN_NOTES: [&str; 2] = ["x:notice", "x:pause"];
@@ -41,9 +41,9 @@ enum TrustedSource {
     ChatSearch,
 }
 
-impl Tools {
+impl ServiceToolbox {
     /// What the path that ends at the call's turn exposes its model to.
-    pub(super) async fn exposure(&self, caller: &Caller) -> Result<Exposure, StoreError> {
+    pub(super) async fn exposure(&self, caller: &ToolCaller) -> Result<Exposure, StoreError> {
         let (db, owner) = (&self.0.db, caller.owner);
         let blocks = turns::provenance(db, owner, caller.turn).await?;
         let (mut exposure, attached) = assess_blocks(&blocks);
@@ -56,7 +56,7 @@ impl Tools {
             }
             // A document that is gone cannot be shown to be its owner's own.
             exposure.is_untrusted = match document {
-                Some(document) => !documents::is_typed(db, owner, document).await?,
+                Some(document) => !documents::is_written_by_owner(db, owner, document).await?,
                 None => true,
             };
         }
@@ -89,7 +89,7 @@ fn assess_blocks(blocks: &[PathBlock]) -> (Exposure, Vec<Option<DocumentId>>) {
             }
             Content::Image { .. } => exposure.is_untrusted |= *role == Role::User,
             Content::Reference { ref_id, ref_type, .. } | Content::PartialReference { ref_id, ref_type, .. } => {
-                attached.push(ref_id.parse().ok().filter(|_| ref_type == DOCUMENT));
+                attached.push(ref_id.parse().ok().filter(|_| ref_type == DOCUMENT_REF_TYPE));
             }
             Content::Text { text, .. } if *role == Role::User && !is_imported => {
                 collect_hosts(text, &mut exposure.named_hosts);
@@ -111,7 +111,7 @@ fn trusted_source(call: &Block, tool_name: &str, status: ToolStatus) -> Option<T
     if status == ToolStatus::Denied {
         return Some(TrustedSource::Turnleaf);
     }
-    let called = call.block_metadata.get(Called::KEY).and_then(Value::as_object);
+    let called = call.block_metadata.get(ToolLabel::KEY).and_then(Value::as_object);
     let is_own = called.is_some_and(|called| !called.contains_key("server"));
     match tool_name {
         _ if !is_own => None,
@@ -134,7 +134,7 @@ fn collect_hosts(text: &str, hosts: &mut HashSet<String>) {
         let word = word.trim_matches('.');
         if word.contains('.')
             && !behind.starts_with('@')
-            && (is_in_address || !may_be_file(word))
+            && (is_in_address || !can_be_file_name(word))
             && let Ok(host) = Host::parse(word)
         {
             hosts.insert(host.to_string());
@@ -148,10 +148,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_domain::sample;
+    use turnleaf_domain::fixtures;
 
     fn call(name: &str, status: ToolStatus, called: Value) -> Block {
-        let mut block = sample::block(2, 0, sample::tool_use("c", name, json!({}), status));
+        let mut block = fixtures::block(2, 0, fixtures::tool_use("c", name, json!({}), status));
         block.block_metadata = called;
         block
     }
@@ -165,7 +165,7 @@ mod tests {
             is_error: false,
             metadata: Value::Null,
         };
-        Block { parent_block_id: of.map(|call| call.id), ..sample::block(2, 1, content) }
+        Block { parent_block_id: of.map(|call| call.id), ..fixtures::block(2, 1, content) }
     }
 
     fn local(role: Role, block: Block) -> PathBlock {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn result_is_trusted_only_of_own_tools_without_text_of_strangers() {
+    fn result_is_trusted_only_from_own_tools_without_untrusted_text() {
         let own = |title: &str| json!({ "tool": { "title": title } });
         let of_server = json!({ "tool": { "title": "Calculator", "server": "Files" } });
         for (name, status, called, expected) in [
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn search_is_trusted_only_where_the_owner_wrote_every_hit_here() {
+    fn search_is_trusted_only_where_owner_wrote_every_hit() {
         let imported = || uuid::Uuid::new_v8([7; 16]).to_string();
         let own = || ids::mint::<turnleaf_domain::TurnId>().to_string();
         let hit = |by: &str, turn: String, chat: String| json!({ "said_by": by, "turn_id": turn, "chat_id": chat });
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn imported_message_is_untrusted_and_names_no_host() {
-        let text = |text: &str| sample::block(1, 0, Content::text(text));
+        let text = |text: &str| fixtures::block(1, 0, Content::text(text));
         let imported = PathBlock {
             turn: uuid::Uuid::new_v8([7; 16]).into(),
             role: Role::User,
@@ -239,9 +239,9 @@ mod tests {
     }
 
     #[test]
-    fn attachments_and_pieces_of_providers_are_not_the_owners_words() {
+    fn attachments_and_provider_pieces_are_not_owner_words() {
         let other = |kind: &str| match serde_json::from_value(json!({ "type": kind, "value": {} })).unwrap() {
-            content @ Content::Other(_) => sample::block(2, 0, content),
+            content @ Content::Other(_) => fixtures::block(2, 0, content),
             known => panic!("{known:?}"),
         };
         let image = Content::Image { blob: "a".into(), mime: "image/png".into(), alt: String::new() };
@@ -250,28 +250,28 @@ mod tests {
             (Role::Assistant, other("x:web_search_tool_result"), true),
             (Role::Assistant, other("x:notice"), false),
             (Role::Assistant, other("x:pause"), false),
-            (Role::User, sample::block(1, 0, image.clone()), true),
-            (Role::Assistant, sample::block(2, 0, image), false),
-            (Role::User, sample::block(1, 0, Content::text("hello")), false),
+            (Role::User, fixtures::block(1, 0, image.clone()), true),
+            (Role::Assistant, fixtures::block(2, 0, image), false),
+            (Role::User, fixtures::block(1, 0, Content::text("hello")), false),
         ] {
             assert_eq!(untrusted(&[local(role, block.clone())]), expected, "{block:?}");
         }
-        let document = DocumentId::from(sample::uuid(9));
+        let document = DocumentId::from(fixtures::uuid(9));
         let reference =
-            |ref_id: String| Content::Reference { ref_id, ref_type: DOCUMENT.into(), version_timestamp: None };
-        let path = [local(Role::User, sample::block(1, 0, reference(document.to_string())))];
+            |ref_id: String| Content::Reference { ref_id, ref_type: DOCUMENT_REF_TYPE.into(), version_timestamp: None };
+        let path = [local(Role::User, fixtures::block(1, 0, reference(document.to_string())))];
         assert_eq!(assess_blocks(&path), (Exposure::default(), vec![Some(document)]));
-        let path = [local(Role::User, sample::block(1, 0, reference("../x".into())))];
+        let path = [local(Role::User, fixtures::block(1, 0, reference("../x".into())))];
         assert_eq!(assess_blocks(&path).1, [None]);
     }
 
     #[test]
-    fn hosts_are_named_by_whole_words_of_the_owner_alone() {
+    fn hosts_are_named_only_by_whole_owner_words() {
         let text = "See https://Docs.Example.com/a?u=b.test, example.org. Or (b\u{fc}cher.example); not evil.com@x.test/ \
             or v1, but 8.8.8.8 and example.com.evil.test. Run setup.sh of https://docs.rs/.";
         let path = [
-            local(Role::User, sample::block(1, 0, Content::text(text))),
-            local(Role::Assistant, sample::block(2, 0, Content::text("http://model.test"))),
+            local(Role::User, fixtures::block(1, 0, Content::text(text))),
+            local(Role::Assistant, fixtures::block(2, 0, Content::text("http://model.test"))),
         ];
         let mut named: Vec<String> = assess_blocks(&path).0.named_hosts.into_iter().collect();
         named.sort();

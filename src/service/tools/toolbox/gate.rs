@@ -1,38 +1,38 @@
 //! Whether a call may run: there is such a tool and the branch offers it, its arguments fit, and somebody said yes. What a
 //! server says of its tool's effects decides nothing (security.md 2.6).
 
-use super::answers::{is_forbidden, is_granted};
 use super::exposure::Exposure;
-use super::trust::Trust;
-use super::{NOT_AVAILABLE, Tools};
-use turnleaf_domain::approval::Policy;
+use super::grants::{is_forbidden, is_granted};
+use super::trust::TrustStatus;
+use super::{NOT_AVAILABLE, ServiceToolbox};
+use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
 use turnleaf_store::tool_policies::{self, StoredPolicy};
 use turnleaf_store::{StoreError, branches, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_arguments;
-use turnleaf_tools::toolbox::{Described, Gate, ToolCall};
+use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolDescription};
 
 /// Why somebody is asked again.
-pub const CHANGED: &str = "Its description changed since this chat got it.";
+pub const DESCRIPTION_CHANGED: &str = "Its description changed since this chat got it.";
 pub const CHANGED_SINCE_ALLOWED: &str = "Its description changed since you allowed it.";
 pub const CHANGED_SINCE_TRUSTED: &str =
     "Its description is not the one that the configuration file was taken to trust.";
 
 /// Why own chats are not read unasked.
-pub const UNTRUSTED: &str = "The chat holds text that you did not write, which may be what asks for this.";
+pub const UNTRUSTED_TEXT: &str = "The chat holds text that you did not write, which may be what asks for this.";
 
 /// Why nobody should take a host for theirs.
-fn unnamed(host: &str) -> String {
+fn unnamed_host_warning(host: &str) -> String {
     format!("The chat holds text that you did not write, and no message of yours names {host}.")
 }
 
 /// What counts beside the call itself.
-pub(super) struct Grounds<'a> {
-    pub tool: &'a Described,
+pub(super) struct GateContext<'a> {
+    pub tool: &'a ToolDescription,
     pub policies: &'a [StoredPolicy],
     /// Whoever runs this server said that the tool is safe.
-    pub trust: Trust,
+    pub trust: TrustStatus,
     /// The tool is another one than the branch was given.
     pub has_changed: bool,
     /// The host that the call reaches, of a tool that is asked about for each host.
@@ -40,32 +40,40 @@ pub(super) struct Grounds<'a> {
     pub exposure: &'a Exposure,
 }
 
-impl Tools {
+impl ServiceToolbox {
     /// The gate's decision.
-    pub(super) async fn decide(&self, call: &ToolCall, granted: Option<&str>) -> Result<Gate, StoreError> {
-        let refused = || Ok(Gate::Refuse(NOT_AVAILABLE.into()));
+    pub(super) async fn gate_decision(
+        &self,
+        call: &ToolCall,
+        granted: Option<&str>,
+    ) -> Result<GateDecision, StoreError> {
+        let refused = || Ok(GateDecision::Refuse(NOT_AVAILABLE.into()));
         let caller = &call.caller;
-        let Some(on_branch) = self.on_branch(call).await? else { return refused() };
-        let Some(tool) = self.find(caller.owner, &call.origin).await? else { return refused() };
+        let Some(on_branch) = self.offered_on_branch(call).await? else { return refused() };
+        let Some(tool) = self.find_tool(caller.owner, &call.origin).await? else { return refused() };
         if let Err(wrong) = check_arguments(&tool.schema, &call.arguments) {
-            return Ok(Gate::Refuse(wrong));
+            return Ok(GateDecision::Refuse(wrong));
         }
         let host = match call.host() {
             Ok(host) => host,
-            Err(why) => return Ok(Gate::Refuse(why)),
+            Err(why) => return Ok(GateDecision::Refuse(why)),
         };
         let server = call.origin.server();
         let is_guarded = server.is_empty() && (host.is_some() || built_in::reads_chats(&tool.tool));
         let exposure = if is_guarded { self.exposure(caller).await? } else { Exposure::default() };
-        let policies = tool_policies::of(&self.0.db, caller.owner, caller.chat, server, &tool.tool).await?;
-        let trust = self.trust(caller.owner, server, &tool).await?;
+        let policies = tool_policies::list_for_tool(&self.0.db, caller.owner, caller.chat, server, &tool.tool).await?;
+        let trust = self.trust_status(caller.owner, server, &tool).await?;
         let has_changed = schema_hash(&on_branch, &tool) != tool.schema_hash();
         let (host, exposure) = (host.as_deref(), &exposure);
-        Ok(weigh(call, granted, &Grounds { tool: &tool, policies: &policies, trust, has_changed, host, exposure }))
+        Ok(evaluate_gate(
+            call,
+            granted,
+            &GateContext { tool: &tool, policies: &policies, trust, has_changed, host, exposure },
+        ))
     }
 
     /// The tool as the branch of the call offers it.
-    async fn on_branch(&self, call: &ToolCall) -> Result<Option<OfferedTool>, StoreError> {
+    async fn offered_on_branch(&self, call: &ToolCall) -> Result<Option<OfferedTool>, StoreError> {
         let db = &self.0.db;
         let Some(turn) = turns::find(db, call.caller.owner, call.caller.turn).await? else { return Ok(None) };
         let frozen = branches::frozen(db, turn.branch_id).await?;
@@ -75,8 +83,8 @@ impl Tools {
 }
 
 /// The hash of what the branch was given.
-fn schema_hash(on_branch: &OfferedTool, tool: &Described) -> String {
-    let given = Described {
+fn schema_hash(on_branch: &OfferedTool, tool: &ToolDescription) -> String {
+    let given = ToolDescription {
         schema: on_branch.spec.parameters.clone(),
         description: on_branch.spec.description.clone(),
         ..tool.clone()
@@ -86,36 +94,39 @@ fn schema_hash(on_branch: &OfferedTool, tool: &Described) -> String {
 
 /// What was said about a tool against a call of it: a no for ever, a yes for ever, a yes for this chat, a yes for this
 /// call, and then whether it may run unasked.
-pub(super) fn weigh(call: &ToolCall, granted: Option<&str>, grounds: &Grounds<'_>) -> Gate {
-    let Grounds { tool, policies, trust, has_changed, host, exposure } = grounds;
+pub(super) fn evaluate_gate(call: &ToolCall, granted: Option<&str>, grounds: &GateContext<'_>) -> GateDecision {
+    let GateContext { tool, policies, trust, has_changed, host, exposure } = grounds;
     let (chat, hash) = (call.caller.chat, tool.schema_hash());
     if is_forbidden(policies, *host) {
-        return Gate::Refuse("the owner of this server does not allow it".into());
+        return GateDecision::Refuse("the owner of this server does not allow it".into());
     }
     if is_granted(policies, chat, *host, &hash) {
-        return Gate::Run;
+        return GateDecision::Run;
     }
-    let mut ask = tool.ask(call.origin.server(), &call.arguments, *host);
+    let mut ask = tool.approval_request(call.origin.server(), &call.arguments, *host);
     if granted == Some(ask.hash.as_str()) {
-        return Gate::Run;
+        return GateDecision::Run;
     }
     let is_built_in = matches!(call.origin, ToolOrigin::BuiltIn { .. });
     let is_exposed = is_built_in && exposure.is_untrusted;
     let is_harmless = tool.is_harmless && is_built_in && !(is_exposed && built_in::reads_chats(&tool.tool));
     let of_call = || policies.iter().filter(|policy| policy.host.as_deref() == *host);
-    if of_call().all(|policy| policy.chat.is_some()) && (*trust == Trust::Holds || is_harmless) {
-        return Gate::Run;
+    if of_call().all(|policy| policy.chat.is_some()) && (*trust == TrustStatus::Holds || is_harmless) {
+        return GateDecision::Run;
     }
-    let was_allowed = of_call().any(|policy| policy.policy == Policy::Allow && policy.chat.is_none_or(|of| of == chat));
+    let was_allowed =
+        of_call().any(|policy| policy.policy == ToolApprovalPolicy::Allow && policy.chat.is_none_or(|of| of == chat));
     ask.note = match (was_allowed, has_changed, host) {
         (true, ..) => Some(CHANGED_SINCE_ALLOWED.to_owned()),
-        (false, ..) if *trust == Trust::Changed => Some(CHANGED_SINCE_TRUSTED.to_owned()),
-        (false, true, _) => Some(CHANGED.to_owned()),
-        (false, false, Some(host)) if is_exposed && !exposure.named_hosts.contains(*host) => Some(unnamed(host)),
-        (false, false, None) if is_exposed && tool.is_harmless => Some(UNTRUSTED.to_owned()),
+        (false, ..) if *trust == TrustStatus::Changed => Some(CHANGED_SINCE_TRUSTED.to_owned()),
+        (false, true, _) => Some(DESCRIPTION_CHANGED.to_owned()),
+        (false, false, Some(host)) if is_exposed && !exposure.named_hosts.contains(*host) => {
+            Some(unnamed_host_warning(host))
+        }
+        (false, false, None) if is_exposed && tool.is_harmless => Some(UNTRUSTED_TEXT.to_owned()),
         (false, false, _) => None,
     };
-    Gate::Ask(ask)
+    GateDecision::Ask(ask)
 }
 
 #[cfg(test)]

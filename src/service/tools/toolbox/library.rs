@@ -4,13 +4,13 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::answers::is_granted;
+use super::grants::is_granted;
 use turnleaf_domain::{Role, limits};
 use turnleaf_platform::ids;
-use turnleaf_store::search::{Filter, Hit, Kind, Query, look};
+use turnleaf_store::search::{MatchedItem, SearchFilter, SearchKind, TextQuery, find_items};
 use turnleaf_store::{Db, tool_policies};
-use turnleaf_tools::built_in::{self, Library};
-use turnleaf_tools::toolbox::Caller;
+use turnleaf_tools::built_in::{self, ToolLibrary};
+use turnleaf_tools::toolbox::ToolCaller;
 
 /// The author of a hit that its owner wrote.
 const BY_USER: &str = "user";
@@ -30,21 +30,27 @@ pub(super) fn is_owners_text(result: &Value) -> bool {
 }
 
 /// The chats of this database.
-pub(super) struct Shelves(pub Db);
+pub(super) struct ChatLibrary(pub Db);
 
-impl Library for Shelves {
-    fn search<'a>(&'a self, caller: &'a Caller, query: &'a str, limit: usize) -> BoxFuture<'a, Result<Value, String>> {
+impl ToolLibrary for ChatLibrary {
+    fn search<'a>(
+        &'a self,
+        caller: &'a ToolCaller,
+        query: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Value, String>> {
         Box::pin(async move {
-            let query = Query::new(query).map_err(|invalid| invalid.to_string())?;
-            let filter = Filter { not_chat: Some(caller.chat), ..Filter::default() };
+            let query = TextQuery::new(query).map_err(|invalid| invalid.to_string())?;
+            let filter = SearchFilter { not_chat: Some(caller.chat), ..SearchFilter::default() };
             let limit = u32::try_from(limit).unwrap_or(limits::PAGE_MAX).clamp(1, limits::PAGE_MAX);
-            let asked = (&query, &filter, &[Kind::Turn][..]);
-            let found = look(&self.0, caller.owner, asked, None, limit).await.map_err(|error| {
+            let asked = (&query, &filter, &[SearchKind::Turn][..]);
+            let found = find_items(&self.0, caller.owner, asked, None, limit).await.map_err(|error| {
                 tracing::error!(%error, "a tool could not look through the chats");
                 "the chats could not be searched".to_owned()
             })?;
             let found = found.map_err(|invalid| invalid.to_string())?;
-            let hits = found.hits.iter().filter_map(|hit| if let Hit::Turn(hit) = hit { Some(hit) } else { None });
+            let hits =
+                found.hits.iter().filter_map(|hit| if let MatchedItem::Turn(hit) = hit { Some(hit) } else { None });
             let hits: Vec<Value> = hits
                 .map(|hit| {
                     json!({
@@ -65,11 +71,12 @@ impl Library for Shelves {
         })
     }
 
-    fn may_fetch<'a>(&'a self, caller: &'a Caller, host: &'a str) -> BoxFuture<'a, bool> {
+    fn may_fetch<'a>(&'a self, caller: &'a ToolCaller, host: &'a str) -> BoxFuture<'a, bool> {
         Box::pin(async move {
-            let described = built_in::described().into_iter().find(|tool| tool.tool == built_in::PAGE);
+            let described = built_in::describe_all().into_iter().find(|tool| tool.tool == built_in::PAGE_TOOL);
             let Some(hash) = described.map(|tool| tool.schema_hash()) else { return false };
-            let policies = tool_policies::of(&self.0, caller.owner, caller.chat, "", built_in::PAGE).await;
+            let policies =
+                tool_policies::list_for_tool(&self.0, caller.owner, caller.chat, "", built_in::PAGE_TOOL).await;
             policies.map(|policies| is_granted(&policies, caller.chat, Some(host), &hash)).unwrap_or_else(|error| {
                 tracing::error!(%error, "which hosts are allowed cannot be read");
                 false

@@ -5,56 +5,56 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::Tools;
-use turnleaf_domain::approval::Policy;
+use super::ServiceToolbox;
+use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_domain::{UserId, limits};
 use turnleaf_store::{StoreError, tool_policies};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
-use turnleaf_tools::toolbox::Described;
+use turnleaf_tools::toolbox::ToolDescription;
 
 /// What a choice comes to.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Selection {
+pub struct ToolSelection {
     pub offered: Vec<OfferedTool>,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutTool>,
 }
 
 /// A tool that was chosen and is not offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct LeftOut {
+pub struct LeftOutTool {
     /// Its full name, such as `files/read`.
     pub name: String,
     /// A sentence.
     pub why: String,
 }
 
-impl Tools {
+impl ServiceToolbox {
     /// Built-in tools first, then those of servers by the servers' ids, each in its server's order, then the client's.
     /// Where two have one name on the wire the first one has it.
-    pub async fn select(&self, owner: UserId, choice: &ToolChoice) -> Result<Selection, StoreError> {
+    pub async fn select_tools(&self, owner: UserId, choice: &ToolChoice) -> Result<ToolSelection, StoreError> {
         if choice.is_empty() {
-            return Ok(Selection::default());
+            return Ok(ToolSelection::default());
         }
         let (offerings, policies) = tokio::try_join!(self.offerings(owner), tool_policies::list(&self.0.db, owner))?;
         let is_never = |server: &str, tool: &str| {
             policies.iter().any(|policy| {
                 policy.chat.is_none()
-                    && policy.policy == Policy::Never
+                    && policy.policy == ToolApprovalPolicy::Never
                     && policy.server == server
                     && policy.tool == tool
             })
         };
-        let mut picked = Picked::default();
-        for tool in built_in::described().iter().filter(|tool| choice.has(&tool.tool)) {
+        let mut picked = SelectionBuilder::default();
+        for tool in built_in::describe_all().iter().filter(|tool| choice.has_tool(&tool.tool)) {
             picked.take(None, tool, is_never("", &tool.tool));
         }
         for offering in &offerings {
             let server = offering.server.as_str();
             let named = Some((server, offering.name.as_str()));
             for tool in &offering.tools {
-                if choice.has(&format!("{server}/{}", tool.tool)) {
+                if choice.has_tool(&format!("{server}/{}", tool.tool)) {
                     picked.take(named, tool, is_never(server, &tool.tool));
                 }
             }
@@ -64,50 +64,50 @@ impl Tools {
             picked.add(spec.name.clone(), offered);
         }
         let known: Vec<&str> = offerings.iter().map(|offering| offering.server.as_str()).collect();
-        picked.missing(choice, &known);
+        picked.report_missing(choice, &known);
         Ok(picked.selection)
     }
 }
 
 #[derive(Default)]
-struct Picked {
-    selection: Selection,
+struct SelectionBuilder {
+    selection: ToolSelection,
     wire_names: HashSet<String>,
     /// Full names that were met.
     met: HashSet<String>,
 }
 
-impl Picked {
+impl SelectionBuilder {
     /// `server` is its id and its name.
-    fn take(&mut self, server: Option<(&str, &str)>, tool: &Described, is_never: bool) {
+    fn take(&mut self, server: Option<(&str, &str)>, tool: &ToolDescription, is_never: bool) {
         let name = server.map_or_else(|| tool.tool.clone(), |(server, _)| format!("{server}/{}", tool.tool));
         self.met.insert(name.clone());
         if is_never {
-            return self.leave(name, "You never allow it.");
+            return self.leave_out(name, "You never allow it.");
         }
         if let Err(why) = check_schema(&tool.schema) {
-            return self.leave(name, &format!("Its schema cannot be used: {why}"));
+            return self.leave_out(name, &format!("Its schema cannot be used: {why}"));
         }
-        self.add(name, tool.offered(server));
+        self.add(name, tool.to_offered_tool(server));
     }
 
     fn add(&mut self, name: String, tool: OfferedTool) {
         if self.selection.offered.len() >= limits::TOOLS_OFFERED {
             let why = format!("A model is offered at most {} tools.", limits::TOOLS_OFFERED);
-            return self.leave(name, &why);
+            return self.leave_out(name, &why);
         }
         if !self.wire_names.insert(tool.spec.name.clone()) {
-            return self.leave(name, "Another tool has this name already.");
+            return self.leave_out(name, "Another tool has this name already.");
         }
         self.selection.offered.push(tool);
     }
 
-    fn leave(&mut self, name: String, why: &str) {
-        self.selection.left_out.push(LeftOut { name, why: why.to_owned() });
+    fn leave_out(&mut self, name: String, why: &str) {
+        self.selection.left_out.push(LeftOutTool { name, why: why.to_owned() });
     }
 
     /// Names of the choice that named nothing. Whole servers and what a provider brings are not looked for.
-    fn missing(&mut self, choice: &ToolChoice, servers: &[&str]) {
+    fn report_missing(&mut self, choice: &ToolChoice, servers: &[&str]) {
         for name in &choice.on {
             let is_there = match name.split_once('/') {
                 Some(("provider", _)) => true,
@@ -115,7 +115,7 @@ impl Picked {
                 _ => self.met.contains(name),
             };
             if !is_there {
-                self.leave(name.clone(), "It is not there now.");
+                self.leave_out(name.clone(), "It is not there now.");
             }
         }
     }
@@ -129,8 +129,8 @@ mod tests {
 
     const FILES: Option<(&str, &str)> = Some(("files", "Files"));
 
-    fn tool(name: &str) -> Described {
-        Described {
+    fn tool(name: &str) -> ToolDescription {
+        ToolDescription {
             tool: name.into(),
             title: name.into(),
             description: String::new(),
@@ -140,14 +140,14 @@ mod tests {
         }
     }
 
-    fn names(picked: &Picked) -> (Vec<&str>, Vec<&str>) {
+    fn names(picked: &SelectionBuilder) -> (Vec<&str>, Vec<&str>) {
         let offered = picked.selection.offered.iter().map(|tool| tool.spec.name.as_str()).collect();
         (offered, picked.selection.left_out.iter().map(|left| left.name.as_str()).collect())
     }
 
     #[test]
-    fn a_tool_never_takes_the_name_of_another() {
-        let mut picked = Picked::default();
+    fn tool_never_takes_name_of_another() {
+        let mut picked = SelectionBuilder::default();
         picked.take(None, &tool("calculator"), false);
         picked.take(FILES, &tool("calculator"), false);
         picked.take(FILES, &tool("calculator"), false);
@@ -161,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_many_is_left_out_and_said() {
-        let mut picked = Picked::default();
+    fn excess_tools_are_left_out_and_reported() {
+        let mut picked = SelectionBuilder::default();
         for n in 0..=limits::TOOLS_OFFERED {
             picked.take(FILES, &tool(&format!("t{n}")), false);
         }
@@ -171,12 +171,12 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_of_what_is_gone_is_said() {
-        let mut picked = Picked::default();
+    fn missing_choice_is_reported() {
+        let mut picked = SelectionBuilder::default();
         picked.take(FILES, &tool("read"), false);
         let on = ["files/read", "files/write", "files/*", "gone/*", "old_tool", "provider/web_search"];
         let choice = ToolChoice { on: on.map(str::to_owned).into(), client: Vec::new() };
-        picked.missing(&choice, &["files"]);
+        picked.report_missing(&choice, &["files"]);
         assert_eq!(names(&picked).1, ["files/write", "gone/*", "old_tool"]);
     }
 }

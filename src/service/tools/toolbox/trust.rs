@@ -2,25 +2,25 @@
 //! it was first seen, or as the file pins it by its hash. A server that changes it is asked about, until a person allows the
 //! tool as it is now.
 
-use super::Tools;
+use super::ServiceToolbox;
 use turnleaf_domain::UserId;
-use turnleaf_platform::config::tool_servers::ToolServer;
+use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::{Db, StoreError, tool_listings};
-use turnleaf_tools::toolbox::Described;
+use turnleaf_tools::toolbox::ToolDescription;
 
 /// What the configuration file's trust in a tool comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
+pub enum TrustStatus {
     Absent,
     Holds,
     /// The tool is another one than was first seen, or than the file pins.
     Changed,
 }
 
-impl Trust {
+impl TrustStatus {
     /// Of a tool as it describes itself now, by what was seen. One that was never seen is seen now.
-    pub fn of(server: Option<&ToolServer>, tool: &Described, seen: &[TrustedTool]) -> Self {
+    pub fn from_seen(server: Option<&ToolServerConfig>, tool: &ToolDescription, seen: &[TrustedTool]) -> Self {
         let Some(server) = server.filter(|server| server.trusts(&tool.tool)) else { return Self::Absent };
         let first_seen = || {
             let seen = seen.iter().find(|seen| seen.server == server.id && seen.tool == tool.tool);
@@ -36,40 +36,50 @@ impl Trust {
 
 /// Trust on first use, for a tool that has no pin: it holds where the file names it, or its server has no pins yet.
 /// A tool that a server adds later under `*` is one that nobody has looked at, and a pin that cannot be read may be of it.
-fn is_trusted_at_first_sight(server: &ToolServer, tool: &str, seen: &[TrustedTool]) -> bool {
+fn is_trusted_at_first_sight(server: &ToolServerConfig, tool: &str, seen: &[TrustedTool]) -> bool {
     if seen.iter().any(|seen| seen.is_of_unknown_tool(&server.id)) {
         return false;
     }
     server.trusted_tools.iter().any(|trusted| trusted.name == tool) || seen.iter().all(|seen| seen.server != server.id)
 }
 
-impl Tools {
+impl ServiceToolbox {
     /// What the trust in a tool comes to now, which is kept where the tool was never seen.
-    pub(super) async fn trust(&self, owner: UserId, server: &str, tool: &Described) -> Result<Trust, StoreError> {
+    pub(super) async fn trust_status(
+        &self,
+        owner: UserId,
+        server: &str,
+        tool: &ToolDescription,
+    ) -> Result<TrustStatus, StoreError> {
         let Some(server) = self.configured_server(server).filter(|server| server.trusts(&tool.tool)) else {
-            return Ok(Trust::Absent);
+            return Ok(TrustStatus::Absent);
         };
         // All that its server lists, so that the first call of one tool makes no stranger of the others.
-        let listings = tool_listings::all(&self.0.db, owner).await?;
-        let mut tools = self.tools_of(owner, &server.id, &listings);
+        let listings = tool_listings::list(&self.0.db, owner).await?;
+        let mut tools = self.server_tools(owner, &server.id, &listings);
         if !tools.iter().any(|listed| listed.tool == tool.tool) {
             tools.push(tool.clone());
         }
-        pin(&self.0.db, owner, &server, &tools).await?;
-        Ok(Trust::of(Some(&server), tool, &trusted_tools::all(&self.0.db, owner).await?))
+        pin_trusted_tools(&self.0.db, owner, &server, &tools).await?;
+        Ok(TrustStatus::from_seen(Some(&server), tool, &trusted_tools::list(&self.0.db, owner).await?))
     }
 }
 
 /// Keeps how the trusted tools among these describe themselves, where they were never seen and the file does not pin them.
-pub(crate) async fn pin(db: &Db, owner: UserId, server: &ToolServer, tools: &[Described]) -> Result<(), StoreError> {
-    let known = trusted_tools::all(db, owner).await?;
-    let is_new = |tool: &&Described| {
+pub(crate) async fn pin_trusted_tools(
+    db: &Db,
+    owner: UserId,
+    server: &ToolServerConfig,
+    tools: &[ToolDescription],
+) -> Result<(), StoreError> {
+    let known = trusted_tools::list(db, owner).await?;
+    let is_new = |tool: &&ToolDescription| {
         server.trusts(&tool.tool)
             && server.pinned_hash(&tool.tool).is_none()
             && is_trusted_at_first_sight(server, &tool.tool, &known)
             && !known.iter().any(|seen| seen.server == server.id && seen.tool == tool.tool)
     };
-    let new: Vec<&Described> = tools.iter().filter(is_new).collect();
+    let new: Vec<&ToolDescription> = tools.iter().filter(is_new).collect();
     if new.is_empty() {
         return Ok(());
     }
@@ -88,10 +98,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use turnleaf_platform::config::tool_servers::Reach;
+    use turnleaf_platform::config::tool_servers::ToolServerTransport;
 
-    fn described(tool: &str) -> Described {
-        Described {
+    fn described(tool: &str) -> ToolDescription {
+        ToolDescription {
             tool: tool.into(),
             title: tool.into(),
             description: "Reads.".into(),
@@ -102,11 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn tool_of_a_second_listing_is_trusted_only_where_the_file_names_it() {
-        let server = |trusted: &[&str]| ToolServer {
+    fn tool_of_second_listing_is_trusted_only_where_file_names_it() {
+        let server = |trusted: &[&str]| ToolServerConfig {
             id: "files".into(),
             name: "Files".into(),
-            reach: Reach::Program { argv: Vec::new(), env: BTreeMap::new(), folder: None },
+            reach: ToolServerTransport::Program { argv: Vec::new(), env: BTreeMap::new(), folder: None },
             idle: None,
             total: None,
             trusted_tools: trusted.iter().map(|&name| name.into()).collect(),
@@ -117,20 +127,25 @@ mod tests {
         let unreadable =
             |server: &str, tool: &str| TrustedTool { server: server.into(), tool: tool.into(), ..pin(server) };
         for (trusted, seen, tool, expected) in [
-            (&["*"][..], vec![], &first, Trust::Holds),
-            (&["*"], vec![pin("files")], &first, Trust::Holds),
-            (&["*"], vec![pin("files")], &second, Trust::Changed),
-            (&["*"], vec![pin("other")], &second, Trust::Holds),
-            (&["read", "send"], vec![pin("files")], &second, Trust::Holds),
-            (&["read"], vec![pin("files")], &second, Trust::Absent),
+            (&["*"][..], vec![], &first, TrustStatus::Holds),
+            (&["*"], vec![pin("files")], &first, TrustStatus::Holds),
+            (&["*"], vec![pin("files")], &second, TrustStatus::Changed),
+            (&["*"], vec![pin("other")], &second, TrustStatus::Holds),
+            (&["read", "send"], vec![pin("files")], &second, TrustStatus::Holds),
+            (&["read"], vec![pin("files")], &second, TrustStatus::Absent),
             // A damaged pin may be of this tool, unless it is pinned itself or the pin is another server's.
-            (&["read"], vec![TrustedTool { schema_hash: String::new(), ..pin("files") }], &first, Trust::Changed),
-            (&["read"], vec![unreadable("files", "")], &first, Trust::Changed),
-            (&["read"], vec![unreadable("", "read")], &first, Trust::Changed),
-            (&["read"], vec![unreadable("", ""), pin("files")], &first, Trust::Holds),
-            (&["read"], vec![unreadable("other", "")], &first, Trust::Holds),
+            (&["read"], vec![TrustedTool { schema_hash: String::new(), ..pin("files") }], &first, TrustStatus::Changed),
+            (&["read"], vec![unreadable("files", "")], &first, TrustStatus::Changed),
+            (&["read"], vec![unreadable("", "read")], &first, TrustStatus::Changed),
+            (&["read"], vec![unreadable("", ""), pin("files")], &first, TrustStatus::Holds),
+            (&["read"], vec![unreadable("other", "")], &first, TrustStatus::Holds),
         ] {
-            assert_eq!(Trust::of(Some(&server(trusted)), tool, &seen), expected, "{trusted:?} {seen:?} {}", tool.tool);
+            assert_eq!(
+                TrustStatus::from_seen(Some(&server(trusted)), tool, &seen),
+                expected,
+                "{trusted:?} {seen:?} {}",
+                tool.tool
+            );
         }
     }
 }

@@ -3,13 +3,13 @@
 
 use chrono::TimeDelta;
 
-use super::clean::clean_texts;
-use super::out::{Out, unwritable};
+use super::archive_output::{ArchiveOutput, unwritable};
+use super::redaction::redact_texts;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{DocumentId, UserId};
 use turnleaf_interchange::archive::{ArchivedDocument, ArchivedVersion};
 use turnleaf_interchange::bounds;
-use turnleaf_store::documents::remains;
+use turnleaf_store::documents::salvage;
 use turnleaf_store::readable::Damage;
 
 /// The versions of a document that go along; there are fewer.
@@ -22,13 +22,13 @@ const MARKED: &str = "Some bytes of this version were damaged in the database: \
 
 impl Service {
     /// The blobs that the versions of a document were read from.
-    pub(super) async fn origins_of(
+    pub(super) async fn document_origins(
         &self,
         owner: UserId,
         id: DocumentId,
         unread: &mut Vec<Damage>,
     ) -> Result<impl Iterator<Item = String> + use<>, ServiceError> {
-        let versions = remains::versions(self.db(), owner, id, VERSIONS, unread).await?;
+        let versions = salvage::list_version_heads(self.db(), owner, id, VERSIONS, unread).await?;
         Ok(versions.into_iter().filter_map(|version| version.origin))
     }
 
@@ -37,47 +37,47 @@ impl Service {
         &self,
         owner: UserId,
         id: DocumentId,
-        out: &mut Out<'_>,
+        out: &mut ArchiveOutput<'_>,
     ) -> Result<bool, ServiceError> {
         let mut unread = Vec::new();
-        let Some(head) = remains::head(self.db(), owner, id, &mut unread).await? else { return Ok(true) };
-        let versions = remains::versions(self.db(), owner, id, VERSIONS, &mut unread).await?;
-        out.damages.unreadable(unread);
+        let Some(head) = salvage::find_head(self.db(), owner, id, &mut unread).await? else { return Ok(true) };
+        let versions = salvage::list_version_heads(self.db(), owner, id, VERSIONS, &mut unread).await?;
+        out.damages.note_unreadable(unread);
         let keys = self.supervisor().registry().known_keys();
         let title = keys.redact_known(head.title);
         let kind = head.kind.clone();
         let (created_at, updated_at) = (head.created_at, head.updated_at);
         let archived = ArchivedDocument { id, title, kind, created_at, updated_at, versions: Vec::new() };
-        out.writer.begin_document(&archived).map_err(unwritable)?;
+        out.writer.start_document(&archived).map_err(unwritable)?;
         let has_none = versions.is_empty();
         let mut newest = None;
         for version in versions {
             let mut unread = Vec::new();
-            let Some(mut content) = remains::content(self.db(), owner, id, &version, &mut unread).await? else {
+            let Some(mut content) = salvage::content(self.db(), owner, id, &version, &mut unread).await? else {
                 continue;
             };
             let mut notes = version.notes;
             if !unread.is_empty() {
                 notes.push(MARKED.to_owned());
             }
-            out.damages.unreadable(unread);
-            clean_texts(&keys, notes.iter_mut().chain([&mut content]));
+            out.damages.note_unreadable(unread);
+            redact_texts(&keys, notes.iter_mut().chain([&mut content]));
             // One whose own cannot be read comes right behind the one before it.
             let behind = newest.map_or(created_at, |newest| newest + TimeDelta::microseconds(1));
             let at = version.version_timestamp.unwrap_or(behind);
             newest = Some(at);
             if let Some(sha256) = version.origin.as_ref().filter(|origin| out.blobs.get(*origin) != Some(&true)) {
-                out.damages.lost("blobs", sha256, format!("a file of document {id} is missing"));
+                out.damages.note_lost("blobs", sha256, format!("a file of document {id} is missing"));
             }
             let version =
                 ArchivedVersion { version_timestamp: at, mime: version.mime, content, notes, origin: version.origin };
-            out.writer.version(&version).map_err(unwritable)?;
+            out.writer.write_version(&version).map_err(unwritable)?;
             if !out.flush().await {
                 return Ok(false);
             }
         }
         if has_none {
-            out.damages.lost("document_versions", format_args!("of document {id}"), "they are missing".into());
+            out.damages.note_lost("document_versions", format_args!("of document {id}"), "they are missing".into());
             let version = ArchivedVersion {
                 version_timestamp: created_at,
                 mime: head.kind,
@@ -85,7 +85,7 @@ impl Service {
                 notes: Vec::new(),
                 origin: None,
             };
-            out.writer.version(&version).map_err(unwritable)?;
+            out.writer.write_version(&version).map_err(unwritable)?;
         }
         out.writer.end_document().map_err(unwritable)?;
         Ok(true)

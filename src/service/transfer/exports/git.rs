@@ -7,14 +7,14 @@ use std::path::Path;
 use bytes::Bytes;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::beside::LookedFor;
-use super::clean::clean_chat;
-use super::damages::Damages;
-use super::out::{PIECE, unwritable};
+use super::archive_output::{PIECE_BYTES, unwritable};
+use super::damages::ExportDamages;
+use super::metadata::BlobPresence;
+use super::redaction::redact_chat;
 use super::tree::ReadTurn;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Difference, ImportedFrom, Turn, UserId};
-use turnleaf_interchange::git::{Folder, Locked, Place, Repository, Zip, fitted};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, ImportDifference, ImportOrigin, Turn, UserId};
+use turnleaf_interchange::git::{BranchManifest, Repository, RepositoryFolder, RepositorySink, ZipSink, to_ref_name};
 use turnleaf_platform::tasks;
 use turnleaf_store::{archive, blobs, chats};
 
@@ -22,24 +22,24 @@ use turnleaf_store::{archive, blobs, chats};
 const AHEAD: usize = 8;
 
 /// What is packed, in this order.
-enum Step {
+enum PackStep {
     Image { sha256: String, bytes: Bytes },
-    Branch(BranchId, Locked),
+    Branch(BranchId, BranchManifest),
     Turn(Box<Turn>, bool),
-    End(Box<End>),
+    End(Box<PackEnd>),
 }
 
-struct End {
+struct PackEnd {
     chat: Chat,
-    imported_from: Option<ImportedFrom>,
+    imported_from: Option<ImportOrigin>,
     branches: Vec<Branch>,
-    damaged: Vec<Difference>,
+    damaged: Vec<ImportDifference>,
 }
 
 impl Service {
     /// The name of a chat's repository, for files and folders.
     pub fn repository_name(chat: &Chat) -> String {
-        if chat.title.is_empty() { format!("{}.git", chat.id) } else { format!("{}.git", fitted(&chat.title)) }
+        if chat.title.is_empty() { format!("{}.git", chat.id) } else { format!("{}.git", to_ref_name(&chat.title)) }
     }
 
     /// Writes a chat's repository as a ZIP into a channel. Ends without an error when nobody reads any more.
@@ -48,11 +48,11 @@ impl Service {
     /// `NotFound` where the owner has no such chat; nothing is written before all of it was read.
     pub async fn export_git(&self, owner: UserId, id: ChatId, send: Sender<Bytes>) -> Result<(), ServiceError> {
         let mut chat = self.chat(owner, id).await?;
-        clean_chat(&self.supervisor().registry().known_keys(), &mut chat);
+        redact_chat(&self.supervisor().registry().known_keys(), &mut chat);
         let root = Self::repository_name(&chat);
         let write = move |steps, spool| {
-            let mut zip = Zip::begin(BufWriter::with_capacity(PIECE, Passing(send)), &root);
-            pack(steps, spool, &mut zip).and_then(|()| zip.end()?.flush())
+            let mut zip = ZipSink::new(BufWriter::with_capacity(PIECE_BYTES, ChannelWriter(send)), &root);
+            pack(steps, spool, &mut zip).and_then(|()| zip.finish()?.flush())
         };
         match self.export_git_by(owner, id, write).await? {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
@@ -73,9 +73,9 @@ impl Service {
         self.chat(owner, id).await?;
         let folder = folder.to_owned();
         self.export_git_by(owner, id, move |steps, spool| {
-            let mut place = Folder::begin(&folder)?;
+            let mut place = RepositoryFolder::create(&folder)?;
             pack(steps, spool, &mut place)?;
-            place.end()
+            place.finish()
         })
         .await
     }
@@ -85,11 +85,11 @@ impl Service {
         &self,
         owner: UserId,
         id: ChatId,
-        write: impl FnOnce(Receiver<Step>, File) -> io::Result<()> + Send + 'static,
+        write: impl FnOnce(Receiver<PackStep>, File) -> io::Result<()> + Send + 'static,
     ) -> Result<io::Result<()>, ServiceError> {
         let (send, receive) = channel(AHEAD);
-        let scratch = self.import_jobs_kept().scratch();
-        let packing = tasks::spawn_blocking(move || write(receive, scratch.file()?));
+        let scratch = self.import_job_registry().scratch_files();
+        let packing = tasks::spawn_blocking(move || write(receive, scratch.new_file()?));
         let read = self.read_for_git(owner, id, &send).await;
         drop(send);
         let packed = packing.await.unwrap_or_else(|_| Err(io::Error::other("the packing ended early")));
@@ -97,62 +97,62 @@ impl Service {
     }
 
     /// A step that nobody takes any more is the end: why is known to whoever packs.
-    async fn read_for_git(&self, owner: UserId, id: ChatId, send: &Sender<Step>) -> Result<(), ServiceError> {
-        let (mut damages, mut unread) = (Damages::default(), Vec::new());
+    async fn read_for_git(&self, owner: UserId, id: ChatId, send: &Sender<PackStep>) -> Result<(), ServiceError> {
+        let (mut damages, mut unread) = (ExportDamages::default(), Vec::new());
         let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await?;
         let mut chat = found.ok_or(ServiceError::NotFound)?;
-        clean_chat(&self.supervisor().registry().known_keys(), &mut chat);
+        redact_chat(&self.supervisor().registry().known_keys(), &mut chat);
         // Before its images, so that none is missing of a turn that comes meanwhile.
-        let over = archive::over(self.db(), owner, id).await?;
-        let (named, _) = archive::named(self.db(), owner, id, &mut unread).await?;
-        damages.unreadable(unread);
-        let mut images = LookedFor::new();
+        let over = archive::finished_turn_ids(self.db(), owner, id).await?;
+        let (named, _) = archive::list_attached_ids(self.db(), owner, id, &mut unread).await?;
+        damages.note_unreadable(unread);
+        let mut images = BlobPresence::new();
         for sha256 in named {
             let mut unread = Vec::new();
             let found = blobs::find_with_damages(self.db(), owner, &sha256, &mut unread).await;
-            let found = damages.unless_damaged(found)?.flatten();
+            let found = damages.ok_unless_damaged(found)?.flatten();
             let is_of_unknown_type = unread.iter().any(|damage| damage.column == "mime");
-            damages.unreadable(unread);
+            damages.note_unreadable(unread);
             // What names one that is missing says so.
             images.insert(sha256.clone(), found.is_some());
             let Some(blob) = found else { continue };
             let is_image = blob.mime.starts_with("image/") || is_of_unknown_type;
-            if is_image && send.send(Step::Image { sha256, bytes: blob.bytes }).await.is_err() {
+            if is_image && send.send(PackStep::Image { sha256, bytes: blob.bytes }).await.is_err() {
                 return Ok(());
             }
         }
-        let mut tree = self.chat_tree(owner, id, &over).await?;
+        let mut tree = self.plan_chat_tree(owner, id, &over).await?;
         tree.damages.append(damages);
         for (branch, lock) in tree.branches.iter().map(|branch| (branch.id, branch.lock.clone())).collect::<Vec<_>>() {
             let frozen = self.frozen_for_export(&mut tree, branch).await?;
-            let locked = Locked { lock, system_prompt: frozen.system_prompt };
-            if send.send(Step::Branch(branch, locked)).await.is_err() {
+            let locked = BranchManifest { lock, system_prompt: frozen.system_prompt };
+            if send.send(PackStep::Branch(branch, locked)).await.is_err() {
                 return Ok(());
             }
         }
-        chat.last_viewed_turn_id = tree.shown(chat.last_viewed_turn_id);
-        while let Some(ReadTurn { turn, is_thinking_mode }) = self.next_turn(&mut tree).await? {
+        chat.last_viewed_turn_id = tree.shown_turn(chat.last_viewed_turn_id);
+        while let Some(ReadTurn { turn, is_thinking_mode }) = self.next_export_turn(&mut tree).await? {
             tree.note_missing_images(&turn, &images);
-            if send.send(Step::Turn(Box::new(turn), is_thinking_mode)).await.is_err() {
+            if send.send(PackStep::Turn(Box::new(turn), is_thinking_mode)).await.is_err() {
                 return Ok(());
             }
         }
-        let (imported_from, _) = self.beside_tree(&mut tree).await?;
-        let (branches, damaged) = (tree.take_branches(), tree.damages.into_named());
-        let _ = send.send(Step::End(Box::new(End { chat, imported_from, branches, damaged }))).await;
+        let (imported_from, _) = self.tree_metadata(&mut tree).await?;
+        let (branches, damaged) = (tree.take_branches(), tree.damages.into_differences());
+        let _ = send.send(PackStep::End(Box::new(PackEnd { chat, imported_from, branches, damaged }))).await;
         Ok(())
     }
 }
 
 /// Packs what comes. Without an end nothing is written.
-fn pack(mut steps: Receiver<Step>, spool: File, place: &mut dyn Place) -> io::Result<()> {
+fn pack(mut steps: Receiver<PackStep>, spool: File, place: &mut dyn RepositorySink) -> io::Result<()> {
     let mut repository = Repository::new(spool);
     while let Some(step) = steps.blocking_recv() {
         match step {
-            Step::Image { sha256, bytes } => repository.image(&sha256, &bytes)?,
-            Step::Branch(id, locked) => repository.branch(id, &locked)?,
-            Step::Turn(turn, is_thinking_mode) => repository.turn(&turn, is_thinking_mode)?,
-            Step::End(end) => {
+            PackStep::Image { sha256, bytes } => repository.add_image(&sha256, &bytes)?,
+            PackStep::Branch(id, locked) => repository.add_branch(id, &locked)?,
+            PackStep::Turn(turn, is_thinking_mode) => repository.add_turn(&turn, is_thinking_mode)?,
+            PackStep::End(end) => {
                 return repository.write(&end.chat, end.imported_from.as_ref(), &end.branches, &end.damaged, place);
             }
         }
@@ -161,9 +161,9 @@ fn pack(mut steps: Receiver<Step>, spool: File, place: &mut dyn Place) -> io::Re
 }
 
 /// Hands on what is written to whoever reads.
-struct Passing(Sender<Bytes>);
+struct ChannelWriter(Sender<Bytes>);
 
-impl Write for Passing {
+impl Write for ChannelWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.blocking_send(Bytes::copy_from_slice(bytes)).map_err(|_| io::ErrorKind::BrokenPipe)?;
         Ok(bytes.len())

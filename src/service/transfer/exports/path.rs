@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::clean::{clean_chat, clean_source, clean_turn};
-use super::damages::Damages;
+use super::damages::ExportDamages;
+use super::redaction::{redact_chat, redact_source, redact_turn};
 use super::tree::ReadTurn;
-use crate::paths::Path;
+use crate::paths::ChatPath;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, Difference, ImportedFrom, TurnId, UserId, limits};
-use turnleaf_store::archive::remains;
+use turnleaf_domain::{ChatId, ImportDifference, ImportOrigin, TurnId, UserId, limits};
+use turnleaf_store::archive::salvage;
 use turnleaf_store::{StoreError, archive, branches, chat_sources, chats};
 
 /// More than any path has.
@@ -19,21 +19,21 @@ const LOOKED_AT: u32 = 1_000;
 
 /// A path for people to read.
 pub struct ExportedPath {
-    pub path: Path,
+    pub path: ChatPath,
     /// Where the chat came from, if it was taken in.
-    pub imported_from: Option<ImportedFrom>,
+    pub imported_from: Option<ImportOrigin>,
     /// What of it could not be read.
-    pub damaged: Vec<Difference>,
+    pub damaged: Vec<ImportDifference>,
 }
 
 impl Service {
     /// Whether rows of a chat's tree cannot be read, as far as its newest turns tell: an export looks at all of them, and
     /// names what it finds.
-    pub async fn is_damaged(&self, owner: UserId, id: ChatId) -> Result<bool, ServiceError> {
+    pub async fn is_chat_damaged(&self, owner: UserId, id: ChatId) -> Result<bool, ServiceError> {
         let mut unread = Vec::new();
         chats::find_with_damages(self.db(), owner, id, &mut unread).await?.ok_or(ServiceError::NotFound)?;
         branches::list_with_damages(self.db(), owner, id, &mut unread).await?;
-        Ok(!unread.is_empty() || remains::is_broken(self.db(), id, LOOKED_AT).await?)
+        Ok(!unread.is_empty() || salvage::is_tree_broken(self.db(), id, LOOKED_AT).await?)
     }
 
     /// The path to a leaf, to the one that is shown where none is said, without the keys in it.
@@ -49,13 +49,13 @@ impl Service {
         let (mut path, mut damages) = self.path_with_damages(owner, id, leaf).await?;
         // Before anything draws them: a key that is escaped or coloured is not found any more.
         let keys = self.supervisor().registry().known_keys();
-        path.turns = path.turns.into_iter().map(|turn| clean_turn(&keys, turn)).collect();
-        clean_chat(&keys, &mut path.chat);
+        path.turns = path.turns.into_iter().map(|turn| redact_turn(&keys, turn)).collect();
+        redact_chat(&keys, &mut path.chat);
         let mut unread = Vec::new();
         let mut imported_from = chat_sources::find_with_damages(self.db(), owner, id, &mut unread).await?;
-        damages.unreadable(unread);
-        imported_from.iter_mut().for_each(|source| clean_source(&keys, source));
-        Ok(ExportedPath { path, imported_from, damaged: damages.into_named() })
+        damages.note_unreadable(unread);
+        imported_from.iter_mut().for_each(|source| redact_source(&keys, source));
+        Ok(ExportedPath { path, imported_from, damaged: damages.into_differences() })
     }
 
     async fn path_with_damages(
@@ -63,22 +63,22 @@ impl Service {
         owner: UserId,
         id: ChatId,
         leaf: Option<TurnId>,
-    ) -> Result<(Path, Damages), ServiceError> {
-        let (mut of_chat, mut unread) = (Damages::default(), Vec::new());
+    ) -> Result<(ChatPath, ExportDamages), ServiceError> {
+        let (mut of_chat, mut unread) = (ExportDamages::default(), Vec::new());
         let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await?;
         let chat = found.ok_or(ServiceError::NotFound)?;
-        of_chat.unreadable(unread.clone());
-        let over = archive::over(self.db(), owner, id).await?;
-        let mut tree = self.chat_tree(owner, id, &over).await?;
+        of_chat.note_unreadable(unread.clone());
+        let over = archive::finished_turn_ids(self.db(), owner, id).await?;
+        let mut tree = self.plan_chat_tree(owner, id, &over).await?;
         if tree.damages.count() == 0 {
             match self.path(owner, id, leaf, ALL_TURNS).await {
                 Err(ServiceError::Store(StoreError::BrokenPath(_) | StoreError::Inconsistent { .. })) => {}
                 found => return found.map(|path| (path, of_chat)),
             }
         }
-        tree.damages.unreadable(unread);
+        tree.damages.note_unreadable(unread);
         let mut read = HashMap::new();
-        while let Some(ReadTurn { turn, .. }) = self.next_turn(&mut tree).await? {
+        while let Some(ReadTurn { turn, .. }) = self.next_export_turn(&mut tree).await? {
             read.insert(turn.id, turn);
         }
         let mut siblings: HashMap<Option<TurnId>, Vec<TurnId>> = HashMap::new();
@@ -89,7 +89,7 @@ impl Service {
         }
         let mut end = match leaf {
             Some(leaf) => Some(leaf).filter(|leaf| read.contains_key(leaf)).ok_or(ServiceError::NotFound).map(Some)?,
-            None => tree.shown(chat.last_viewed_turn_id).or_else(|| by_place.last().map(|(_, turn, _)| *turn)),
+            None => tree.shown_turn(chat.last_viewed_turn_id).or_else(|| by_place.last().map(|(_, turn, _)| *turn)),
         };
         while let Some(newest) =
             siblings.get(&end).filter(|_| leaf.is_none() && end.is_some()).and_then(|all| all.last())
@@ -103,7 +103,7 @@ impl Service {
         }
         turns.reverse();
         let all_of = |prev: Option<TurnId>| siblings.get(&prev).cloned().unwrap_or_default();
-        let path = Path {
+        let path = ChatPath {
             branch: None,
             has_more_before: false,
             has_more_after: false,

@@ -1,23 +1,23 @@
 //! What an export writes in the place of branches and turns whose rows cannot be read: what is left of them, under their ids.
 
-use super::clean::clean_turn;
 use super::plan::PlannedTurn;
+use super::redaction::redact_turn;
 use super::tree::ChatTree;
 use crate::{Service, ServiceError};
 use turnleaf_domain::{
-    Author, Block, BlockState, Branch, ChatId, Lock, Origin, Turn, TurnStatus, UNKNOWN_MODEL, Usage,
+    Author, Block, BlockState, Branch, BranchOrigin, ChatId, ModelLock, Turn, TurnStatus, UNKNOWN_MODEL, Usage,
 };
-use turnleaf_store::archive::remains;
+use turnleaf_store::archive::salvage;
 
 impl Service {
     /// A branch for turns that have none which can be read; `original` is the one that they were on.
-    pub(super) async fn branch_in_place(
+    pub(super) async fn placeholder_branch(
         &self,
         chat_id: ChatId,
         first: &PlannedTurn,
         original: Option<Branch>,
     ) -> Result<Branch, ServiceError> {
-        let left = remains::branch(self.db(), first.branch).await?;
+        let left = salvage::branch(self.db(), first.branch).await?;
         let lock = left.lock.or(original.map(|branch| branch.lock));
         let (name, label) = match first.branch.uuid() == first.id.uuid() {
             true => (None, None),
@@ -27,11 +27,11 @@ impl Service {
             id: first.branch,
             chat_id,
             name: name.unwrap_or_else(|| format!("damaged-{}", &first.branch.uuid().simple().to_string()[..12])),
-            lock: lock.unwrap_or_else(|| Lock::new(UNKNOWN_MODEL, UNKNOWN_MODEL)),
+            lock: lock.unwrap_or_else(|| ModelLock::new(UNKNOWN_MODEL, UNKNOWN_MODEL)),
             parent_branch_id: None,
             fork_turn_id: first.prev,
             head_turn_id: None,
-            origin: if first.prev.is_some() { Origin::Fork } else { Origin::Root },
+            origin: if first.prev.is_some() { BranchOrigin::Fork } else { BranchOrigin::Root },
             label,
             pinned: false,
             policy: Default::default(),
@@ -40,14 +40,22 @@ impl Service {
     }
 
     /// Stands for a turn whose row cannot be read, with the blocks that can be.
-    pub(super) async fn turn_in_place(&self, tree: &mut ChatTree, planned: &PlannedTurn) -> Result<Turn, ServiceError> {
+    pub(super) async fn placeholder_turn(
+        &self,
+        tree: &mut ChatTree,
+        planned: &PlannedTurn,
+    ) -> Result<Turn, ServiceError> {
         let id = planned.id;
-        tree.damages.lost("turns", id, "its row cannot be read; what it says is there as far as it can be read".into());
+        tree.damages.note_lost(
+            "turns",
+            id,
+            "its row cannot be read; what it says is there as far as it can be read".into(),
+        );
         let mut blocks = Vec::new();
         if planned.has_blocks {
             let mut unread = Vec::new();
-            blocks = remains::blocks(self.db(), id, &mut unread).await?;
-            tree.damages.unreadable(unread);
+            blocks = salvage::blocks(self.db(), id, &mut unread).await?;
+            tree.damages.note_unreadable(unread);
         }
         blocks.push(Block {
             id: id.uuid().into(),
@@ -55,7 +63,7 @@ impl Service {
             chat_seq: 0,
             author: Author::System,
             state: BlockState::Done,
-            content: remains::notice("turns", id.to_string(), None),
+            content: salvage::unreadable_row_notice("turns", id.to_string(), None),
             parent_block_id: None,
             generation_id: None,
             block_metadata: serde_json::Value::Null,
@@ -84,6 +92,6 @@ impl Service {
             blocks,
             attempt: None,
         };
-        Ok(clean_turn(&self.supervisor().registry().known_keys(), turn))
+        Ok(redact_turn(&self.supervisor().registry().known_keys(), turn))
     }
 }

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
-use super::damages::Damages;
+use super::damages::ExportDamages;
 use turnleaf_domain::{Branch, BranchId, ExchangeId, Role, TurnId};
-use turnleaf_store::archive::remains::TurnPlace;
+use turnleaf_store::archive::salvage::SalvagedTurn;
 
 /// A turn in the order of its export.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ struct Candidate {
 }
 
 /// What is known of the chat while the plan is made.
-struct Known<'k> {
+struct TreePlanner<'k> {
     candidates: HashMap<TurnId, Candidate>,
     by_place: HashMap<(BranchId, i64), TurnId>,
     branches: HashMap<BranchId, &'k Branch>,
@@ -62,14 +62,14 @@ struct Known<'k> {
 }
 
 /// Plans the turns that were over. `without_row` are turns that only their blocks tell of, with their places.
-pub(super) fn plan(
-    places: &[TurnPlace],
+pub(super) fn plan_tree(
+    places: &[SalvagedTurn],
     without_row: &[(TurnId, i64)],
     over: &HashSet<TurnId>,
     branches: &[Branch],
-    damages: &mut Damages,
+    damages: &mut ExportDamages,
 ) -> TreePlan {
-    let mut known = Known::of(places, without_row, over, branches);
+    let mut known = TreePlanner::new(places, without_row, over, branches);
     for place in places.iter().filter(|place| place.is_live && over.contains(&place.id)) {
         for (column, is_damaged) in [
             ("prev_turn_id", place.prev.is_err()),
@@ -77,7 +77,7 @@ pub(super) fn plan(
             ("exchange_id", place.exchange.is_err()),
         ] {
             if is_damaged {
-                damages.lost("turns", place.id, format!("its {column} cannot be read"));
+                damages.note_lost("turns", place.id, format!("its {column} cannot be read"));
             }
         }
         let prev = known.prev_of(place, damages);
@@ -89,8 +89,13 @@ pub(super) fn plan(
     known.plan(damages)
 }
 
-impl<'k> Known<'k> {
-    fn of(places: &[TurnPlace], without_row: &[(TurnId, i64)], over: &HashSet<TurnId>, branches: &'k [Branch]) -> Self {
+impl<'k> TreePlanner<'k> {
+    fn new(
+        places: &[SalvagedTurn],
+        without_row: &[(TurnId, i64)],
+        over: &HashSet<TurnId>,
+        branches: &'k [Branch],
+    ) -> Self {
         let (mut candidates, mut by_place, mut left_out) = (HashMap::new(), HashMap::new(), HashSet::new());
         for place in places {
             if !place.is_live || !over.contains(&place.id) {
@@ -118,7 +123,7 @@ impl<'k> Known<'k> {
     }
 
     /// The turn that this one hangs on. Where its row does not tell, it is the one before it on its branch.
-    fn prev_of(&mut self, place: &TurnPlace, damages: &mut Damages) -> Option<TurnId> {
+    fn prev_of(&mut self, place: &SalvagedTurn, damages: &mut ExportDamages) -> Option<TurnId> {
         let branch = place.branch.as_ref().ok().copied();
         match place.prev {
             Ok(None) => None,
@@ -126,7 +131,7 @@ impl<'k> Known<'k> {
             Ok(Some(prev)) => {
                 let known = self.before(branch, place.depth).filter(|known| *known != place.id);
                 let prev = known.unwrap_or_else(|| self.add_missing(prev, place));
-                damages.put_right("turns", place.id, "the turn that it hangs on cannot be read".into());
+                damages.note_corrected("turns", place.id, "the turn that it hangs on cannot be read".into());
                 Some(prev)
             }
             Err(_) => self.before(branch, place.depth).or_else(|| self.nearest(branch, place.depth)),
@@ -154,7 +159,7 @@ impl<'k> Known<'k> {
     }
 
     /// Adds a placeholder for a turn without a readable row, on which `child` hangs.
-    fn add_missing(&mut self, id: TurnId, child: &TurnPlace) -> TurnId {
+    fn add_missing(&mut self, id: TurnId, child: &SalvagedTurn) -> TurnId {
         let on = child.branch.as_ref().ok().copied();
         // The first turn of a branch hangs on one of the branch that it leaves.
         let leaves = on.and_then(|on| self.branches.get(&on)).filter(|branch| branch.fork_turn_id == Some(id));
@@ -177,7 +182,7 @@ impl<'k> Known<'k> {
     }
 
     /// Hangs turns that only their blocks tell of, and nothing hangs on, behind the one before them.
-    fn hang_leaves(&mut self, damages: &mut Damages) {
+    fn hang_leaves(&mut self, damages: &mut ExportDamages) {
         let mut leaves: Vec<(TurnId, i64)> = self.without_row.iter().map(|(id, ord)| (*id, *ord)).collect();
         leaves.sort_unstable_by_key(|(id, ord)| (*ord, id.uuid()));
         for (id, ord) in leaves {
@@ -204,12 +209,12 @@ impl<'k> Known<'k> {
                 has_blocks: true,
             };
             self.candidates.insert(id, candidate);
-            damages.put_right("turns", id, "its row cannot be read, and its place in the chat was guessed".into());
+            damages.note_corrected("turns", id, "its row cannot be read, and its place in the chat was guessed".into());
         }
     }
 
     /// The ids of the turns, each behind the one that it hangs on, else by their places. A circle is cut.
-    fn order(&mut self, damages: &mut Damages) -> Vec<TurnId> {
+    fn order(&mut self, damages: &mut ExportDamages) -> Vec<TurnId> {
         let mut ids: Vec<TurnId> = self.candidates.keys().copied().collect();
         ids.sort_unstable_by_key(|id| (self.candidates[id].ord.unwrap_or(i64::MAX), id.uuid()));
         let (mut ordered, mut is_ordered) = (Vec::with_capacity(ids.len()), HashSet::with_capacity(ids.len()));
@@ -220,7 +225,7 @@ impl<'k> Known<'k> {
                 if !is_in_chain.insert(id) {
                     if let Some(first) = chain.last().and_then(|last| self.candidates.get_mut(last)) {
                         first.prev = None;
-                        damages.put_right("turns", id, "it hung on a turn that hangs on it".into());
+                        damages.note_corrected("turns", id, "it hung on a turn that hangs on it".into());
                     }
                     break;
                 }
@@ -233,7 +238,7 @@ impl<'k> Known<'k> {
         ordered
     }
 
-    fn plan(mut self, damages: &mut Damages) -> TreePlan {
+    fn plan(mut self, damages: &mut ExportDamages) -> TreePlan {
         let order = self.order(damages);
         let mut children: HashMap<TurnId, TurnId> = HashMap::new();
         for id in &order {
@@ -277,7 +282,7 @@ impl<'k> Known<'k> {
             let exchange = if is_second { id.uuid().into() } else { exchange };
             if let Some(own) = own.filter(|own| *own != branch) {
                 plan.moved.insert(branch, own);
-                damages.put_right("turns", id, "it does not fit on its branch and got one of its own".into());
+                damages.note_corrected("turns", id, "it does not fit on its branch and got one of its own".into());
             }
             heads.insert(branch, id);
             planned.insert(id, plan.turns.len());
@@ -300,14 +305,18 @@ impl<'k> Known<'k> {
     }
 
     /// The places of the turns in this order: their own where these rise, else counted anew.
-    fn ords(&self, order: &[TurnId], damages: &mut Damages) -> Vec<i64> {
+    fn ords(&self, order: &[TurnId], damages: &mut ExportDamages) -> Vec<i64> {
         let (mut last, mut ords) = (0, Vec::with_capacity(order.len()));
         for id in order {
             let of = &self.candidates[id];
             // A placeholder may stand right behind the turn before it.
             let ord = if of.has_row { of.ord } else { of.ord.or(Some(last + 1)) };
             let Some(ord) = ord.filter(|ord| *ord > last && *ord < i64::from(u32::MAX)) else {
-                damages.put_right("turns", id, "its place in the chat is damaged: the turns are counted anew".into());
+                damages.note_corrected(
+                    "turns",
+                    id,
+                    "its place in the chat is damaged: the turns are counted anew".into(),
+                );
                 return (1..).take(order.len()).collect();
             };
             ords.push(ord);

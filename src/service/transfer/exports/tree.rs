@@ -3,21 +3,21 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::clean::{clean_branch, clean_turn};
-use super::damages::Damages;
-use super::plan::{PlannedTurn, parents_first, plan};
+use super::damages::ExportDamages;
+use super::plan::{PlannedTurn, parents_first, plan_tree};
+use super::redaction::{redact_branch, redact_turn};
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::{
     Block, BlockId, BlockState, Branch, BranchId, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure,
-    FailureKind, Params, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
+    FailureKind, ModelParams, Role, Turn, TurnId, TurnStatus, UNKNOWN_MODEL, UserId,
 };
-use turnleaf_store::archive::remains;
-use turnleaf_store::readable::{Damage, is_note_of, is_placeholder};
+use turnleaf_store::archive::salvage;
+use turnleaf_store::readable::{Damage, is_damage_note, is_placeholder};
 use turnleaf_store::{branches, exchanges, turns};
 
 /// Turns that were over when the export began, with the exchanges of them, and what of both cannot be read.
-type Over = (Vec<Turn>, HashMap<TurnId, Exchange>, Vec<Damage>);
+type FinishedTurns = (Vec<Turn>, HashMap<TurnId, Exchange>, Vec<Damage>);
 
 /// Turns that are read at once: each may hold megabytes.
 const TURNS_AT_ONCE: u32 = 50;
@@ -44,7 +44,7 @@ pub(super) struct ChatTree {
     uses: HashSet<BlockId>,
     exchanges: Vec<UsedExchange>,
     exchanges_at: HashMap<ExchangeId, usize>,
-    pub damages: Damages,
+    pub damages: ExportDamages,
 }
 
 /// What is remembered of a turn that was read.
@@ -73,20 +73,20 @@ pub(super) struct ReadTurn {
 
 impl Service {
     /// Plans a chat with those of its turns that were over.
-    pub(super) async fn chat_tree(
+    pub(super) async fn plan_chat_tree(
         &self,
         owner: UserId,
         id: ChatId,
         over: &HashSet<TurnId>,
     ) -> Result<ChatTree, ServiceError> {
-        let (mut damages, mut unread) = (Damages::default(), Vec::new());
+        let (mut damages, mut unread) = (ExportDamages::default(), Vec::new());
         let mut listed = branches::list_with_damages(self.db(), owner, id, &mut unread).await?;
-        let places = remains::places(self.db(), id, &mut unread).await?;
-        let without_row = remains::without_row(self.db(), id, &mut unread).await?;
+        let places = salvage::list_turns(self.db(), id, &mut unread).await?;
+        let without_row = salvage::turns_without_row(self.db(), id, &mut unread).await?;
         let has_strays = unread.iter().any(|damage| damage.column == "turn_id");
-        let strays = if has_strays { remains::strays(self.db(), id, &mut unread).await? } else { HashMap::new() };
-        damages.unreadable(unread);
-        let plan = plan(&places, &without_row, over, &listed, &mut damages);
+        let strays = if has_strays { salvage::stray_blocks(self.db(), id, &mut unread).await? } else { HashMap::new() };
+        damages.note_unreadable(unread);
+        let plan = plan_tree(&places, &without_row, over, &listed, &mut damages);
         let mut known: HashSet<BranchId> = listed.iter().map(|branch| branch.id).collect();
         let mut branch_of: HashMap<TurnId, BranchId> = HashMap::with_capacity(plan.turns.len());
         for turn in &plan.turns {
@@ -94,20 +94,20 @@ impl Service {
             if known.insert(turn.branch) {
                 let of = plan.moved.get(&turn.branch).copied();
                 if of.is_none() {
-                    damages.lost("branches", turn.branch, "its row cannot be read".into());
+                    damages.note_lost("branches", turn.branch, "its row cannot be read".into());
                 }
                 let original = listed.iter().find(|branch| Some(branch.id) == of).cloned();
                 let parent = turn.prev.and_then(|prev| branch_of.get(&prev)).copied();
-                listed.push(Branch { parent_branch_id: parent, ..self.branch_in_place(id, turn, original).await? });
+                listed.push(Branch { parent_branch_id: parent, ..self.placeholder_branch(id, turn, original).await? });
             }
         }
         let keys = self.supervisor().registry().known_keys();
         for branch in &mut listed {
-            clean_branch(&keys, branch);
+            redact_branch(&keys, branch);
             for word in [&mut branch.lock.provider, &mut branch.lock.model] {
                 if word.is_empty() {
                     *word = UNKNOWN_MODEL.to_owned();
-                    damages.put_right("branches", branch.id, "its provider or model cannot be read".into());
+                    damages.note_corrected("branches", branch.id, "its provider or model cannot be read".into());
                 }
             }
         }
@@ -135,28 +135,28 @@ impl Service {
     }
 
     /// The next turn; nothing behind the last. A turn that was deleted meanwhile is left out with what hangs on it.
-    pub(super) async fn next_turn(&self, tree: &mut ChatTree) -> Result<Option<ReadTurn>, ServiceError> {
+    pub(super) async fn next_export_turn(&self, tree: &mut ChatTree) -> Result<Option<ReadTurn>, ServiceError> {
         while let Some(planned) = tree.planned.pop_front() {
             if planned.prev.is_some_and(|prev| !tree.written.contains_key(&prev)) {
                 continue;
             }
             let mut turn = match self.stored_turn(tree, &planned).await? {
                 Some(turn) => turn,
-                None if planned.has_row && !remains::is_live(self.db(), planned.id).await? => continue,
-                None => self.turn_in_place(tree, &planned).await?,
+                None if planned.has_row && !salvage::is_live(self.db(), planned.id).await? => continue,
+                None => self.placeholder_turn(tree, &planned).await?,
             };
             if let Some(strays) = tree.strays.remove(&turn.ord) {
                 let keys = self.supervisor().registry().known_keys();
                 turn.blocks.extend(strays);
-                turn.blocks.sort_by_key(|block| (is_note_of(block, turn.id), block.seq));
-                turn = clean_turn(&keys, turn);
+                turn.blocks.sort_by_key(|block| (is_damage_note(block, turn.id), block.seq));
+                turn = redact_turn(&keys, turn);
             }
-            tree.fit(&mut turn, &planned);
+            tree.fit_to_plan(&mut turn, &planned);
             let stored = match tree.exchanges_at.get(&turn.exchange_id) {
                 Some(_) => None,
                 None => tree.exchanges_of_page.remove(&turn.id).filter(|stored| stored.id == turn.exchange_id),
             };
-            let is_thinking_mode = tree.take_part(&turn, stored);
+            let is_thinking_mode = tree.add_to_exchange(&turn, stored);
             return Ok(Some(ReadTurn { turn, is_thinking_mode }));
         }
         Ok(None)
@@ -176,55 +176,56 @@ impl Service {
                 Some(_) => break,
                 None => {}
             }
-            match self.turns_over(tree.owner, tree.id, &tree.over, behind).await? {
+            match self.finished_turns(tree.owner, tree.id, &tree.over, behind).await? {
                 None => tree.behind = None,
                 Some((page, exchanges, unread)) => {
                     tree.page = page.into();
                     tree.exchanges_of_page = exchanges;
-                    tree.damages.unreadable(unread);
+                    tree.damages.note_unreadable(unread);
                 }
             }
         }
         let mut unread = Vec::new();
-        let found = remains::turn(self.db(), tree.owner, planned.id, &mut unread).await?;
-        let exchanges = exchanges::of_turns_with_damages(self.db(), tree.owner, &[planned.id], &mut unread).await?;
+        let found = salvage::turn(self.db(), tree.owner, planned.id, &mut unread).await?;
+        let exchanges =
+            exchanges::list_by_turns_with_damages(self.db(), tree.owner, &[planned.id], &mut unread).await?;
         let Some(turn) = found else { return Ok(None) };
-        tree.damages.unreadable(unread);
+        tree.damages.note_unreadable(unread);
         tree.exchanges_of_page.extend(exchanges);
-        Ok(Some(clean_turn(&self.supervisor().registry().known_keys(), turn)))
+        Ok(Some(redact_turn(&self.supervisor().registry().known_keys(), turn)))
     }
 
     /// The next turns of a chat by their places, with their exchanges; nothing behind the last. What was not over is not
     /// among them: what a running reply will be nobody knows.
-    async fn turns_over(
+    async fn finished_turns(
         &self,
         owner: UserId,
         id: ChatId,
         over: &HashSet<TurnId>,
         behind: &mut i64,
-    ) -> Result<Option<Over>, ServiceError> {
+    ) -> Result<Option<FinishedTurns>, ServiceError> {
         let (mut unread, part) = (Vec::new(), (*behind, TURNS_AT_ONCE));
-        let page = turns::of_chat_with_damages(self.db(), owner, id, part, &mut unread).await?;
+        let page = turns::list_of_chat_with_damages(self.db(), owner, id, part, &mut unread).await?;
         let Some(last) = page.last() else { return Ok(None) };
         *behind = last.ord;
         let keys = self.supervisor().registry().known_keys();
         let page: Vec<Turn> =
-            page.into_iter().filter(|turn| over.contains(&turn.id)).map(|turn| clean_turn(&keys, turn)).collect();
+            page.into_iter().filter(|turn| over.contains(&turn.id)).map(|turn| redact_turn(&keys, turn)).collect();
         let ids: Vec<TurnId> = page.iter().map(|turn| turn.id).collect();
-        let exchanges = exchanges::of_turns_with_damages(self.db(), owner, &ids, &mut unread).await?;
+        let exchanges = exchanges::list_by_turns_with_damages(self.db(), owner, &ids, &mut unread).await?;
         Ok(Some((page, exchanges, unread)))
     }
 }
 
 impl ChatTree {
     /// Brings a turn to its place, and its blocks into the order that an import asks for. Changes nothing of a sound one.
-    fn fit(&mut self, turn: &mut Turn, planned: &PlannedTurn) {
+    fn fit_to_plan(&mut self, turn: &mut Turn, planned: &PlannedTurn) {
         let above = planned.prev.and_then(|prev| self.written.get(&prev));
         turn.chat_id = self.id;
         turn.ord = planned.ord;
         let depth = above.map_or(0, |above| above.depth + 1);
         if planned.has_row && turn.depth != depth {
-            self.damages.put_right(
+            self.damages.note_corrected(
                 "turns",
                 turn.id,
                 "its depth is not one more than that of the turn before it".into(),
@@ -236,7 +237,7 @@ impl ChatTree {
         turn.exchange_id = planned.exchange;
         if let Some(role) = planned.guessed_role {
             turn.role = role;
-            self.damages.put_right(
+            self.damages.note_corrected(
                 "turns",
                 turn.id,
                 format!("its role cannot be read and was taken for {}", role.as_str()),
@@ -264,13 +265,13 @@ impl ChatTree {
             if matches!(block.content, Content::ToolResult { .. }) && !has_call {
                 let stored = serde_json::to_string(&block.content).ok();
                 // The call that it is the result of cannot be read.
-                block.content = remains::notice("turn_blocks", block.id.to_string(), stored.as_deref());
+                block.content = salvage::unreadable_row_notice("turn_blocks", block.id.to_string(), stored.as_deref());
                 block.parent_block_id = None;
             }
             if is_placeholder(&block.content) && block.id.uuid() != turn.id.uuid() {
-                self.damages.lost("turn_blocks", block.id, format!("a part of turn {} cannot be read", turn.id));
+                self.damages.note_lost("turn_blocks", block.id, format!("a part of turn {} cannot be read", turn.id));
             } else if is_placeholder(&block.content) && planned.has_row {
-                self.damages.lost("turns", turn.id, "a part of it cannot be read".into());
+                self.damages.note_lost("turns", turn.id, "a part of it cannot be read".into());
             }
         }
         self.heads.insert(turn.branch_id, turn.id);
@@ -279,13 +280,13 @@ impl ChatTree {
     }
 
     /// Counts a turn to its exchange, and gives whether that is in thinking mode.
-    fn take_part(&mut self, turn: &Turn, stored: Option<Exchange>) -> bool {
+    fn add_to_exchange(&mut self, turn: &Turn, stored: Option<Exchange>) -> bool {
         let at = match self.exchanges_at.get(&turn.exchange_id) {
             Some(at) => *at,
             None => {
                 let is_placeholder = stored.is_none();
                 let exchange = stored.unwrap_or_else(|| {
-                    self.damages.lost("exchanges", turn.exchange_id, "its row cannot be read".into());
+                    self.damages.note_lost("exchanges", turn.exchange_id, "its row cannot be read".into());
                     Exchange {
                         id: turn.exchange_id,
                         chat_id: turn.chat_id,
@@ -293,7 +294,7 @@ impl ChatTree {
                         user_turn_id: None,
                         kind: ExchangeKind::Send,
                         is_thinking_mode: false,
-                        params: Params::default(),
+                        params: ModelParams::default(),
                         not_sent: Vec::new(),
                         client_request_id: None,
                         created_at: turn.created_at,
@@ -375,7 +376,7 @@ impl ChatTree {
     }
 
     /// The turn that the chat shows, or the nearest before it that was over.
-    pub fn shown(&self, mut shown: Option<TurnId>) -> Option<TurnId> {
+    pub fn shown_turn(&self, mut shown: Option<TurnId>) -> Option<TurnId> {
         for _ in 0..=self.not_planned.len() {
             match shown {
                 Some(turn) if !self.is_planned.contains(&turn) => {

@@ -6,25 +6,25 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 
+use super::import_key::ImportKey;
 use super::incoming::IncomingConversation;
-use super::key::Key;
-use super::report::{Import, ImportReport};
-use crate::documents::change::{Words, checked_title, kind_of, written};
+use super::report::{ImportReport, ImportRequest};
+use crate::documents::change::{DocumentText, check_title, document_kind, normalize_written};
 use crate::documents::uploads::UploadKind;
 use crate::{Service, ServiceError};
-use turnleaf_domain::attachment::DOCUMENT;
+use turnleaf_domain::attachment::DOCUMENT_REF_TYPE;
 use turnleaf_domain::{Content, DocumentId, Role, UserId, limits};
-use turnleaf_interchange::conversation::{Bytes as FileBytes, File};
-use turnleaf_interchange::{Body, Finding, Place, What};
+use turnleaf_interchange::conversation::{FileBytes, MessageFile};
+use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation, PieceBody};
 use turnleaf_store::documents::{self, write};
 use turnleaf_store::{StoreError, Tx, blobs};
 
 /// What a file became, or why it did not.
-type Brought = Result<Content, String>;
+type FileContent = Result<Content, String>;
 
 /// What the files of a conversation became.
 #[derive(Default)]
-pub(super) struct Files {
+pub(super) struct ConversationFiles {
     /// By message and piece.
     pub contents: HashMap<(usize, usize), Content>,
     /// Those that are to be stored with the chat.
@@ -36,40 +36,40 @@ pub(super) struct AttachedDocument {
     id: DocumentId,
     title: String,
     kind: String,
-    words: Words,
+    words: DocumentText,
     now: DateTime<Utc>,
 }
 
 impl AttachedDocument {
     pub async fn insert(&self, tx: &mut Tx, owner_id: UserId) -> Result<(), StoreError> {
         let new = write::NewDocument { id: self.id, owner_id, title: &self.title, kind: &self.kind };
-        write::insert(tx, &new, &self.words.version(&self.kind), self.now).await
+        write::insert(tx, &new, &self.words.new_version(&self.kind), self.now).await
     }
 }
 
 impl Service {
     /// The content of each picture and file of those messages of a conversation that are wanted. What could not be kept is
     /// told.
-    pub(super) async fn files_of(
+    pub(super) async fn import_files(
         &self,
-        import: &Import,
+        import: &ImportRequest,
         incoming: &IncomingConversation<'_>,
         is_wanted: &(dyn Fn(&str) -> bool + Sync),
         report: &mut ImportReport,
-    ) -> Result<Files, ServiceError> {
+    ) -> Result<ConversationFiles, ServiceError> {
         let IncomingConversation { key, conversation, now, .. } = *incoming;
-        let mut files = Files::default();
+        let mut files = ConversationFiles::default();
         for (at, message) in conversation.messages.iter().enumerate().filter(|(_, of)| is_wanted(&of.source_id)) {
             for (number, piece) in message.pieces.iter().enumerate() {
                 let (file, alt) = match &piece.body {
-                    Body::Picture { file, alt } => (file, Some(alt.as_str())),
-                    Body::Attachment { file } => (file, None),
+                    PieceBody::Picture { file, alt } => (file, Some(alt.as_str())),
+                    PieceBody::Attachment { file } => (file, None),
                     _ => continue,
                 };
                 let part = format!("document {} {number}", message.source_id);
                 let mut bringing =
-                    Bringing { service: self, import, key, part, now, report, documents: &mut files.documents };
-                let brought = match bringing.bring(file, alt, message.role).await {
+                    FileImport { service: self, import, key, part, now, report, documents: &mut files.documents };
+                let brought = match bringing.import_file(file, alt, message.role).await {
                     Err(ServiceError::Store(error)) => return Err(error.into()),
                     Err(refused) => Err(refused.to_string()),
                     Ok(brought) => brought,
@@ -80,12 +80,12 @@ impl Service {
                         files.contents.insert((at, number), content);
                     }
                     Err(why) => {
-                        let place = Place {
+                        let place = IssueLocation {
                             file: file.name.clone(),
                             conversation: conversation.source_id.clone(),
                             message: message.source_id.clone(),
                         };
-                        report.tell(&Finding { what: What::Lost, place, text: why });
+                        report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text: why });
                         // Its place stays, so that a reader knows that there was something.
                         files.contents.insert((at, number), Content::text(format!("[{}]", file.name)));
                     }
@@ -102,10 +102,10 @@ impl Service {
 }
 
 /// One file on its way.
-struct Bringing<'b> {
+struct FileImport<'b> {
     service: &'b Service,
-    import: &'b Import,
-    key: &'b Key,
+    import: &'b ImportRequest,
+    key: &'b ImportKey,
     /// What the id of its document is made of.
     part: String,
     now: DateTime<Utc>,
@@ -114,14 +114,19 @@ struct Bringing<'b> {
     documents: &'b mut Vec<AttachedDocument>,
 }
 
-impl Bringing<'_> {
-    async fn bring(&mut self, file: &File, alt: Option<&str>, role: Role) -> Result<Brought, ServiceError> {
+impl FileImport<'_> {
+    async fn import_file(
+        &mut self,
+        file: &MessageFile,
+        alt: Option<&str>,
+        role: Role,
+    ) -> Result<FileContent, ServiceError> {
         let (service, owner) = (self.service, self.import.owner);
         let name = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
         let bytes = match &file.bytes {
             FileBytes::Inline(bytes) => bytes,
-            FileBytes::TextOnly(text) if role != Role::User => return Ok(in_words(name, text.as_bytes())),
-            FileBytes::TextOnly(text) => return self.document(name, written(text)?).await.map(Ok),
+            FileBytes::TextOnly(text) if role != Role::User => return Ok(text_content(name, text.as_bytes())),
+            FileBytes::TextOnly(text) => return self.document(name, normalize_written(text)?).await.map(Ok),
             FileBytes::Entry(at) | FileBytes::Absent(at) => {
                 return Ok(Err(format!("the file did not come along ({at})")));
             }
@@ -129,17 +134,17 @@ impl Bringing<'_> {
         // Only what a person says has documents, and what a system says has no pictures either.
         let is_picture = || service.reader().sniff(name, bytes).is_ok_and(|kind| kind.is_image());
         if role == Role::System || (role == Role::Assistant && !is_picture()) {
-            return Ok(in_words(name, bytes));
+            return Ok(text_content(name, bytes));
         }
-        let prepared = service.prepared(name, Bytes::copy_from_slice(bytes)).await?;
+        let prepared = service.prepare_upload(name, Bytes::copy_from_slice(bytes)).await?;
         let (uploaded, bytes) = (prepared.uploaded.clone(), prepared.bytes.clone());
         if !self.report.tally.has_blob(&uploaded.sha256) {
             let count = prepared.byte_count();
-            service.check_room_for(owner, &uploaded.sha256, self.ahead() + count).await?;
-            service.check_imported_growth(owner, self.ahead() + count).await?;
+            service.check_file_room(owner, &uploaded.sha256, self.pending_bytes() + count).await?;
+            service.check_imported_growth(owner, self.pending_bytes() + count).await?;
             if !self.import.dry_run {
-                service.keep(owner, prepared).await?;
-            } else if blobs::measure(service.db(), owner, &uploaded.sha256).await?.is_none() {
+                service.store_upload(owner, prepared).await?;
+            } else if blobs::find_type_and_size(service.db(), owner, &uploaded.sha256).await?.is_none() {
                 self.report.tally.add_blob(uploaded.sha256.clone(), count);
             }
         }
@@ -147,25 +152,25 @@ impl Bringing<'_> {
             let alt = alt.unwrap_or_default().to_owned();
             return Ok(Ok(Content::Image { blob: uploaded.sha256, mime: uploaded.mime, alt }));
         }
-        let words = service.words_of(uploaded.name, uploaded.sha256, bytes, None).await?;
+        let words = service.read_file_text(uploaded.name, uploaded.sha256, bytes, None).await?;
         self.document(name, words).await.map(Ok)
     }
 
     /// What is not stored yet, or would be.
-    fn ahead(&self) -> u64 {
+    fn pending_bytes(&self) -> u64 {
         let documents = self.documents.iter().map(|document| document.words.text.len() as u64);
         self.report.tally.bytes() + documents.sum::<u64>()
     }
 
     /// A document of these words. One that the same chat had when it was here before is taken again.
-    async fn document(&mut self, name: &str, words: Words) -> Result<Content, ServiceError> {
+    async fn document(&mut self, name: &str, words: DocumentText) -> Result<Content, ServiceError> {
         let (service, owner) = (self.service, self.import.owner);
         let title: String = name.chars().filter(|c| !c.is_control()).take(limits::TITLE_CHARS).collect();
-        let title = checked_title(&title)?;
-        let kind = kind_of(None, &words)?;
+        let title = check_title(&title)?;
+        let kind = document_kind(None, &words)?;
         let mut part = self.part.clone();
         let (id, here) = loop {
-            let id = DocumentId::from(self.key.id(&part));
+            let id = DocumentId::from(self.key.part_id(&part));
             match documents::find(service.db(), owner, id).await? {
                 // Somebody deleted it, and it stays so.
                 Some(here) if here.deleted_at.is_some() => part.push('+'),
@@ -177,18 +182,18 @@ impl Bringing<'_> {
             let all = documents::versions(service.db(), owner, id, u64::from(u32::MAX)).await?;
             all.last().map(|first| first.version_timestamp)
         } else {
-            let bytes = self.ahead() + words.text.len() as u64;
+            let bytes = self.pending_bytes() + words.text.len() as u64;
             service.check_quota(owner, bytes).await?;
             service.check_imported_growth(owner, bytes).await?;
             self.documents.push(AttachedDocument { id, title, kind, words, now: self.now });
             Some(self.now)
         };
-        Ok(Content::Reference { ref_id: id.to_string(), ref_type: DOCUMENT.to_owned(), version_timestamp })
+        Ok(Content::Reference { ref_id: id.to_string(), ref_type: DOCUMENT_REF_TYPE.to_owned(), version_timestamp })
     }
 }
 
 /// A file where only words may stand: what it says, if it is a text.
-fn in_words(name: &str, bytes: &[u8]) -> Brought {
+fn text_content(name: &str, bytes: &[u8]) -> FileContent {
     match std::str::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') && text.len() <= limits::MESSAGE_CHARS => {
             Ok(Content::text(format!("{name}\n\n{text}")))

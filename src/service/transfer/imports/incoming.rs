@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use super::key::Key;
+use super::import_key::ImportKey;
 use turnleaf_domain::{Content, UserId};
 use turnleaf_interchange::archive::ArchivedChat;
-use turnleaf_interchange::grow::{Soil, grow};
-use turnleaf_interchange::{Conversation, Finding};
+use turnleaf_interchange::chat_builder::{BuildContext, build_chat};
+use turnleaf_interchange::{Conversation, ImportIssue};
 
 pub(super) struct IncomingConversation<'c> {
     pub owner: UserId,
-    pub key: &'c Key,
+    pub key: &'c ImportKey,
     /// That of messages which do not name one.
     pub provider: &'c str,
     pub conversation: &'c Conversation,
@@ -21,9 +21,9 @@ pub(super) struct IncomingConversation<'c> {
 
 impl IncomingConversation<'_> {
     /// The conversation as a chat of its owner, with what its files became.
-    pub fn grow(&self, files: HashMap<(usize, usize), Content>, findings: &mut Vec<Finding>) -> ArchivedChat {
-        let id = |part: &str| self.key.id(part);
-        let soil = Soil { owner: self.owner, now: self.now, id: &id, provider: self.provider, files };
-        grow(self.conversation, &soil, &mut |finding| findings.push(finding))
+    pub fn build_chat(&self, files: HashMap<(usize, usize), Content>, findings: &mut Vec<ImportIssue>) -> ArchivedChat {
+        let id = |part: &str| self.key.part_id(part);
+        let soil = BuildContext { owner: self.owner, now: self.now, id: &id, provider: self.provider, files };
+        build_chat(self.conversation, &soil, &mut |finding| findings.push(finding))
     }
 }

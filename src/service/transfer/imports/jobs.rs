@@ -14,7 +14,7 @@ use serde::Serialize;
 use tempfile::{NamedTempFile, SpooledTempFile, TempPath};
 use tokio_util::sync::CancellationToken;
 
-use super::report::{BROKE_DOWN, Import, ImportReport};
+use super::report::{IMPORT_CRASHED, ImportReport, ImportRequest};
 use crate::ServiceError;
 use turnleaf_domain::{ImportId, UserId};
 use turnleaf_platform::ids;
@@ -37,7 +37,7 @@ pub struct ImportJob {
     pub report: ImportReport,
 }
 
-struct Job {
+struct JobEntry {
     owner: UserId,
     stop: CancellationToken,
     seen: ImportJob,
@@ -45,7 +45,7 @@ struct Job {
 
 /// What has an owner's place.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Taken {
+pub(super) enum ImportSlotUse {
     /// A file that is on its way.
     File,
     /// The deletion of everything.
@@ -54,13 +54,13 @@ pub(super) enum Taken {
 
 /// The imports of this process.
 #[derive(Clone, Default)]
-pub struct ImportJobs(Arc<All>);
+pub struct ImportJobs(Arc<ImportJobsInner>);
 
 #[derive(Default)]
-struct All {
-    jobs: Mutex<VecDeque<Job>>,
+struct ImportJobsInner {
+    jobs: Mutex<VecDeque<JobEntry>>,
     /// Whose place is taken, and by what.
-    taken: Mutex<HashMap<UserId, Taken>>,
+    taken: Mutex<HashMap<UserId, ImportSlotUse>>,
     /// Where files lie until they are read; where the system has such files if nobody said.
     folder: Option<PathBuf>,
     /// Another bound than [`PIECE_TIME`].
@@ -76,18 +76,22 @@ impl ImportJobs {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        Self::beside(folder)
+        Self::in_shared_folder(folder)
     }
 
     /// The same for a command that works beside a server, or where none runs: what lies there stays.
-    pub fn beside(folder: &Path) -> io::Result<Self> {
+    pub fn in_shared_folder(folder: &Path) -> io::Result<Self> {
         let folder = Some(StorageDir::open(folder)?.path().to_owned());
-        Ok(Self(Arc::new(All { folder, ..All::default() })))
+        Ok(Self(Arc::new(ImportJobsInner { folder, ..ImportJobsInner::default() })))
     }
 
     /// The same with another bound on the time of a transaction that stores a piece of a chat.
     pub fn with_piece_time(self, time: Duration) -> Self {
-        Self(Arc::new(All { piece_time: Some(time), folder: self.0.folder.clone(), ..All::default() }))
+        Self(Arc::new(ImportJobsInner {
+            piece_time: Some(time),
+            folder: self.0.folder.clone(),
+            ..ImportJobsInner::default()
+        }))
     }
 
     pub(super) fn piece_time(&self) -> Duration {
@@ -95,8 +99,8 @@ impl ImportJobs {
     }
 
     /// Where something may lie until it is read again.
-    pub(crate) fn scratch(&self) -> Scratch {
-        Scratch(self.0.folder.clone())
+    pub(crate) fn scratch_files(&self) -> ImportScratch {
+        ImportScratch(self.0.folder.clone())
     }
 
     /// The bytes of the files that lie in the folder, arriving or waiting. Where there is no folder, nobody uploads.
@@ -107,78 +111,82 @@ impl ImportJobs {
         tasks::spawn_blocking(sum).await.unwrap_or(0)
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut VecDeque<Job>) -> T) -> T {
+    fn with_jobs<T>(&self, act: impl FnOnce(&mut VecDeque<JobEntry>) -> T) -> T {
         act(&mut self.0.jobs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn taken<T>(&self, act: impl FnOnce(&mut HashMap<UserId, Taken>) -> T) -> T {
+    fn with_taken<T>(&self, act: impl FnOnce(&mut HashMap<UserId, ImportSlotUse>) -> T) -> T {
         act(&mut self.0.taken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn place(&self, owner: UserId, of: Taken) -> Result<ImportPlace, ServiceError> {
-        self.taken(|taken| match taken.entry(owner) {
+    pub(super) fn acquire_slot(&self, owner: UserId, of: ImportSlotUse) -> Result<ImportSlot, ServiceError> {
+        self.with_taken(|taken| match taken.entry(owner) {
             Entry::Vacant(free) => {
                 free.insert(of);
                 Ok(())
             }
             Entry::Occupied(taken) => Err(match taken.get() {
-                Taken::File => another_runs(),
-                Taken::Deletion => ServiceError::conflict("deletion_running", "everything is being deleted already"),
+                ImportSlotUse::File => import_running(),
+                ImportSlotUse::Deletion => {
+                    ServiceError::conflict("deletion_running", "everything is being deleted already")
+                }
             }),
         })?;
         // Let go, it gives the owner's place back: it is made of one that was free.
-        let place = ImportPlace { owner, jobs: self.clone() };
-        if self.with(|all| is_running(all, owner)) { Err(another_runs()) } else { Ok(place) }
+        let place = ImportSlot { owner, jobs: self.clone() };
+        if self.with_jobs(|all| is_running(all, owner)) { Err(import_running()) } else { Ok(place) }
     }
 
     /// An import of this file begins, unless another one of its owner's is not over: two of the same file would race.
-    pub(super) fn begin(
+    pub(super) fn start(
         &self,
-        import: &Import,
+        import: &ImportRequest,
         file: TempPath,
         started_at: DateTime<Utc>,
-    ) -> Result<Running, ServiceError> {
+    ) -> Result<RunningImport, ServiceError> {
         let id = ids::mint::<ImportId>();
         let stop = self.0.stop.child_token();
-        let report = ImportReport::of(import);
+        let report = ImportReport::new(import);
         let seen = ImportJob { id, is_over: false, started_at, report: report.clone() };
-        self.with(|all| {
+        self.with_jobs(|all| {
             if is_running(all, import.owner) {
-                return Err(another_runs());
+                return Err(import_running());
             }
             if all.len() == REMEMBERED {
                 all.pop_front();
             }
-            all.push_back(Job { owner: import.owner, stop: stop.clone(), seen });
+            all.push_back(JobEntry { owner: import.owner, stop: stop.clone(), seen });
             Ok(())
         })?;
-        Ok(Running { jobs: self.clone(), id, stop, file: Some(file), report, has_ended: false })
+        Ok(RunningImport { jobs: self.clone(), id, stop, file: Some(file), report, has_ended: false })
     }
 
     /// Shows what has come of an import so far.
-    pub(super) fn show(&self, id: ImportId, report: &ImportReport) {
+    pub(super) fn update_report(&self, id: ImportId, report: &ImportReport) {
         let report = report.clone();
-        self.change(id, |job| job.seen.report = report);
+        self.update_job(id, |job| job.seen.report = report);
     }
 
     /// An import of this owner's.
     pub(super) fn find(&self, owner: UserId, id: ImportId) -> Option<ImportJob> {
-        self.with(|jobs| jobs.iter().find(|job| job.owner == owner && job.seen.id == id).map(|job| job.seen.clone()))
+        self.with_jobs(|jobs| {
+            jobs.iter().find(|job| job.owner == owner && job.seen.id == id).map(|job| job.seen.clone())
+        })
     }
 
     /// Those of this owner's, the newest first.
-    pub(super) fn of_owner(&self, owner: UserId) -> Vec<ImportJob> {
-        self.with(|jobs| jobs.iter().rev().filter(|job| job.owner == owner).map(|job| job.seen.clone()).collect())
+    pub(super) fn owner_jobs(&self, owner: UserId) -> Vec<ImportJob> {
+        self.with_jobs(|jobs| jobs.iter().rev().filter(|job| job.owner == owner).map(|job| job.seen.clone()).collect())
     }
 
     /// Forgets those of this owner's that are over.
-    pub(super) fn forget(&self, owner: UserId) {
-        self.with(|jobs| jobs.retain(|job| job.owner != owner || !job.seen.is_over));
+    pub(super) fn forget_finished(&self, owner: UserId) {
+        self.with_jobs(|jobs| jobs.retain(|job| job.owner != owner || !job.seen.is_over));
     }
 
     /// Ends one behind the conversation that it is at.
     pub(super) fn stop(&self, id: ImportId) {
-        self.change(id, |job| job.stop.cancel());
+        self.update_job(id, |job| job.stop.cancel());
     }
 
     /// Ends all of them, for good.
@@ -186,18 +194,18 @@ impl ImportJobs {
         self.0.stop.cancel();
     }
 
-    fn change(&self, id: ImportId, act: impl FnOnce(&mut Job)) {
-        self.with(|jobs| jobs.iter_mut().find(|job| job.seen.id == id).map(act));
+    fn update_job(&self, id: ImportId, act: impl FnOnce(&mut JobEntry)) {
+        self.with_jobs(|jobs| jobs.iter_mut().find(|job| job.seen.id == id).map(act));
     }
 }
 
 /// Where files without a name are made: whatever ends the program, they are gone with it.
 #[derive(Debug, Clone)]
-pub(crate) struct Scratch(Option<PathBuf>);
+pub(crate) struct ImportScratch(Option<PathBuf>);
 
-impl Scratch {
+impl ImportScratch {
     /// An empty file.
-    pub fn file(&self) -> io::Result<File> {
+    pub fn new_file(&self) -> io::Result<File> {
         match &self.0 {
             Some(folder) => tempfile::tempfile_in(folder),
             None => tempfile::tempfile(),
@@ -205,7 +213,7 @@ impl Scratch {
     }
 
     /// One that is in memory as long as it is short.
-    pub fn short(&self) -> SpooledTempFile {
+    pub fn new_spool(&self) -> SpooledTempFile {
         match &self.0 {
             Some(folder) => tempfile::spooled_tempfile_in(SHORT, folder),
             None => tempfile::spooled_tempfile(SHORT),
@@ -215,14 +223,14 @@ impl Scratch {
 
 /// A place for one file that is on its way, or for what keeps any from coming. Whoever has it has no other one, and no
 /// import that runs.
-pub struct ImportPlace {
+pub struct ImportSlot {
     owner: UserId,
     jobs: ImportJobs,
 }
 
-impl ImportPlace {
+impl ImportSlot {
     /// An empty file, removed when it is let go.
-    pub fn file(&self) -> io::Result<NamedTempFile> {
+    pub fn new_file(&self) -> io::Result<NamedTempFile> {
         match &self.jobs.0.folder {
             Some(folder) => NamedTempFile::new_in(folder),
             None => NamedTempFile::new(),
@@ -230,14 +238,14 @@ impl ImportPlace {
     }
 }
 
-impl Drop for ImportPlace {
+impl Drop for ImportSlot {
     fn drop(&mut self) {
-        self.jobs.taken(|taken| taken.remove(&self.owner));
+        self.jobs.with_taken(|taken| taken.remove(&self.owner));
     }
 }
 
 /// An import at work. However it is let go, it is over then.
-pub(super) struct Running {
+pub(super) struct RunningImport {
     pub jobs: ImportJobs,
     pub id: ImportId,
     /// Cancelled when somebody says that it is enough.
@@ -248,22 +256,22 @@ pub(super) struct Running {
     pub has_ended: bool,
 }
 
-impl Drop for Running {
+impl Drop for RunningImport {
     fn drop(&mut self) {
         // The file is gone before anybody hears that it is over.
         drop(self.file.take());
         let mut report = std::mem::take(&mut self.report);
         if !self.has_ended {
-            report.stopped = Some(BROKE_DOWN.to_owned());
+            report.stopped = Some(IMPORT_CRASHED.to_owned());
         }
-        self.jobs.change(self.id, |job| (job.seen.is_over, job.seen.report) = (true, report));
+        self.jobs.update_job(self.id, |job| (job.seen.is_over, job.seen.report) = (true, report));
     }
 }
 
-fn is_running(jobs: &VecDeque<Job>, owner: UserId) -> bool {
+fn is_running(jobs: &VecDeque<JobEntry>, owner: UserId) -> bool {
     jobs.iter().any(|job| job.owner == owner && !job.seen.is_over)
 }
 
-fn another_runs() -> ServiceError {
+fn import_running() -> ServiceError {
     ServiceError::conflict("import_running", "another import is not over yet")
 }

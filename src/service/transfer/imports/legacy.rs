@@ -8,23 +8,25 @@ use chrono::{DateTime, Utc};
 use futures::StreamExt;
 
 use super::differences;
+use super::existing_chat;
+use super::format_names::schema_name;
+use super::import_key::ImportKey;
 use super::incoming::IncomingConversation;
-use super::key::Key;
-use super::report::{ImportReport, ImportedChat, ImportedTable, Outcome, STOPPED};
+use super::report::{IMPORT_STOPPED, ImportOutcome, ImportReport, ImportedChat, ImportedTable};
 use super::rows;
-use super::standing;
-use super::told::schema_name;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ImportedFrom, UserId};
-use turnleaf_interchange::legacy::{Count, Gathered, Gathering, Kind, Schema, Table, find};
-use turnleaf_interchange::{Conversation, Finding, Place, What};
-use turnleaf_store::legacy::Legacy;
+use turnleaf_domain::{ImportOrigin, UserId};
+use turnleaf_interchange::legacy::{
+    ConversationGatherer, GatheredConversation, LegacyRowKind, LegacyTable, RowCount, find_tables,
+};
+use turnleaf_interchange::{Conversation, ImportIssue, IssueKind, IssueLocation};
+use turnleaf_store::legacy::LegacyDatabase;
 use turnleaf_store::{StoreError, Tx};
 
-mod known;
+mod extension;
 
-pub use turnleaf_interchange::legacy::Schema as LegacySchema;
-pub use turnleaf_store::legacy::{Source as LegacySource, is_sqlite};
+pub use turnleaf_interchange::legacy::LegacySchema;
+pub use turnleaf_store::legacy::{LegacySource, is_sqlite_file};
 
 /// The provider of replies whose source names none.
 const PROVIDER: &str = "imported";
@@ -34,7 +36,7 @@ const PROVIDER: &str = "imported";
 pub struct LegacyImport {
     pub owner: UserId,
     pub source: LegacySource,
-    pub schema: Schema,
+    pub schema: LegacySchema,
     /// How the source is called in what is told.
     pub name: String,
     /// Say what would be done, and do nothing.
@@ -42,26 +44,26 @@ pub struct LegacyImport {
 }
 
 /// Why it did not come to its end. Nothing is stored then.
-enum Ended {
+enum LegacyImportEnd {
     /// The source could not be read on, or somebody said that it is enough.
     Early(String),
     Failed(ServiceError),
 }
 
-impl From<StoreError> for Ended {
+impl From<StoreError> for LegacyImportEnd {
     fn from(error: StoreError) -> Self {
         Self::Failed(error.into())
     }
 }
 
-impl From<ServiceError> for Ended {
+impl From<ServiceError> for LegacyImportEnd {
     fn from(error: ServiceError) -> Self {
         Self::Failed(error)
     }
 }
 
 /// Where chats go: into a transaction, or nowhere when somebody only looks.
-struct Target<'t> {
+struct LegacyTarget<'t> {
     import: &'t LegacyImport,
     tx: Option<Tx>,
     now: DateTime<Utc>,
@@ -81,7 +83,7 @@ impl Service {
     ) -> Result<ImportReport, ServiceError> {
         let (name, format) = (import.name.clone(), Some(schema_name(import.schema)));
         let mut report = ImportReport { name, format, dry_run: import.dry_run, ..ImportReport::default() };
-        let (mut source, tables) = match opened(&import, &mut report).await {
+        let (mut source, tables) = match open_source(&import, &mut report).await {
             Ok(opened) => opened,
             Err(why) => {
                 report.stopped = Some(why);
@@ -89,8 +91,8 @@ impl Service {
             }
         };
         let tx = if import.dry_run { None } else { Some(self.db().begin().await?) };
-        let mut target = Target { import: &import, tx, now: self.clock().now(), stored_bytes: 0 };
-        let ended = self.take_in(&mut target, &mut source, &tables, &mut report, progress).await;
+        let mut target = LegacyTarget { import: &import, tx, now: self.clock().now(), stored_bytes: 0 };
+        let ended = self.import_source(&mut target, &mut source, &tables, &mut report, progress).await;
         // It was only looked at: whether it can say goodbye is no matter.
         let _ = source.close().await;
         match (ended, target.tx) {
@@ -101,31 +103,31 @@ impl Service {
                     tx.rollback().await?;
                 }
                 match ended {
-                    Ended::Early(why) => report.undo(why),
-                    Ended::Failed(error) => return Err(error),
+                    LegacyImportEnd::Early(why) => report.mark_undone(why),
+                    LegacyImportEnd::Failed(error) => return Err(error),
                 }
             }
         }
         Ok(report)
     }
 
-    async fn take_in(
+    async fn import_source(
         &self,
-        target: &mut Target<'_>,
-        source: &mut Legacy,
-        tables: &[Table],
+        target: &mut LegacyTarget<'_>,
+        source: &mut LegacyDatabase,
+        tables: &[LegacyTable],
         report: &mut ImportReport,
         progress: &mut (dyn FnMut(&ImportReport) -> bool + Send),
-    ) -> Result<(), Ended> {
-        let mut gathering = Gathering::new(target.import.schema);
+    ) -> Result<(), LegacyImportEnd> {
+        let mut gathering = ConversationGatherer::new(target.import.schema);
         let mut rows = source.rows(tables);
         loop {
             let gathered = match rows.next().await {
                 Some(Ok(row)) => gathering.add(row),
-                Some(Err(why)) => return Err(Ended::Early(format!("the database cannot be read on: {why}"))),
-                None => match gathering.end() {
+                Some(Err(why)) => return Err(LegacyImportEnd::Early(format!("the database cannot be read on: {why}"))),
+                None => match gathering.finish() {
                     Some(last) => {
-                        self.take(target, last, tables, report).await?;
+                        self.import_gathered(target, last, tables, report).await?;
                         progress(report);
                         return Ok(());
                     }
@@ -133,53 +135,53 @@ impl Service {
                 },
             };
             if let Some(gathered) = gathered {
-                self.take(target, gathered, tables, report).await?;
+                self.import_gathered(target, gathered, tables, report).await?;
                 if !progress(report) {
-                    return Err(Ended::Early(STOPPED.to_owned()));
+                    return Err(LegacyImportEnd::Early(IMPORT_STOPPED.to_owned()));
                 }
             }
         }
     }
 
-    async fn take(
+    async fn import_gathered(
         &self,
-        target: &mut Target<'_>,
-        gathered: Gathered,
-        tables: &[Table],
+        target: &mut LegacyTarget<'_>,
+        gathered: GatheredConversation,
+        tables: &[LegacyTable],
         report: &mut ImportReport,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), LegacyImportEnd> {
         report.count(tables, &gathered.counts);
-        gathered.findings.iter().for_each(|finding| report.tell(finding));
+        gathered.findings.iter().for_each(|finding| report.add_finding(finding));
         report.conversations += gathered.left_out;
         report.left_out += gathered.left_out;
         match gathered.conversation {
-            Some(conversation) => self.take_conversation(target, &conversation, report).await,
+            Some(conversation) => self.import_legacy_conversation(target, &conversation, report).await,
             None => Ok(()),
         }
     }
 
-    async fn take_conversation(
+    async fn import_legacy_conversation(
         &self,
-        target: &mut Target<'_>,
+        target: &mut LegacyTarget<'_>,
         conversation: &Conversation,
         report: &mut ImportReport,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), LegacyImportEnd> {
         let LegacyImport { owner, schema, dry_run, .. } = *target.import;
-        let key = Key::of(owner, schema_name(schema), &conversation.source_id);
-        let id = key.id("chat").into();
+        let key = ImportKey::new(owner, schema_name(schema), &conversation.source_id);
+        let id = key.part_id("chat").into();
         let standing = match &mut target.tx {
-            Some(tx) => standing::standing(tx, owner, id).await?,
-            None => self.standing_of(owner, id).await?,
+            Some(tx) => existing_chat::outcome_in_tx(tx, owner, id).await?,
+            None => self.existing_chat_outcome(owner, id).await?,
         };
         let incoming = IncomingConversation { owner, key: &key, provider: PROVIDER, conversation, now: target.now };
         let mut findings = Vec::new();
-        let mut chat = incoming.grow(HashMap::new(), &mut findings);
-        if standing == Some(Outcome::Known) {
-            return self.take_onward(target, (&key, conversation), &chat, &findings, report).await;
+        let mut chat = incoming.build_chat(HashMap::new(), &mut findings);
+        if standing == Some(ImportOutcome::Known) {
+            return self.extend_legacy_chat(target, (&key, conversation), &chat, &findings, report).await;
         }
         if let Some(outcome) = standing {
             let title = conversation.title.clone();
-            report.stood(id, title, outcome);
+            report.report_existing(id, title, outcome);
             return Ok(());
         }
         let bytes = conversation.byte_count();
@@ -188,60 +190,63 @@ impl Service {
             title: conversation.title.clone(),
             turns: 0,
             branches: 0,
-            outcome: Outcome::LeftOut,
+            outcome: ImportOutcome::LeftOut,
         };
         // What the transaction has stored is not measured before its commit.
-        if !self.new_chat_fits(owner, target.stored_bytes + bytes, told, report).await? {
+        if !self.has_new_chat_room(owner, target.stored_bytes + bytes, told, report).await? {
             return match report.stopped.take() {
-                Some(why) => Err(Ended::Early(why)),
+                Some(why) => Err(LegacyImportEnd::Early(why)),
                 None => Ok(()),
             };
         }
         target.stored_bytes += bytes;
-        findings.iter().for_each(|finding| report.tell(finding));
+        findings.iter().for_each(|finding| report.add_finding(finding));
         chat.imported_from = Some(target.source(conversation, report));
         let stored = match &mut target.tx {
             None => Ok(()),
             Some(tx) => {
-                tx.mark().await?;
-                let stored = rows::insert(tx, owner, &chat).await;
+                tx.savepoint().await?;
+                let stored = rows::insert_chat(tx, owner, &chat).await;
                 match &stored {
-                    Ok(()) => tx.forget_mark().await?,
-                    Err(error) if error.is_of_a_value() => tx.back_to_mark().await?,
+                    Ok(()) => tx.release_savepoint().await?,
+                    Err(error) if error.is_value_error() => tx.rollback_to_savepoint().await?,
                     // Everything is undone.
                     Err(_) => {}
                 }
                 stored
             }
         };
-        Ok(report.planted(&chat, stored, dry_run)?)
+        Ok(report.report_persisted(&chat, stored, dry_run)?)
     }
 }
 
-impl Target<'_> {
+impl LegacyTarget<'_> {
     /// Where a chat comes from, with what was told of it so far.
-    fn source(&self, conversation: &Conversation, report: &mut ImportReport) -> ImportedFrom {
-        ImportedFrom {
+    fn source(&self, conversation: &Conversation, report: &mut ImportReport) -> ImportOrigin {
+        ImportOrigin {
             format: schema_name(self.import.schema).to_owned(),
-            file: differences::short(&self.import.name),
+            file: differences::shorten(&self.import.name),
             imported_at: self.now,
-            differences: report.apart.of(&conversation.source_id),
+            differences: report.apart.differences_of(&conversation.source_id),
         }
     }
 }
 
 /// The source with its tables, or why there is nothing to read.
-async fn opened(import: &LegacyImport, report: &mut ImportReport) -> Result<(Legacy, Vec<Table>), String> {
-    let mut source = Legacy::open(&import.source).await.map_err(|why| match why {
+async fn open_source(
+    import: &LegacyImport,
+    report: &mut ImportReport,
+) -> Result<(LegacyDatabase, Vec<LegacyTable>), String> {
+    let mut source = LegacyDatabase::open(&import.source).await.map_err(|why| match why {
         StoreError::NoFile => "this is not a database of SQLite".to_owned(),
         StoreError::Busy(why) => format!("the database cannot be opened: {why}"),
         why => format!("the database cannot be opened: {why}"),
     })?;
     let there = source.tables().await.map_err(|why| format!("its tables cannot be read: {why}"))?;
-    let (tables, missing) = find(import.schema, &there).map_err(|why| why.to_string())?;
+    let (tables, missing) = find_tables(import.schema, &there).map_err(|why| why.to_string())?;
     let mut lost = |table: &str, text: String| {
-        let place = Place { file: table.to_owned(), ..Place::default() };
-        report.tell(&Finding { what: What::Lost, place, text });
+        let place = IssueLocation { file: table.to_owned(), ..IssueLocation::default() };
+        report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
     };
     for table in missing {
         lost(table, "there is no such table".to_owned());
@@ -253,9 +258,9 @@ async fn opened(import: &LegacyImport, report: &mut ImportReport) -> Result<(Leg
 }
 
 impl ImportReport {
-    fn count(&mut self, tables: &[Table], counts: &[Count; Kind::ALL.len()]) {
+    fn count(&mut self, tables: &[LegacyTable], counts: &[RowCount; LegacyRowKind::ALL.len()]) {
         if self.tables.is_empty() {
-            let row = |table: &Table| ImportedTable { name: table.name.clone(), rows: 0, left_out: 0 };
+            let row = |table: &LegacyTable| ImportedTable { name: table.name.clone(), rows: 0, left_out: 0 };
             self.tables = tables.iter().map(row).collect();
         }
         for (told, table) in self.tables.iter_mut().zip(tables) {
@@ -266,14 +271,14 @@ impl ImportReport {
     }
 
     /// Nothing of it is stored.
-    fn undo(&mut self, why: String) {
+    fn mark_undone(&mut self, why: String) {
         self.left_out += self.imported;
         (self.imported, self.turns, self.branches) = (0, 0, 0);
         for chat in &mut self.chats {
             match chat.outcome {
-                Outcome::Imported => (chat.id, chat.outcome) = (None, Outcome::LeftOut),
-                Outcome::Grown => (chat.turns, chat.branches, chat.outcome) = (0, 0, Outcome::Known),
-                Outcome::Known | Outcome::InTrash | Outcome::LeftOut => {}
+                ImportOutcome::Imported => (chat.id, chat.outcome) = (None, ImportOutcome::LeftOut),
+                ImportOutcome::Grown => (chat.turns, chat.branches, chat.outcome) = (0, 0, ImportOutcome::Known),
+                ImportOutcome::Known | ImportOutcome::InTrash | ImportOutcome::LeftOut => {}
             }
         }
         self.stopped = Some(format!("{why}; nothing was stored"));

@@ -5,27 +5,27 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::differences::{Apart, difference};
-use super::redrawn::Redrawn;
-use turnleaf_domain::{ChatId, Difference, DocumentId, UserId};
-use turnleaf_interchange::{Finding, Format, What};
+use super::differences::{PendingDifferences, to_difference};
+use super::redrawn_images::RedrawnImages;
+use turnleaf_domain::{ChatId, DocumentId, ImportDifference, UserId};
+use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind};
 
 /// Chats and findings that are told one by one; the rest is told as numbers.
 const TOLD: usize = 2_000;
 /// Why an import ended before its file did.
-pub(super) const STOPPED: &str = "it was stopped";
-pub(super) const BROKE_DOWN: &str = "the server could not go on; try again";
+pub(super) const IMPORT_STOPPED: &str = "it was stopped";
+pub(super) const IMPORT_CRASHED: &str = "the server could not go on; try again";
 
 /// What is taken in.
 #[derive(Debug, Clone)]
-pub struct Import {
+pub struct ImportRequest {
     pub owner: UserId,
     /// The file, which stays as it is.
     pub file: PathBuf,
     /// How it is called in what is told.
     pub name: String,
     /// Known by its content where it is not said.
-    pub format: Option<Format>,
+    pub format: Option<ImportFormat>,
     /// Say what would be done, and do nothing.
     pub dry_run: bool,
 }
@@ -55,7 +55,7 @@ pub struct ImportReport {
     pub put_right: u64,
     pub chats: Vec<ImportedChat>,
     /// What a person should know.
-    pub findings: Vec<Difference>,
+    pub findings: Vec<ImportDifference>,
     /// Where a database was read: its tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<ImportedTable>,
@@ -69,7 +69,7 @@ pub struct ImportReport {
     /// What is told of the chat that is at work.
     #[serde(skip)]
     #[schema(ignore)]
-    pub(super) apart: Apart,
+    pub(super) apart: PendingDifferences,
     /// Filled by a dry run alone.
     #[serde(skip)]
     #[schema(ignore)]
@@ -77,7 +77,7 @@ pub struct ImportReport {
     /// Images of an archive that were drawn again.
     #[serde(skip)]
     #[schema(ignore)]
-    pub(super) redrawn: Redrawn,
+    pub(super) redrawn: RedrawnImages,
 }
 
 /// The rows of a table: those that were read, and those of them that did not come in, each of which is told.
@@ -96,13 +96,13 @@ pub struct ImportedChat {
     pub title: String,
     pub turns: u64,
     pub branches: u64,
-    pub outcome: Outcome,
+    pub outcome: ImportOutcome,
 }
 
 /// What became of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ImportOutcome {
     Imported,
     /// It is here already.
     Known,
@@ -114,39 +114,39 @@ pub enum Outcome {
 
 impl ImportReport {
     /// Of an import that has not begun.
-    pub(super) fn of(import: &Import) -> Self {
+    pub(super) fn new(import: &ImportRequest) -> Self {
         Self { name: import.name.clone(), dry_run: import.dry_run, ..Self::default() }
     }
 
-    pub(super) fn tell(&mut self, finding: &Finding) {
-        match finding.what {
+    pub(super) fn add_finding(&mut self, finding: &ImportIssue) {
+        match finding.kind {
             // Of conversations, or of messages of them.
-            What::LeftOut => {}
-            What::PutRight => self.put_right += 1,
-            What::Lost => self.lost += 1,
+            IssueKind::LeftOut => {}
+            IssueKind::PutRight => self.put_right += 1,
+            IssueKind::Lost => self.lost += 1,
         }
-        self.apart.tell(finding);
+        self.apart.add(finding);
         if self.findings.len() < TOLD {
-            self.findings.push(difference(finding));
+            self.findings.push(to_difference(finding));
         }
     }
 
-    pub(super) fn add(&mut self, chat: ImportedChat) {
+    pub(super) fn add_chat(&mut self, chat: ImportedChat) {
         self.conversations += 1;
-        self.apart.next();
+        self.apart.start_next();
         match chat.outcome {
-            Outcome::Imported => {
+            ImportOutcome::Imported => {
                 self.imported += 1;
                 self.turns += chat.turns;
                 self.branches += chat.branches;
             }
-            Outcome::Grown => {
+            ImportOutcome::Grown => {
                 self.known += 1;
                 self.turns += chat.turns;
                 self.branches += chat.branches;
             }
-            Outcome::Known | Outcome::InTrash => self.known += 1,
-            Outcome::LeftOut => self.left_out += 1,
+            ImportOutcome::Known | ImportOutcome::InTrash => self.known += 1,
+            ImportOutcome::LeftOut => self.left_out += 1,
         }
         if self.chats.len() < TOLD {
             self.chats.push(chat);

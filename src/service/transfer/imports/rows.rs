@@ -1,14 +1,14 @@
 //! The rows of a chat that comes in, each behind those that it points at.
 
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::branch::Frozen;
-use turnleaf_domain::{Chat, Content, ImportedFrom, Turn, UserId, told};
+use turnleaf_domain::branch::PromptPrefix;
+use turnleaf_domain::{Chat, Content, ImportOrigin, Turn, UserId, tool_output};
 use turnleaf_interchange::archive::{ArchivedBranch, ArchivedChat};
 use turnleaf_store::{StoreError, Tx, archive, blobs, branches, chat_sources, chats, exchanges, turns};
 
 /// Stores a chat in a transaction.
-pub(super) async fn insert(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
-    begin(tx, owner, &chat.chat).await?;
+pub(super) async fn insert_chat(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> Result<(), StoreError> {
+    insert_chat_row(tx, owner, &chat.chat).await?;
     for of in &chat.branches {
         insert_branch(tx, of).await?;
     }
@@ -22,27 +22,27 @@ pub(super) async fn insert(tx: &mut Tx, owner: UserId, chat: &ArchivedChat) -> R
         archive::insert_generation(tx, generation).await?;
     }
     let last_ord = chat.turns.last().map_or(0, |turn| turn.ord);
-    end(tx, owner, &chat.chat, chat.imported_from.as_ref(), last_ord).await
+    finish_chat(tx, owner, &chat.chat, chat.imported_from.as_ref(), last_ord).await
 }
 
 /// Stores a chat's own row; what it points at comes behind it.
-pub(super) async fn begin(tx: &mut Tx, owner: UserId, chat: &Chat) -> Result<(), StoreError> {
+pub(super) async fn insert_chat_row(tx: &mut Tx, owner: UserId, chat: &Chat) -> Result<(), StoreError> {
     let row = Chat { owner_id: owner, default_branch_id: None, last_viewed_turn_id: None, ..chat.clone() };
     chats::insert(tx, &row).await
 }
 
 /// Stores a branch behind the one that it leaves.
 pub(super) async fn insert_branch(tx: &mut Tx, of: &ArchivedBranch) -> Result<(), StoreError> {
-    let frozen = Frozen { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
+    let frozen = PromptPrefix { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
     branches::insert(tx, &of.branch, &frozen).await
 }
 
 /// Stores what stands behind the last part of a chat.
-pub(super) async fn end(
+pub(super) async fn finish_chat(
     tx: &mut Tx,
     owner: UserId,
     chat: &Chat,
-    imported_from: Option<&ImportedFrom>,
+    imported_from: Option<&ImportOrigin>,
     last_ord: i64,
 ) -> Result<(), StoreError> {
     if let Some(source) = imported_from {
@@ -50,12 +50,12 @@ pub(super) async fn end(
     }
     if let Some(branch) = chat.default_branch_id {
         chats::set_default_branch(tx, chat.id, branch).await?;
-        branches::visit(tx, branch, chat.updated_at).await?;
+        branches::record_visit(tx, branch, chat.updated_at).await?;
     }
     if let Some(turn) = chat.last_viewed_turn_id {
         chats::set_last_viewed(tx, owner, chat.id, turn).await?;
     }
-    archive::count_on(tx, chat.id, last_ord + 1).await
+    archive::set_next_ord(tx, chat.id, last_ord + 1).await
 }
 
 /// Stores a turn, and names what its tools brought.
@@ -63,8 +63,8 @@ pub(super) async fn insert_turn(tx: &mut Tx, owner: UserId, turn: &Turn) -> Resu
     turns::insert(tx, turn).await?;
     for block in &turn.blocks {
         let Content::ToolResult { metadata, .. } = &block.content else { continue };
-        for sha256 in told::blobs(metadata) {
-            blobs::name_own(tx, owner, block.id, sha256).await?;
+        for sha256 in tool_output::result_blobs(metadata) {
+            blobs::reference_owned(tx, owner, block.id, sha256).await?;
         }
     }
     Ok(())

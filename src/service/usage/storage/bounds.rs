@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use turnleaf_domain::size::Size;
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{UserId, limits};
 
 /// The free space of the disk that has the least of those that are written to.
@@ -59,7 +59,7 @@ impl fmt::Display for StorageRefusal {
             Self::QuotaReached { quota_bytes } => write!(
                 f,
                 "Your storage quota of {} is used up. Permanently delete chats, files or documents first.",
-                Size(*quota_bytes)
+                ByteSize(*quota_bytes)
             ),
         }
     }
@@ -76,13 +76,13 @@ struct Limits {
     quota_bytes: AtomicU64,
     /// Logged once when it becomes so, and once when it is over.
     is_low: AtomicBool,
-    measured: Measurements,
+    measured: QuotaMeasurements,
 }
 
 /// What each person keeps, as it was last measured, with what was admitted since. A person's requests measure one after the
 /// other, so that all but the first find the number there; those of others do not wait for them.
 #[derive(Default)]
-pub(super) struct Measurements(std::sync::Mutex<HashMap<UserId, Arc<Mutex<Option<Measured>>>>>);
+pub(super) struct QuotaMeasurements(std::sync::Mutex<HashMap<UserId, Arc<Mutex<Option<Measured>>>>>);
 
 #[derive(Debug, Clone, Copy)]
 struct Measured {
@@ -90,7 +90,7 @@ struct Measured {
     used: u64,
 }
 
-impl Measurements {
+impl QuotaMeasurements {
     fn of_owner(&self, owner: UserId) -> Arc<Mutex<Option<Measured>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(owner).or_default().clone()
     }
@@ -148,7 +148,7 @@ impl StorageLimits {
     }
 
     /// What was measured against the quota.
-    pub(super) fn measured(&self) -> &Measurements {
+    pub(super) fn measured(&self) -> &QuotaMeasurements {
         &self.0.measured
     }
 
@@ -183,7 +183,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn refusal_is_remembered_and_measures_once_for_many_requests() {
-        let (measurements, owner) = (Measurements::default(), ids::mint());
+        let (measurements, owner) = (QuotaMeasurements::default(), ids::mint());
         let measured = AtomicU64::new(0);
         let check = async |used: u64, refused_for: Duration| {
             let measure = async || {
@@ -210,8 +210,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn measurement_of_one_person_holds_up_no_other() {
-        let measurements = Measurements::default();
+    async fn measurement_of_one_person_blocks_no_other() {
+        let measurements = QuotaMeasurements::default();
         let never = async || std::future::pending::<Result<u64, ()>>().await;
         let mut slow = Box::pin(measurements.check(ids::mint(), Duration::ZERO, |_| true, never));
         assert!(futures::poll!(&mut slow).is_pending());

@@ -7,27 +7,27 @@ use turnleaf_domain::UserId;
 
 /// The bytes of one person's spools: all that counts, and what of it is not written yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Spooled {
+pub(crate) struct SpooledSize {
     pub promised: u64,
     pub written: u64,
 }
 
 /// The bytes of the spools of everybody.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SpooledBytes(Arc<Mutex<HashMap<UserId, Spooled>>>);
+pub(crate) struct SpooledBytes(Arc<Mutex<HashMap<UserId, SpooledSize>>>);
 
 impl SpooledBytes {
     /// What counts against this person's quota.
-    pub fn of_owner(&self, owner: UserId) -> u64 {
+    pub fn owner_bytes(&self, owner: UserId) -> u64 {
         self.with(|all| all.get(&owner).map_or(0, |spooled| spooled.promised))
     }
 
     /// What the disk has yet to take.
-    pub fn outstanding(&self) -> u64 {
+    pub fn unwritten_bytes(&self) -> u64 {
         self.with(|all| all.values().map(|spooled| spooled.promised.saturating_sub(spooled.written)).sum())
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut HashMap<UserId, Spooled>) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut HashMap<UserId, SpooledSize>) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -36,23 +36,23 @@ impl SpooledBytes {
 pub(crate) struct Reservation {
     all: SpooledBytes,
     owner: UserId,
-    pub part: Spooled,
+    pub part: SpooledSize,
 }
 
 impl Reservation {
     pub fn new(all: SpooledBytes, owner: UserId, promised: u64) -> Self {
-        let mut reservation = Self { all, owner, part: Spooled::default() };
-        reservation.change(Spooled { promised, written: 0 });
+        let mut reservation = Self { all, owner, part: SpooledSize::default() };
+        reservation.change(SpooledSize { promised, written: 0 });
         reservation
     }
 
-    pub fn change(&mut self, to: Spooled) {
+    pub fn change(&mut self, to: SpooledSize) {
         let from = std::mem::replace(&mut self.part, to);
         self.all.with(|all| {
             let spooled = all.entry(self.owner).or_default();
             spooled.promised = spooled.promised - from.promised + to.promised;
             spooled.written = spooled.written - from.written + to.written;
-            if *spooled == Spooled::default() {
+            if *spooled == SpooledSize::default() {
                 all.remove(&self.owner);
             }
         });
@@ -61,6 +61,6 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.change(Spooled::default());
+        self.change(SpooledSize::default());
     }
 }

@@ -7,15 +7,15 @@ use serde_json::Map;
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
-use super::outcome::{Change, Repair, Repaired};
-use super::quarantine::{Belongs, Entry, put};
+use super::outcome::{ColumnChange, RepairedValue, ValueRepair};
+use super::quarantine::{NewQuarantineEntry, ValueOwners, put};
 use crate::db::{Db, Tx};
 use crate::dialect;
 use crate::error::StoreError;
-use crate::fsck::values::Column;
-use crate::readable::{Damage, Lossy, Readable, RowReader, moment_of, readable};
-use crate::rows::{place, to_json, word};
-use crate::turns::replay::Replay;
+use crate::fsck::values::CheckedColumn;
+use crate::readable::{Damage, Lossy, Readable, RowReader, keep_readable, time_of_id};
+use crate::rows::{to_json, to_unsigned, to_word};
+use crate::turns::replay::JournalReplay;
 use turnleaf_domain::{Block, Event, Failure, Role, Turn, TurnStatus, Usage};
 
 const TABLE: &str = "turn_events";
@@ -32,13 +32,13 @@ sql! {
 }
 
 /// What a journal gives.
-pub(super) enum Rebuilt {
+pub(super) enum JournalRebuild {
     /// There is none: it is deleted some time after the end of its turn.
-    Nothing,
+    NoJournal,
     /// The turn as all of its lines give it.
     Turn(Box<Turn>),
     /// A line cannot be read; it is repaired by itself. The blocks are those of which other lines have everything.
-    BesideDamage(Vec<Block>),
+    BesideUnreadableLine(Vec<Block>),
     /// Lines are missing, or contradict each other. The blocks are as above.
     BesideGaps(Vec<Block>),
 }
@@ -46,41 +46,41 @@ pub(super) enum Rebuilt {
 type Row = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
 
 /// Replays the journal of a turn that is over.
-pub(super) async fn replay(tx: &mut Tx, turn: Uuid) -> Result<Rebuilt, StoreError> {
+pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, StoreError> {
     let (row, lines): (Option<Row>, Vec<(i64, Lossy<String>)>) = in_tx!(tx, |conn| {
         let row = sqlx::query_as(ROW).bind(turn).fetch_optional(&mut *conn).await?;
         (row, sqlx::query_as(LINES).bind(turn).fetch_all(&mut *conn).await?)
     });
-    let Some((chat, ord, last, created_at, true)) = row else { return Ok(Rebuilt::Nothing) };
+    let Some((chat, ord, last, created_at, true)) = row else { return Ok(JournalRebuild::NoJournal) };
     let lines: Vec<_> = lines.into_iter().filter(|(seq, _)| *seq <= last).collect();
     if lines.is_empty() {
-        return Ok(Rebuilt::Nothing);
+        return Ok(JournalRebuild::NoJournal);
     }
     let mut damages: Vec<Damage> = Vec::new();
     let mut reader = RowReader { table: TABLE, id: turn, damages: &mut damages };
     let mut read = |(seq, text): (i64, Lossy<String>)| {
         let event: Option<Event> = reader.value("event", text).and_then(|text| reader.json("event", &text));
-        (place(seq), event.unwrap_or_else(|| Event::Unknown(Map::new())))
+        (to_unsigned(seq), event.unwrap_or_else(|| Event::Unknown(Map::new())))
     };
     let events: Vec<(u64, Event)> = lines.into_iter().map(&mut read).collect();
     let chat = chat.into_result().unwrap_or_default();
-    let created_at = created_at.into_result().unwrap_or_else(|_| moment_of(turn));
-    let row = Turn { last_event_seq: place(last), ..beginning(turn, chat, ord, created_at) };
-    let replay = Replay::new(&row, &events);
-    let intact = |replay: Replay<'_>| replay.intact_blocks().cloned().collect();
+    let created_at = created_at.into_result().unwrap_or_else(|_| time_of_id(turn));
+    let row = Turn { last_event_seq: to_unsigned(last), ..turn_before_events(turn, chat, ord, created_at) };
+    let replay = JournalReplay::new(&row, &events);
+    let intact = |replay: JournalReplay<'_>| replay.intact_blocks().cloned().collect();
     if !damages.is_empty() {
-        return Ok(Rebuilt::BesideDamage(intact(replay)));
+        return Ok(JournalRebuild::BesideUnreadableLine(intact(replay)));
     }
     if !replay.is_whole() {
-        return Ok(Rebuilt::BesideGaps(intact(replay)));
+        return Ok(JournalRebuild::BesideGaps(intact(replay)));
     }
     let turn = replay.into_turn();
     let is_over = turn.status.is_terminal();
-    Ok(if is_over { Rebuilt::Turn(Box::new(turn)) } else { Rebuilt::BesideGaps(turn.blocks) })
+    Ok(if is_over { JournalRebuild::Turn(Box::new(turn)) } else { JournalRebuild::BesideGaps(turn.blocks) })
 }
 
 /// A turn before its first event. What no event changes is not looked at here.
-fn beginning(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>) -> Turn {
+fn turn_before_events(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>) -> Turn {
     Turn {
         id: id.into(),
         chat_id: chat.into(),
@@ -107,21 +107,26 @@ fn beginning(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>) -> Turn 
 }
 
 /// The value of a damaged column as the journal gives it; nothing where it says nothing of that.
-pub(super) fn value_of(rebuilt: &Rebuilt, table: &str, row: Uuid, column: &Column) -> Option<Change> {
+pub(super) fn rebuilt_value(
+    rebuilt: &JournalRebuild,
+    table: &str,
+    row: Uuid,
+    column: &CheckedColumn,
+) -> Option<ColumnChange> {
     let blocks = match rebuilt {
-        Rebuilt::Nothing => return None,
-        Rebuilt::Turn(turn) if table == "turns" => return of_turn(turn, column.name),
-        Rebuilt::Turn(turn) => &turn.blocks,
-        Rebuilt::BesideDamage(blocks) | Rebuilt::BesideGaps(blocks) => blocks,
+        JournalRebuild::NoJournal => return None,
+        JournalRebuild::Turn(turn) if table == "turns" => return turn_value(turn, column.name),
+        JournalRebuild::Turn(turn) => &turn.blocks,
+        JournalRebuild::BesideUnreadableLine(blocks) | JournalRebuild::BesideGaps(blocks) => blocks,
     };
     let is_row = |block: &&Block| table == "turn_blocks" && block.id.uuid() == row;
-    blocks.iter().find(is_row).and_then(|block| of_block(block, column.name))
+    blocks.iter().find(is_row).and_then(|block| block_value(block, column.name))
 }
 
-fn of_turn(turn: &Turn, column: &str) -> Option<Change> {
-    let text = |value: Option<String>| value.map_or(Change::Null, Change::Text);
+fn turn_value(turn: &Turn, column: &str) -> Option<ColumnChange> {
+    let text = |value: Option<String>| value.map_or(ColumnChange::Null, ColumnChange::Text);
     Some(match column {
-        "status" => Change::Text(word(turn.status)),
+        "status" => ColumnChange::Text(to_word(turn.status)),
         "provider_used" => text(turn.provider_used.clone()),
         "model_used" => text(turn.model_used.clone()),
         "error" => text(turn.error.as_ref().and_then(|error: &Failure| json(error))),
@@ -131,21 +136,21 @@ fn of_turn(turn: &Turn, column: &str) -> Option<Change> {
     })
 }
 
-fn of_block(block: &Block, column: &str) -> Option<Change> {
+fn block_value(block: &Block, column: &str) -> Option<ColumnChange> {
     // Only files have ids that cannot be read. What it names may be gone.
     let id = |table: &str, id: Option<Uuid>| match id {
-        Some(id) => Change::Sql(format!("(SELECT n.id FROM {table} n WHERE n.id = X'{}')", id.simple())),
-        None => Change::Null,
+        Some(id) => ColumnChange::Sql(format!("(SELECT n.id FROM {table} n WHERE n.id = X'{}')", id.simple())),
+        None => ColumnChange::Null,
     };
     Some(match column {
-        "block_type" => Change::Text(block.content.block_type().to_owned()),
-        "author" => Change::Text(word(block.author)),
-        "state" => Change::Text(word(block.state)),
-        "content" => Change::Text(json(&block.content)?),
-        "metadata" => Change::Text(json(&block.block_metadata)?),
+        "block_type" => ColumnChange::Text(block.content.block_type().to_owned()),
+        "author" => ColumnChange::Text(to_word(block.author)),
+        "state" => ColumnChange::Text(to_word(block.state)),
+        "content" => ColumnChange::Text(json(&block.content)?),
+        "metadata" => ColumnChange::Text(json(&block.block_metadata)?),
         "parent_block_id" => id("turn_blocks", block.parent_block_id.map(|id| id.uuid())),
         "generation_id" => id("generations", block.generation_id.map(|id| id.uuid())),
-        "created_at" => Change::Text(block.created_at.to_rfc3339()),
+        "created_at" => ColumnChange::Text(block.created_at.to_rfc3339()),
         _ => return None,
     })
 }
@@ -155,23 +160,23 @@ fn json(value: &impl Serialize) -> Option<String> {
 }
 
 /// Moves the lines of a turn's journal from a number on into quarantine.
-pub(super) async fn move_lines(
+pub(super) async fn quarantine_lines(
     db: &Db,
     tx: &mut Tx,
     turn: Uuid,
     first: i64,
     reason: &str,
     now: DateTime<Utc>,
-) -> Result<Option<Repair>, StoreError> {
+) -> Result<Option<ValueRepair>, StoreError> {
     let text = format!(
         "SELECT seq, {} FROM turn_events WHERE turn_id = $1 AND seq >= $2 ORDER BY seq",
-        dialect::bytes_of(db, "event")
+        dialect::column_bytes_expr(db, "event")
     );
     let lines: Vec<(i64, Vec<u8>)> =
         in_tx!(&mut *tx, |conn| sqlx::query_as(AssertSqlSafe(text)).bind(turn).bind(first).fetch_all(conn).await?);
     let belongs: Option<(Lossy<Uuid>, Uuid)> =
         in_tx!(&mut *tx, |conn| sqlx::query_as(BELONGS).bind(turn).fetch_optional(conn).await?);
-    let of = belongs.map_or_else(Belongs::default, |(owner, chat)| Belongs {
+    let of = belongs.map_or_else(ValueOwners::default, |(owner, chat)| ValueOwners {
         owner: owner.into_result().ok(),
         chat: Some(chat),
         turn: Some(turn),
@@ -180,26 +185,30 @@ pub(super) async fn move_lines(
     let mut entry = None;
     for (seq, bytes) in &lines {
         let row = format!("{turn} {seq}");
-        let of_line = Entry { table: TABLE, column: "event", row: &row, bytes, reason };
+        let of_line = NewQuarantineEntry { table: TABLE, column: "event", row: &row, bytes, reason };
         let put = put(tx, &of_line, of, now).await?;
         entry.get_or_insert(put);
     }
     in_tx!(tx, |conn| sqlx::query(DELETE_FROM).bind(turn).bind(first).execute(conn).await.map(drop))?;
     let (Some(entry), Some((from, _)), Some((to, _))) = (entry, lines.first(), lines.last()) else { return Ok(None) };
-    Ok(Some(Repair {
+    Ok(Some(ValueRepair {
         table: TABLE,
         column: "event",
         row: if from == to { format!("{turn} {from}") } else { format!("{turn} {from} to {to}") },
-        outcome: Ok(Repaired { entry, change: format!("removed: {reason}") }),
+        outcome: Ok(RepairedValue { quarantine_id: entry, change: format!("removed: {reason}") }),
     }))
 }
 
 /// Moves lines into quarantine that belong to nothing: their turn is missing, or was over before them. `is_certain` says
 /// whether a turn that is not found is not there.
-pub(super) async fn move_stray_lines(db: &Db, is_certain: bool, now: DateTime<Utc>) -> Result<Vec<Repair>, StoreError> {
-    let turns: Vec<Readable<(Uuid,)>> = on!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
+pub(super) async fn quarantine_stray_lines(
+    db: &Db,
+    is_certain: bool,
+    now: DateTime<Utc>,
+) -> Result<Vec<ValueRepair>, StoreError> {
+    let turns: Vec<Readable<(Uuid,)>> = with_pool!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
     let mut repairs = Vec::new();
-    for (turn,) in readable(turns, TABLE) {
+    for (turn,) in keep_readable(turns, TABLE) {
         let mut tx = db.begin().await?;
         let last: Option<i64> =
             in_tx!(&mut tx, |conn| sqlx::query_scalar(LAST_SEQ).bind(turn).fetch_optional(conn).await?);
@@ -208,7 +217,7 @@ pub(super) async fn move_stray_lines(db: &Db, is_certain: bool, now: DateTime<Ut
             None if is_certain => (i64::MIN, "the turn is missing"),
             None => continue,
         };
-        repairs.extend(move_lines(db, &mut tx, turn, first, reason, now).await?);
+        repairs.extend(quarantine_lines(db, &mut tx, turn, first, reason, now).await?);
         tx.commit().await?;
     }
     Ok(repairs)

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, readable};
+use crate::readable::{Readable, keep_readable};
 use turnleaf_domain::UserId;
 use turnleaf_platform::ids;
 
@@ -20,7 +20,7 @@ sql! {
 
 /// A value in quarantine.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
-pub struct Quarantined {
+pub struct QuarantineEntry {
     pub id: Uuid,
     pub table_name: String,
     /// Empty for a whole row.
@@ -33,7 +33,7 @@ pub struct Quarantined {
 
 /// What a value belongs to, as far as that is there: it goes for ever with each of these.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Belongs {
+pub(super) struct ValueOwners {
     pub owner: Option<Uuid>,
     pub chat: Option<Uuid>,
     pub turn: Option<Uuid>,
@@ -41,7 +41,7 @@ pub(super) struct Belongs {
 }
 
 /// A value on its way into quarantine.
-pub(super) struct Entry<'e> {
+pub(super) struct NewQuarantineEntry<'e> {
     pub table: &'e str,
     /// Empty for a whole row.
     pub column: &'e str,
@@ -51,18 +51,23 @@ pub(super) struct Entry<'e> {
 }
 
 /// All that is in quarantine, the oldest first. For the operator: it belongs to all owners.
-pub async fn quarantined(db: &Db) -> Result<Vec<Quarantined>, StoreError> {
-    let rows: Vec<Readable<Quarantined>> = on!(db, |pool| sqlx::query_as(LIST).fetch_all(pool).await?);
-    Ok(readable(rows, "quarantine"))
+pub async fn list_quarantined(db: &Db) -> Result<Vec<QuarantineEntry>, StoreError> {
+    let rows: Vec<Readable<QuarantineEntry>> = with_pool!(db, |pool| sqlx::query_as(LIST).fetch_all(pool).await?);
+    Ok(keep_readable(rows, "quarantine"))
 }
 
 /// Deletes what is in quarantine of an owner.
-pub async fn forget(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
+pub async fn delete_quarantined(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(FORGET).bind(owner.uuid()).execute(conn).await?.rows_affected()))
 }
 
 /// Puts a value into quarantine.
-pub(super) async fn put(tx: &mut Tx, entry: &Entry<'_>, of: Belongs, now: DateTime<Utc>) -> Result<Uuid, StoreError> {
+pub(super) async fn put(
+    tx: &mut Tx,
+    entry: &NewQuarantineEntry<'_>,
+    of: ValueOwners,
+    now: DateTime<Utc>,
+) -> Result<Uuid, StoreError> {
     let id: Uuid = ids::mint();
     in_tx!(tx, |conn| {
         let query = sqlx::query(INSERT).bind(id).bind(entry.table).bind(entry.column).bind(entry.row);

@@ -9,24 +9,24 @@ use turnleaf_domain::{Event, json_bounds, limits};
 
 /// What a column holds.
 #[derive(Clone, Copy)]
-pub enum Holds {
+pub enum ColumnContent {
     Id,
     Time,
     Text,
     /// A word of an enum; the check reads it as that.
-    Word(Check),
+    Word(TextCheck),
     /// JSON whose text is kept as it is.
-    JsonText(Check),
+    JsonText(TextCheck),
     /// JSON that PostgreSQL stores as JSONB.
-    Json(Check),
+    Json(TextCheck),
 }
 
 /// Reads a text as what it should be; gives why it is not.
-type Check = fn(&str) -> Result<(), String>;
+type TextCheck = fn(&str) -> Result<(), String>;
 
 /// What takes the place of a value that cannot be read.
 #[derive(Debug, Clone, Copy)]
-pub enum Instead {
+pub enum Replacement {
     /// The value stays: nothing could take its place without changing what else is stored.
     Keep,
     Null,
@@ -46,64 +46,64 @@ pub enum Instead {
 }
 
 /// A column whose value may be unreadable.
-pub struct Column {
+pub struct CheckedColumn {
     pub name: &'static str,
-    pub holds: Holds,
-    pub instead: Instead,
+    pub content: ColumnContent,
+    pub replacement: Replacement,
 }
 
 /// JSON within the bounds that can be read as `T`.
-fn reads<T: DeserializeOwned>(text: &str) -> Result<(), String> {
-    if let Cow::Owned(_) = json_bounds::bounded(text, limits::JSON_TEXT_DEPTH) {
+fn check_json<T: DeserializeOwned>(text: &str) -> Result<(), String> {
+    if let Cow::Owned(_) = json_bounds::bounded_text(text, limits::JSON_TEXT_DEPTH) {
         return Err("it is nested deeper than readers go".into());
     }
     serde_json::from_str::<T>(text).map(drop).map_err(|error| error.to_string())
 }
 
 /// An event in the shape of its type. Types of a newer version are not judged.
-fn reads_event(text: &str) -> Result<(), String> {
-    reads::<Event>(text)?;
+fn check_event(text: &str) -> Result<(), String> {
+    check_json::<Event>(text)?;
     let is_malformed = serde_json::from_str::<Event>(text).is_ok_and(|event| event.is_malformed());
     if is_malformed { Err("it has not the shape of its type".into()) } else { Ok(()) }
 }
 
 /// JSON as [`reads`] has it, in a string of JSON, which keeps the letters of the text in a column of JSONB.
-fn reads_string<T: DeserializeOwned>(text: &str) -> Result<(), String> {
-    reads::<T>(&serde_json::from_str::<String>(text).map_err(|error| error.to_string())?)
+fn check_json_in_string<T: DeserializeOwned>(text: &str) -> Result<(), String> {
+    check_json::<T>(&serde_json::from_str::<String>(text).map_err(|error| error.to_string())?)
 }
 
-fn reads_word<T: DeserializeOwned>(text: &str) -> Result<(), String> {
+fn check_word<T: DeserializeOwned>(text: &str) -> Result<(), String> {
     serde_json::from_value::<T>(Value::String(text.to_owned())).map(drop).map_err(|error| error.to_string())
 }
 
-pub(super) const fn id(name: &'static str, instead: Instead) -> Column {
-    Column { name, holds: Holds::Id, instead }
+pub(super) const fn id(name: &'static str, instead: Replacement) -> CheckedColumn {
+    CheckedColumn { name, content: ColumnContent::Id, replacement: instead }
 }
 
-pub(super) const fn time(name: &'static str, instead: Instead) -> Column {
-    Column { name, holds: Holds::Time, instead }
+pub(super) const fn time(name: &'static str, instead: Replacement) -> CheckedColumn {
+    CheckedColumn { name, content: ColumnContent::Time, replacement: instead }
 }
 
-pub(super) const fn text(name: &'static str, instead: Instead) -> Column {
-    Column { name, holds: Holds::Text, instead }
+pub(super) const fn text(name: &'static str, instead: Replacement) -> CheckedColumn {
+    CheckedColumn { name, content: ColumnContent::Text, replacement: instead }
 }
 
-pub(super) const fn word<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
-    Column { name, holds: Holds::Word(reads_word::<T>), instead }
+pub(super) const fn word<T: DeserializeOwned>(name: &'static str, instead: Replacement) -> CheckedColumn {
+    CheckedColumn { name, content: ColumnContent::Word(check_word::<T>), replacement: instead }
 }
 
-pub(super) const fn json<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
-    Column { name, holds: Holds::Json(reads::<T>), instead }
+pub(super) const fn json<T: DeserializeOwned>(name: &'static str, instead: Replacement) -> CheckedColumn {
+    CheckedColumn { name, content: ColumnContent::Json(check_json::<T>), replacement: instead }
 }
 
-pub(super) const fn json_in_string<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
-    Column { name, holds: Holds::Json(reads_string::<T>), instead }
+pub(super) const fn json_in_string<T: DeserializeOwned>(name: &'static str, instead: Replacement) -> CheckedColumn {
+    CheckedColumn { name, content: ColumnContent::Json(check_json_in_string::<T>), replacement: instead }
 }
 
-pub(super) const fn json_text<T: DeserializeOwned>(name: &'static str, instead: Instead) -> Column {
-    Column { name, holds: Holds::JsonText(reads::<T>), instead }
+pub(super) const fn json_text<T: DeserializeOwned>(name: &'static str, instead: Replacement) -> CheckedColumn {
+    CheckedColumn { name, content: ColumnContent::JsonText(check_json::<T>), replacement: instead }
 }
 
-pub(super) const fn event(name: &'static str, instead: Instead) -> Column {
-    Column { name, holds: Holds::JsonText(reads_event), instead }
+pub(super) const fn event(name: &'static str, instead: Replacement) -> CheckedColumn {
+    CheckedColumn { name, content: ColumnContent::JsonText(check_event), replacement: instead }
 }

@@ -1,11 +1,11 @@
 //! What is known of a table whose values are looked at.
 
-use super::columns::Column;
+use super::columns::CheckedColumn;
 
 const NONE: &str = "NULL";
 
 /// A stored table, as far as its values may be unreadable.
-pub struct Table {
+pub struct CheckedTable {
     pub name: &'static str,
     /// The columns that tell its rows apart.
     pub key: &'static [&'static str],
@@ -13,19 +13,19 @@ pub struct Table {
     pub chat: &'static str,
     pub turn: &'static str,
     pub document: &'static str,
-    pub columns: &'static [Column],
+    pub columns: &'static [CheckedColumn],
 }
 
-impl Table {
-    pub(super) const fn in_chat(self, chat: &'static str) -> Self {
+impl CheckedTable {
+    pub(super) const fn with_chat(self, chat: &'static str) -> Self {
         Self { chat, ..self }
     }
 
-    pub(super) const fn of_turn(self, turn: &'static str) -> Self {
+    pub(super) const fn with_turn(self, turn: &'static str) -> Self {
         Self { turn, ..self }
     }
 
-    pub(super) const fn of_document(self, document: &'static str) -> Self {
+    pub(super) const fn with_document(self, document: &'static str) -> Self {
         Self { document, ..self }
     }
 
@@ -41,6 +41,10 @@ impl Table {
 }
 
 /// A table of things that belong to an owner alone.
-pub(super) const fn table(name: &'static str, key: &'static [&'static str], columns: &'static [Column]) -> Table {
-    Table { name, key, chat: NONE, turn: NONE, document: NONE, columns }
+pub(super) const fn table(
+    name: &'static str,
+    key: &'static [&'static str],
+    columns: &'static [CheckedColumn],
+) -> CheckedTable {
+    CheckedTable { name, key, chat: NONE, turn: NONE, document: NONE, columns }
 }

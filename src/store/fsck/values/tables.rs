@@ -3,27 +3,27 @@
 
 use serde_json::Value;
 
-use super::columns::Instead::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
+use super::columns::Replacement::{Journal, Keep, Lossy, Moment, Notice, Null, Row, Sql, Text};
 use super::columns::{event, id, json, json_in_string, json_text, text, time, word};
-use super::table::{Table, table};
-use crate::blobs::FormKind;
+use super::table::{CheckedTable, table};
+use crate::blobs::ImageFormKind;
 use crate::generations::{GenerationStatus, RawKind};
 use crate::providers::ProviderSettings;
 use crate::tool_listings::ListedTool;
 use crate::tool_servers::ToolServerSettings;
 use crate::uploads::UploadKind;
-use turnleaf_domain::approval::Policy;
+use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::attachment::Attachment;
-use turnleaf_domain::branch::{ContextPolicy, Origin};
+use turnleaf_domain::branch::{BranchOrigin, ContextPolicy};
 use turnleaf_domain::chat::ChatSettings;
 use turnleaf_domain::deletion::DeletionKind;
 use turnleaf_domain::exchange::ExchangeKind;
-use turnleaf_domain::graft::{GraftStatus, PauseReason};
-use turnleaf_domain::imported::Difference;
+use turnleaf_domain::import_origin::ImportDifference;
 use turnleaf_domain::repair::ProviderState;
+use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf_domain::tool::{OfferedTool, ToolChoice};
 use turnleaf_domain::{
-    Author, BlockState, Content, CostBasis, Failure, NotSent, Params, Role, Thinking, TurnId, TurnStatus,
+    Author, BlockState, Content, CostBasis, DroppedParam, Failure, ModelParams, Role, Thinking, TurnId, TurnStatus,
 };
 
 const ID: &[&str] = &["id"];
@@ -31,7 +31,7 @@ const ID: &[&str] = &["id"];
 /// A failure that says nothing, for a turn or a call whose own cannot be read.
 const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
 
-pub(super) const TABLES: &[Table] = &[
+pub(super) const TABLES: &[CheckedTable] = &[
     table("users", ID, &[id("id", Keep), text("name", Lossy), time("created_at", Moment)]),
     table(
         "chats",
@@ -54,7 +54,7 @@ pub(super) const TABLES: &[Table] = &[
             time("archived_at", Null),
         ],
     )
-    .in_chat("chats.id"),
+    .with_chat("chats.id"),
     table(
         "branches",
         ID,
@@ -67,7 +67,7 @@ pub(super) const TABLES: &[Table] = &[
             id("parent_branch_id", Null),
             id("fork_turn_id", Keep),
             id("head_turn_id", Keep),
-            word::<Origin>("origin", Text("fork")),
+            word::<BranchOrigin>("origin", Text("fork")),
             json::<ProviderState>("provider_state", Text("{}")),
             text("label", Lossy),
             text("system_prompt", Lossy),
@@ -79,7 +79,7 @@ pub(super) const TABLES: &[Table] = &[
             time("visited_at", Null),
         ],
     )
-    .in_chat("chat_id"),
+    .with_chat("chat_id"),
     table(
         "exchanges",
         ID,
@@ -90,13 +90,13 @@ pub(super) const TABLES: &[Table] = &[
             id("branch_id", Keep),
             id("user_turn_id", Keep),
             word::<ExchangeKind>("kind", Text("send")),
-            json::<Params>("params", Text("{}")),
-            json::<Vec<NotSent>>("not_sent", Text("[]")),
+            json::<ModelParams>("params", Text("{}")),
+            json::<Vec<DroppedParam>>("not_sent", Text("[]")),
             text("client_request_id", Null),
             time("created_at", Moment),
         ],
     )
-    .in_chat("chat_id"),
+    .with_chat("chat_id"),
     table(
         "turns",
         ID,
@@ -130,8 +130,8 @@ pub(super) const TABLES: &[Table] = &[
             time("deleted_at", Moment),
         ],
     )
-    .in_chat("chat_id")
-    .of_turn("turns.id"),
+    .with_chat("chat_id")
+    .with_turn("turns.id"),
     table(
         "generations",
         ID,
@@ -156,8 +156,8 @@ pub(super) const TABLES: &[Table] = &[
             time("ended_at", Moment),
         ],
     )
-    .in_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
-    .of_turn("turn_id"),
+    .with_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
+    .with_turn("turn_id"),
     table(
         "turn_blocks",
         ID,
@@ -176,11 +176,11 @@ pub(super) const TABLES: &[Table] = &[
             time("updated_at", Moment),
         ],
     )
-    .in_chat("chat_id")
-    .of_turn("turn_id"),
+    .with_chat("chat_id")
+    .with_turn("turn_id"),
     table("turn_events", &["turn_id", "seq"], &[id("turn_id", Row), event("event", Journal)])
-        .in_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
-        .of_turn("turn_id"),
+        .with_chat("(SELECT t.chat_id FROM turns t WHERE t.id = turn_id)")
+        .with_turn("turn_id"),
     table(
         "documents",
         ID,
@@ -195,7 +195,7 @@ pub(super) const TABLES: &[Table] = &[
             time("deleted_at", Moment),
         ],
     )
-    .of_document("documents.id"),
+    .with_document("documents.id"),
     table(
         "document_versions",
         &["document_id", "version_timestamp"],
@@ -208,13 +208,17 @@ pub(super) const TABLES: &[Table] = &[
             json_text::<Vec<String>>("notes", Text("[]")),
         ],
     )
-    .of_document("document_id"),
+    .with_document("document_id"),
     table(
         "blobs",
         &["sha256"],
         &[text("sha256", Keep), text("mime", Text("application/octet-stream")), time("created_at", Moment)],
     ),
-    table("blob_forms", &["sha256", "form"], &[text("sha256", Row), word::<FormKind>("form", Row), text("is_in", Row)]),
+    table(
+        "blob_forms",
+        &["sha256", "form"],
+        &[text("sha256", Row), word::<ImageFormKind>("form", Row), text("is_in", Row)],
+    ),
     table("block_blobs", &["block_id", "sha256"], &[id("block_id", Row), text("sha256", Row)]),
     table(
         "block_documents",
@@ -283,7 +287,7 @@ pub(super) const TABLES: &[Table] = &[
             id("chat_id", Row),
             text("server", Row),
             text("tool", Row),
-            word::<Policy>("policy", Text("ask")),
+            word::<ToolApprovalPolicy>("policy", Text("ask")),
             text("schema_hash", Row),
             text("scope", Row),
             time("created_at", Moment),
@@ -295,7 +299,7 @@ pub(super) const TABLES: &[Table] = &[
         &[id("owner_id", Row), text("server", Row), text("tool", Row), text("schema_hash", Row)],
     ),
     table("chat_tools", &["chat_id"], &[id("chat_id", Row), json_in_string::<ToolChoice>("choice", Row)])
-        .in_chat("chat_id"),
+        .with_chat("chat_id"),
     table(
         "chat_sources",
         &["chat_id"],
@@ -304,10 +308,10 @@ pub(super) const TABLES: &[Table] = &[
             text("format", Lossy),
             text("file", Lossy),
             time("imported_at", Moment),
-            json_text::<Vec<Difference>>("differences", Text("[]")),
+            json_text::<Vec<ImportDifference>>("differences", Text("[]")),
         ],
     )
-    .in_chat("chat_id"),
+    .with_chat("chat_id"),
     table(
         "drafts",
         &["owner_id", "chat_id"],
@@ -322,7 +326,7 @@ pub(super) const TABLES: &[Table] = &[
             time("updated_at", Moment),
         ],
     )
-    .in_chat("chat_id"),
+    .with_chat("chat_id"),
     table(
         "settings",
         &["owner_id", "key"],
@@ -347,7 +351,7 @@ pub(super) const TABLES: &[Table] = &[
             time("purging_since", Null),
         ],
     )
-    .in_chat("chat_id"),
+    .with_chat("chat_id"),
     table(
         "requests",
         &["owner_id", "client_request_id"],
@@ -365,27 +369,29 @@ pub(super) const TABLES: &[Table] = &[
             id("leaf_turn_id", Null),
             json::<Vec<TurnId>>("messages", Row),
             id("exchange_id", Null),
-            word::<GraftStatus>("status", Sql("CASE WHEN reason IS NULL THEN 'cancelled' ELSE 'paused' END")),
-            word::<PauseReason>("reason", Text("internal")),
+            word::<RerunStatus>("status", Sql("CASE WHEN reason IS NULL THEN 'cancelled' ELSE 'paused' END")),
+            word::<RerunPauseReason>("reason", Text("internal")),
             text("detail", Null),
-            json::<Params>("params", Row),
+            json::<ModelParams>("params", Row),
             time("created_at", Moment),
             time("updated_at", Moment),
         ],
     )
-    .in_chat("chat_id"),
+    .with_chat("chat_id"),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fsck::values::columns::{Holds, Instead};
+    use crate::fsck::values::columns::{ColumnContent, Replacement};
 
     #[test]
-    fn a_default_can_be_read_as_what_its_column_holds() {
+    fn default_is_readable_as_its_column_content() {
         for (table, column) in TABLES.iter().flat_map(|table| table.columns.iter().map(move |column| (table, column))) {
-            let Instead::Text(text) = column.instead else { continue };
-            if let Holds::Word(check) | Holds::JsonText(check) | Holds::Json(check) = column.holds {
+            let Replacement::Text(text) = column.replacement else { continue };
+            if let ColumnContent::Word(check) | ColumnContent::JsonText(check) | ColumnContent::Json(check) =
+                column.content
+            {
                 assert_eq!(check(text), Ok(()), "{}.{}", table.name, column.name);
             }
         }

@@ -3,33 +3,33 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-use crate::result::decoded;
-use turnleaf_providers::fetch::Page;
+use crate::result::decode_lossy;
+use turnleaf_providers::page_fetcher::FetchedPage;
 
 /// Where a page may say it, bytes.
 const PRESCAN: usize = 1024;
 
 /// A page as text, and how many places of it were no text. A label that nobody knows says nothing.
-pub fn text_of(page: &Page) -> (String, usize) {
+pub fn decode_page(page: &FetchedPage) -> (String, usize) {
     let (encoding, mark) = match Encoding::for_bom(&page.body) {
         Some((encoding, mark)) => (encoding, mark),
-        None => (declared(page).unwrap_or(UTF_8), 0),
+        None => (declared_encoding(page).unwrap_or(UTF_8), 0),
     };
     let bytes = page.body.get(mark..).unwrap_or_default();
     if encoding == UTF_8 {
-        return decoded(bytes);
+        return decode_lossy(bytes);
     }
     let (text, has_errors) = encoding.decode_without_bom_handling(bytes);
     let invalid = if has_errors { text.matches(char::REPLACEMENT_CHARACTER).count() } else { 0 };
     (text.into_owned(), invalid)
 }
 
-fn declared(page: &Page) -> Option<&'static Encoding> {
+fn declared_encoding(page: &FetchedPage) -> Option<&'static Encoding> {
     let by_server = page.charset.as_deref().and_then(|label| Encoding::for_label_no_replacement(label.as_bytes()));
     by_server.or_else(|| {
         let head = &page.body[..page.body.len().min(PRESCAN)];
-        let label = if page.is_markup() { in_markup(head) } else { None };
-        let label = label.or_else(|| if page.content_type.ends_with("xml") { in_xml(head) } else { None })?;
+        let label = if page.is_markup() { meta_label(head) } else { None };
+        let label = label.or_else(|| if page.content_type.ends_with("xml") { xml_label(head) } else { None })?;
         let encoding = Encoding::for_label_no_replacement(&label)?;
         // What could be read until here is written in single bytes.
         Some(match encoding {
@@ -41,7 +41,7 @@ fn declared(page: &Page) -> Option<&'static Encoding> {
 }
 
 /// The label of an XML declaration.
-fn in_xml(head: &[u8]) -> Option<Vec<u8>> {
+fn xml_label(head: &[u8]) -> Option<Vec<u8>> {
     let end = head.iter().position(|byte| *byte == b'>')?;
     let declaration = head.strip_prefix(b"<?xml").and(head.get(..end))?;
     let at = find(declaration, b"encoding")? + b"encoding".len();
@@ -51,7 +51,7 @@ fn in_xml(head: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The label of the first `meta` that names one.
-fn in_markup(head: &[u8]) -> Option<Vec<u8>> {
+fn meta_label(head: &[u8]) -> Option<Vec<u8>> {
     let mut rest = head;
     while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
         rest = &rest[at..];
@@ -105,7 +105,7 @@ fn label_of(attributes: &[Attribute]) -> Option<Vec<u8>> {
 fn attributes(mut rest: &[u8]) -> (Vec<Attribute>, &[u8]) {
     let mut all = Vec::new();
     loop {
-        rest = past(rest, |byte| byte.is_ascii_whitespace() || byte == b'/');
+        rest = skip_while(rest, |byte| byte.is_ascii_whitespace() || byte == b'/');
         match rest.first() {
             None => return (all, rest),
             Some(b'>') => return (all, &rest[1..]),
@@ -114,10 +114,10 @@ fn attributes(mut rest: &[u8]) -> (Vec<Attribute>, &[u8]) {
         // A name may begin with what ends one.
         let length = 1 + rest[1..].iter().take_while(|byte| !is_name_end(**byte)).count();
         let name = rest[..length].to_ascii_lowercase();
-        rest = past(&rest[length..], |byte| byte.is_ascii_whitespace());
+        rest = skip_while(&rest[length..], |byte| byte.is_ascii_whitespace());
         let mut value = Vec::new();
         if let Some(behind) = rest.strip_prefix(b"=") {
-            rest = past(behind, |byte| byte.is_ascii_whitespace());
+            rest = skip_while(behind, |byte| byte.is_ascii_whitespace());
             let (length, skipped) = match rest.first() {
                 Some(quote @ (b'"' | b'\'')) => {
                     rest = &rest[1..];
@@ -136,7 +136,7 @@ fn is_name_end(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>' | b'=')
 }
 
-fn past(rest: &[u8], is_between: impl Fn(u8) -> bool) -> &[u8] {
+fn skip_while(rest: &[u8], is_between: impl Fn(u8) -> bool) -> &[u8] {
     &rest[rest.iter().take_while(|byte| is_between(**byte)).count()..]
 }
 

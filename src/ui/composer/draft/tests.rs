@@ -17,101 +17,101 @@ fn image(blob: &str) -> Attachment {
     Attachment::image(blob.into(), "image/png".into(), blob.into(), None, None)
 }
 
-fn with(draft: DraftView, blobs: &[&str]) -> DraftView {
+fn with_images(draft: DraftView, blobs: &[&str]) -> DraftView {
     DraftView { attachments: blobs.iter().map(|blob| image(blob)).collect(), ..draft }
 }
 
-fn heard(keeper: DraftKeeper, newer: DraftView) -> Option<String> {
-    keeper.heard(newer).map(|shown| shown.text)
+fn take_remote(keeper: DraftKeeper, newer: DraftView) -> Option<String> {
+    keeper.take_remote(newer).map(|shown| shown.text)
 }
 
 #[test]
-fn a_newer_draft_of_another_tab_is_shown_or_offered() {
+fn newer_draft_of_another_tab_is_shown_or_offered() {
     Owner::new().with(|| {
-        let offered = |keeper: DraftKeeper| keeper.elsewhere.get_untracked().map(|draft| draft.text);
+        let offered = |keeper: DraftKeeper| keeper.conflicting.get_untracked().map(|draft| draft.text);
         let clean = keeper("a");
-        assert_eq!(heard(clean, stored("b", 2)), Some("b".into()));
+        assert_eq!(take_remote(clean, stored("b", 2)), Some("b".into()));
         assert_eq!((clean.text(), offered(clean)), ("b".into(), None));
-        assert_eq!(heard(clean, stored("c", 2)), None, "nothing new");
-        assert_eq!(heard(clean, stored("", 3)), Some(String::new()), "it was sent elsewhere");
+        assert_eq!(take_remote(clean, stored("c", 2)), None, "nothing new");
+        assert_eq!(take_remote(clean, stored("", 3)), Some(String::new()), "it was sent elsewhere");
 
         let typed = keeper("mine");
-        assert_eq!(heard(typed, stored("theirs", 2)), None);
+        assert_eq!(take_remote(typed, stored("theirs", 2)), None);
         assert_eq!((typed.text(), offered(typed)), ("mine".into(), Some("theirs".into())));
 
         let sent_elsewhere = keeper("mine");
-        assert_eq!((heard(sent_elsewhere, stored("", 2)), offered(sent_elsewhere)), (None, None));
+        assert_eq!((take_remote(sent_elsewhere, stored("", 2)), offered(sent_elsewhere)), (None, None));
 
         let own = keeper("mine and more");
         own.saving.set_value(Some(stored("mine", 1)));
-        assert_eq!((heard(own, stored("mine", 2)), offered(own)), (None, None), "its own save came back");
+        assert_eq!((take_remote(own, stored("mine", 2)), offered(own)), (None, None), "its own save came back");
 
         let held = keeper("mine");
         held.held.set_value(Some(stored("mine", 1)));
-        assert_eq!((heard(held, stored("theirs", 2)), offered(held)), (None, None), "a message is on its way");
+        assert_eq!((take_remote(held, stored("theirs", 2)), offered(held)), (None, None), "a message is on its way");
     });
 }
 
 #[test]
-fn what_is_attached_elsewhere_joins_the_words_that_are_typed_here() {
+fn attachment_of_another_tab_is_merged_with_text_typed_here() {
     Owner::new().with(|| {
         let typed = keeper("mine");
-        let shown = typed.heard(with(stored("a", 2), &["x"])).unwrap();
+        let shown = typed.take_remote(with_images(stored("a", 2), &["x"])).unwrap();
         assert_eq!((shown.text.as_str(), shown.attachments.len()), ("mine", 1));
-        assert_eq!((typed.text(), typed.attachments().len(), typed.current().rev), ("mine".into(), 1, 2));
+        assert_eq!((typed.text(), typed.attachments().len(), typed.current_draft().rev), ("mine".into(), 1, 2));
 
         // Both attached something else: nothing is lost, the other is offered.
         let both = keeper("a");
         both.current.update_value(|current| current.attachments = vec![image("y")]);
-        assert_eq!(both.heard(with(stored("a", 2), &["x"])), None);
-        assert_eq!(both.elsewhere.get_untracked().unwrap().attachments, [image("x")]);
+        assert_eq!(both.take_remote(with_images(stored("a", 2), &["x"])), None);
+        assert_eq!(both.conflicting.get_untracked().unwrap().attachments, [image("x")]);
         assert_eq!(both.attachments(), [image("y")]);
     });
 }
 
 #[test]
-fn what_comes_while_a_message_is_on_its_way_stays_behind_it() {
-    let held = with(stored("sent", 1), &["x"]);
-    assert_eq!(behind(&held, held.clone()), None);
-    assert_eq!(behind(&held, with(stored("", 1), &[])), None, "the box was emptied for it");
-    let both = behind(&held, with(stored("typed", 1), &["y"])).unwrap();
+fn text_typed_while_message_is_sending_stays_after_it() {
+    let held = with_images(stored("sent", 1), &["x"]);
+    assert_eq!(append_to_held(&held, held.clone()), None);
+    assert_eq!(append_to_held(&held, with_images(stored("", 1), &[])), None, "the box was emptied for it");
+    let both = append_to_held(&held, with_images(stored("typed", 1), &["y"])).unwrap();
     assert_eq!((both.text.as_str(), both.attachments), ("sent\n\ntyped", vec![image("x"), image("y")]));
-    let words = behind(&held, with(stored("typed", 1), &["x"])).unwrap();
+    let words = append_to_held(&held, with_images(stored("typed", 1), &["x"])).unwrap();
     assert_eq!(words.attachments, [image("x")], "what is sent is not there twice");
 }
 
 #[test]
-fn a_revision_alone_is_no_change() {
+fn revision_alone_is_no_change() {
     let draft = stored("a", 1);
-    assert!(same(&draft, &DraftView { rev: 2, ..draft.clone() }));
-    assert!(!same(&draft, &DraftView { text: "b".into(), ..draft.clone() }));
-    assert!(!same(&draft, &with(draft.clone(), &["x"])));
+    assert!(is_same_draft(&draft, &DraftView { rev: 2, ..draft.clone() }));
+    assert!(!is_same_draft(&draft, &DraftView { text: "b".into(), ..draft.clone() }));
+    assert!(!is_same_draft(&draft, &with_images(draft.clone(), &["x"])));
 }
 
 #[test]
-fn a_message_waits_for_every_save_and_goes_out_once() {
+fn message_waits_for_every_save_and_is_sent_once() {
     let said = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let tell = |word: &'static str| {
         let said = said.clone();
         move || said.lock().unwrap().push(word)
     };
-    let flight = Flight::default();
-    assert_eq!(flight.then(tell("nothing is under way")), None);
-    flight.begin();
-    flight.begin();
-    let first = flight.then(tell("behind both"));
+    let flight = PendingSaves::default();
+    assert_eq!(flight.run_when_idle(tell("nothing is under way")), None);
+    flight.start_save();
+    flight.start_save();
+    let first = flight.run_when_idle(tell("behind both"));
     assert!(first.is_some());
-    flight.end();
+    flight.finish_save();
     assert_eq!(*said.lock().unwrap(), ["nothing is under way"]);
-    flight.end();
+    flight.finish_save();
     assert_eq!(*said.lock().unwrap(), ["nothing is under way", "behind both"]);
-    flight.begin();
-    let second = flight.then(tell("waited long enough"));
+    flight.start_save();
+    let second = flight.run_when_idle(tell("waited long enough"));
     // The patience of the first message is not the second's.
-    flight.give_up(first.unwrap());
+    flight.run_overdue(first.unwrap());
     assert_eq!(said.lock().unwrap().len(), 2);
-    flight.give_up(second.unwrap());
-    flight.end();
+    flight.run_overdue(second.unwrap());
+    flight.finish_save();
     assert_eq!(said.lock().unwrap().last(), Some(&"waited long enough"));
     assert_eq!(said.lock().unwrap().len(), 3);
 }

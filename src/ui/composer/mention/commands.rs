@@ -3,17 +3,17 @@
 
 use leptos::prelude::*;
 
-use super::list::{self, Beside, MentionOption};
+use super::list::{self, MentionOption, OptionDetail};
 use super::{LIST, command_at_end, text_before};
-use crate::browser::letters::lower;
+use crate::browser::case_mapping::to_lowercase;
 use crate::browser::{focus, textarea};
 use crate::ui::composer::state::ComposerState;
-use crate::ui::erased::{effect, live, on_change};
-use crate::ui::words::commands as words;
+use crate::ui::erased::{effect, live_view, on_change};
+use crate::ui::messages::commands as words;
 
 /// What the menu offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Command {
+enum SlashCommand {
     Model,
     /// Another model, which goes on in a branch of its own.
     Branch,
@@ -28,13 +28,13 @@ enum Command {
 
 /// What there is around the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Around {
+struct CommandContext {
     is_chat: bool,
     /// Whether the model is the branch's for good.
     is_locked: bool,
 }
 
-impl Command {
+impl SlashCommand {
     /// In the order of the menu.
     const ALL: [Self; 9] = [
         Self::Model,
@@ -48,7 +48,7 @@ impl Command {
         Self::Clear,
     ];
 
-    fn is_for(self, around: Around) -> bool {
+    fn is_for(self, around: CommandContext) -> bool {
         match self {
             Self::Model => !around.is_locked,
             Self::Branch => around.is_locked,
@@ -73,20 +73,20 @@ impl Command {
         }
     }
 
-    fn shown(self) -> MentionOption {
+    fn to_option(self) -> MentionOption {
         let (slash, icon, (_, name)) = self.row();
-        MentionOption { icon, name: name.to_owned(), beside: Some(Beside::Typed(slash)) }
+        MentionOption { icon, name: name.to_owned(), detail: Some(OptionDetail::CommandWord(slash)) }
     }
 
     /// Whether what is typed is a part of what it is called.
-    fn is_called(self, typed: &str) -> bool {
+    fn is_named(self, typed: &str) -> bool {
         let (slash, _, (english, shown)) = self.row();
-        let typed = lower(typed);
-        [slash, english, shown].iter().any(|name| lower(name).contains(&typed))
+        let typed = to_lowercase(typed);
+        [slash, english, shown].iter().any(|name| to_lowercase(name).contains(&typed))
     }
 
     /// Does it, once the word is out of the text.
-    fn act(self) {
+    fn run(self) {
         let press = |what: &str| {
             focus::press_last(what);
         };
@@ -94,11 +94,11 @@ impl Command {
             // The dialog in which one of many is looked for.
             Self::Model | Self::Branch if focus::press_last("form.composer .pick-model") => {}
             Self::Model => {
-                focus::on("form.composer select[name=model]");
+                focus::focus_first("form.composer select[name=model]");
             }
             Self::Branch => {
                 press("form.composer [popovertarget=why-locked]");
-                focus::on("#why-locked select");
+                focus::focus_first("#why-locked select");
             }
             Self::Attach => press("#attach-files"),
             Self::Find => press("#chat-head-menu a[href$='/find']"),
@@ -112,10 +112,10 @@ impl Command {
 }
 
 /// Those that can be meant: first what is typed for it, then what has it in its name.
-fn fitting(typed: &str, around: Around) -> Vec<Command> {
-    let all = Command::ALL.into_iter();
-    let mut found: Vec<_> = all.filter(|command| command.is_for(around) && command.is_called(typed)).collect();
-    let typed = lower(typed);
+fn matching_commands(typed: &str, around: CommandContext) -> Vec<SlashCommand> {
+    let all = SlashCommand::ALL.into_iter();
+    let mut found: Vec<_> = all.filter(|command| command.is_for(around) && command.is_named(typed)).collect();
+    let typed = to_lowercase(typed);
     found.sort_by_key(|command| !command.row().0.starts_with(&typed));
     found
 }
@@ -125,8 +125,8 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
     let mention = state.mention;
     let options = Memo::new(move |_| {
         let typed = mention.command.get()?;
-        let around = Around { is_chat: state.chat_id.is_some(), is_locked: state.lock.get().is_some() };
-        Some(fitting(&typed, around))
+        let around = CommandContext { is_chat: state.chat_id.is_some(), is_locked: state.lock.get().is_some() };
+        Some(matching_commands(&typed, around))
     });
     effect(move || {
         let Some(count) = options.with(|options| options.as_ref().map(Vec::len)) else { return };
@@ -143,31 +143,34 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
             let Some(options) = options.get_untracked() else { return };
             mention.chosen.set(None);
             if let Some(command) = chosen.and_then(|at| options.get(at).copied()) {
-                take(state, command);
+                choose_command(state, command);
             }
         },
     );
     let choose = Callback::new(move |at| mention.chosen.set(Some(at)));
-    live(move || {
-        let rows = options.get()?.into_iter().map(Command::shown).collect();
-        Some(list::draw(
+    live_view(move || {
+        let rows = options.get()?.into_iter().map(SlashCommand::to_option).collect();
+        Some(list::draw_options(
             LIST,
             words::commands(),
             Some(rows),
             mention.active,
             choose,
-            Signal::stored(words::leaves().into()),
+            Signal::stored(words::escape_hint().into()),
         ))
     })
 }
 
 /// How all commands of a chat stand in the list.
-pub fn rows() -> Vec<MentionOption> {
-    fitting("", Around { is_chat: true, is_locked: true }).into_iter().map(Command::shown).collect()
+pub fn command_options() -> Vec<MentionOption> {
+    matching_commands("", CommandContext { is_chat: true, is_locked: true })
+        .into_iter()
+        .map(SlashCommand::to_option)
+        .collect()
 }
 
 /// Takes the word out of the text, or with it all of the text, and does what was chosen. Undo brings the text back.
-fn take(state: ComposerState, command: Command) {
+fn choose_command(state: ComposerState, command: SlashCommand) {
     let Some(area) = state.area.get_untracked() else { return };
     let before = text_before(state.area);
     state.mention.close();
@@ -175,26 +178,26 @@ fn take(state: ComposerState, command: Command) {
     let Some(word) = command_at_end(&before) else { return };
     let sign = before[..before.len() - word.len()].chars().next_back().map_or(0, char::len_utf8);
     let (piece, behind) = match command {
-        Command::Clear => (textarea::value(&area), usize::MAX),
+        SlashCommand::Clear => (textarea::value(&area), usize::MAX),
         _ => (before[before.len() - word.len() - sign..].to_owned(), before.len()),
     };
-    textarea::take_out(&area, &piece, behind);
-    command.act();
+    textarea::remove_text(&area, &piece, behind);
+    command.run();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::locale::{Locale, speak};
+    use crate::ui::locale::{Locale, with_locale};
 
-    const NEW: Around = Around { is_chat: false, is_locked: false };
-    const CHAT: Around = Around { is_chat: true, is_locked: true };
+    const NEW: CommandContext = CommandContext { is_chat: false, is_locked: false };
+    const CHAT: CommandContext = CommandContext { is_chat: true, is_locked: true };
 
     #[test]
-    fn what_is_typed_chooses_by_either_name_and_in_both_languages() {
-        use Command::*;
-        assert_eq!(fitting("", NEW), [Model, Attach, Settings, NewChat, Clear]);
-        assert_eq!(fitting("", CHAT), [Branch, Attach, Find, Tree, Settings, Export, NewChat, Clear]);
+    fn typed_word_matches_either_name_in_both_languages() {
+        use SlashCommand::*;
+        assert_eq!(matching_commands("", NEW), [Model, Attach, Settings, NewChat, Clear]);
+        assert_eq!(matching_commands("", CHAT), [Branch, Attach, Find, Tree, Settings, Export, NewChat, Clear]);
         for (typed, found) in [
             ("mod", vec![Branch]),
             ("BRANCH", vec![Branch]),
@@ -203,13 +206,13 @@ mod tests {
             ("exp", vec![Export]),
             ("xx", vec![]),
         ] {
-            assert_eq!(fitting(typed, CHAT), found, "{typed}");
+            assert_eq!(matching_commands(typed, CHAT), found, "{typed}");
         }
-        speak(Locale::Chinese, || {
+        with_locale(Locale::Chinese, || {
             for (typed, found) in
                 [("分支", vec![Branch]), ("find", vec![Find]), ("查找", vec![Find]), ("new chat", vec![NewChat])]
             {
-                assert_eq!(fitting(typed, CHAT), found, "{typed}");
+                assert_eq!(matching_commands(typed, CHAT), found, "{typed}");
             }
         });
     }

@@ -10,16 +10,16 @@ pub struct MentionOption {
     pub icon: &'static str,
     pub name: String,
     /// What stands behind the name; what is typed for a command is nothing that is read out.
-    pub beside: Option<Beside>,
+    pub detail: Option<OptionDetail>,
 }
 
-pub enum Beside {
-    Told(String),
-    Typed(&'static str),
+pub enum OptionDetail {
+    Text(String),
+    CommandWord(&'static str),
 }
 
 /// The options; nothing while they are not known. `hint` is read live.
-pub fn draw(
+pub fn draw_options(
     id: &'static str,
     name: &'static str,
     options: Option<Vec<MentionOption>>,
@@ -28,9 +28,9 @@ pub fn draw(
     hint: Signal<String>,
 ) -> AnyView {
     let row = move |(at, option): (usize, MentionOption)| {
-        let beside = option.beside.map(|beside| match beside {
-            Beside::Told(words) => view! { <span>"· "{words}</span> },
-            Beside::Typed(word) => view! { <span class="slash" aria-hidden="true">"/"{word}</span> },
+        let beside = option.detail.map(|beside| match beside {
+            OptionDetail::Text(words) => view! { <span>"· "{words}</span> },
+            OptionDetail::CommandWord(word) => view! { <span class="slash" aria-hidden="true">"/"{word}</span> },
         });
         view! {
             <li

@@ -4,26 +4,28 @@
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::fitting::{Earlier, Lines, Options, fitting, newest_first, said_by, with_lines};
-use super::list::{self, Beside, MentionOption};
-use super::turns::Turns;
+use super::list::{self, MentionOption, OptionDetail};
+use super::mention_matches::{
+    EarlierTurn, LineRange, MentionMatches, matching_documents, merge_newest_first, parse_line_range, turn_summary,
+};
+use super::turns::EarlierTurns;
 use super::{LIST, text_before, word_at_end};
 use crate::browser::{api_request, textarea};
 use crate::domain::attachment::Attachment;
-use crate::domain::{Content, limits, percent};
-use crate::ui::composer::attaching::{document_in, lines_in};
-use crate::ui::composer::quote::behind;
+use crate::domain::{Content, limits, url_encoding};
+use crate::ui::composer::attachments::{document_from_response, lines_from_response};
+use crate::ui::composer::quote::quote_after;
 use crate::ui::composer::state::ComposerState;
-use crate::ui::erased::{effect, live, on_change};
-use crate::ui::words::attaching as words;
-use crate::ui::words::told::told_of_field;
-use crate::ui::words::verbs;
+use crate::ui::erased::{effect, live_view, on_change};
+use crate::ui::messages::attachments as words;
+use crate::ui::messages::server_messages::localize_field_error;
+use crate::ui::messages::turn_actions;
 
 /// What the menu knows.
 #[derive(Clone, Copy)]
-struct Menu {
+struct MentionSearch {
     state: ComposerState,
-    turns: Turns,
+    turns: EarlierTurns,
     /// Nothing until they came.
     documents: RwSignal<Option<Vec<Attachment>>>,
     /// The title that the server is asked for; blank for those that changed last.
@@ -36,9 +38,9 @@ struct Menu {
 
 /// Draws the menu while the box has a word for it.
 pub fn draw(state: ComposerState) -> AnyView {
-    let menu = Menu {
+    let menu = MentionSearch {
         state,
-        turns: Turns::of_page(),
+        turns: EarlierTurns::from_page(),
         documents: RwSignal::new(None),
         asked: RwSignal::new(None),
         has_more: StoredValue::new(false),
@@ -50,13 +52,13 @@ pub fn draw(state: ComposerState) -> AnyView {
     if mention.word.with_untracked(Option::is_some) {
         menu.ask(String::new());
         // All of it may have been written before this was fetched.
-        menu.turns.ask(word);
+        menu.turns.search_server(word);
     }
     on_change(
         move || mention.word.get(),
         move |before, now| {
             menu.note.set(None);
-            menu.turns.ask(word);
+            menu.turns.search_server(word);
             match now {
                 // Others may have come since the menu was closed.
                 Some(_) if before.is_none() => menu.ask(String::new()),
@@ -84,20 +86,20 @@ pub fn draw(state: ComposerState) -> AnyView {
             }
             mention.chosen.set(None);
             if let (Some(at), Some(options)) = (chosen, options.get_untracked()) {
-                menu.take(options, at);
+                menu.choose_match(options, at);
             }
         },
     );
-    live(move || mention.word.with(Option::is_some).then(|| menu.drawn(options.get()))).into_any()
+    live_view(move || mention.word.with(Option::is_some).then(|| menu.draw_matches(options.get()))).into_any()
 }
 
-impl Menu {
+impl MentionSearch {
     /// What fits the word; nothing while that is not known.
-    fn options(self) -> Option<Options> {
+    fn options(self) -> Option<MentionMatches> {
         let word = self.state.mention.word.get()?;
         let is_asked = self.asked.with(|asked| asked.as_ref().is_some_and(|title| !title.is_empty()));
-        let mut found = self.documents.with(|documents| Some(fitting(documents.as_ref()?, &word)))?;
-        found.turns = self.turns.having(&word);
+        let mut found = self.documents.with(|documents| Some(matching_documents(documents.as_ref()?, &word)))?;
+        found.turns = self.turns.find_by_word(&word);
         // Of what was looked for there may be more.
         (!is_asked || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
     }
@@ -110,13 +112,13 @@ impl Menu {
         }
         let mut path = format!("/api/documents?limit={}", limits::MENTION_DOCUMENTS);
         if !title.is_empty() {
-            path += &format!("&title={}", percent::encoded(&title));
+            path += &format!("&title={}", url_encoding::encode(&title));
         }
         self.asked.set(Some(title.clone()));
         spawn_local(async move {
             let answer = api_request::get(&path).await;
             let found = answer.ok().map(|answer| {
-                let found = answer.as_array().into_iter().flatten().filter_map(document_in);
+                let found = answer.as_array().into_iter().flatten().filter_map(document_from_response);
                 found.collect::<Vec<_>>()
             });
             match found {
@@ -125,12 +127,13 @@ impl Menu {
                     let _ = self.documents.try_set(Some(found));
                 }
                 Some(found) => {
-                    let _ =
-                        self.documents.try_update(|documents| newest_first(documents.get_or_insert_default(), found));
+                    let _ = self
+                        .documents
+                        .try_update(|documents| merge_newest_first(documents.get_or_insert_default(), found));
                 }
                 // What was known stays.
                 None => {
-                    let _ = self.note.try_set(Some(words::not_looked().to_owned()));
+                    let _ = self.note.try_set(Some(words::document_search_failed().to_owned()));
                     let _ = self.asked.try_set(None);
                     return;
                 }
@@ -144,14 +147,14 @@ impl Menu {
     /// Asks for what the word is about, where the documents that changed last are not all.
     fn ask_further(self, answered: Option<&str>) {
         let word = self.state.mention.word.get_untracked().unwrap_or_default();
-        let title = with_lines(&word).map_or(word.as_str(), |(title, _)| title).trim();
+        let title = parse_line_range(&word).map_or(word.as_str(), |(title, _)| title).trim();
         if self.has_more.get_value() && !title.is_empty() && answered != Some(title) {
             self.ask(title.to_owned());
         }
     }
 
-    fn take(self, options: Options, at: usize) {
-        let Options { documents, lines, turns } = options;
+    fn choose_match(self, options: MentionMatches, at: usize) {
+        let MentionMatches { documents, lines, turns } = options;
         let behind = at.checked_sub(documents.len());
         match (documents.into_iter().nth(at), lines) {
             (Some(document), None) => self.attach(document),
@@ -165,14 +168,14 @@ impl Menu {
     }
 
     /// Puts a turn in the place of the word, as a quote.
-    fn quote_turn(self, turn: &Earlier) {
+    fn quote_turn(self, turn: &EarlierTurn) {
         let Some(area) = self.state.area.get_untracked() else { return };
         let before = text_before(self.state.area);
         let Some(word) = word_at_end(&before).map(|word| format!("@{word}")) else { return };
         let before = &before[..before.len() - word.len()];
         self.state.mention.close();
-        textarea::exchange(&area, before, &word, &behind(before, &turn.text));
-        self.state.announcer.say(verbs::quoted());
+        textarea::replace_text(&area, before, &word, &quote_after(before, &turn.text));
+        self.state.announcer.say(turn_actions::quoted());
     }
 
     /// Attaches it and takes the word out of the text.
@@ -183,12 +186,12 @@ impl Menu {
         self.state.mention.close();
         self.state.attaching.attach(chosen);
         if let Some(word) = word {
-            textarea::take_out(&area, &word, before.len());
+            textarea::remove_text(&area, &word, before.len());
         }
     }
 
     /// Reads the document, for where its lines begin and end, and attaches them; the menu stays until then.
-    fn quote(self, document: Attachment, lines: Lines) {
+    fn quote(self, document: Attachment, lines: LineRange) {
         let Content::Reference { ref_id, .. } = document.content else { return };
         let word = self.state.mention.word.get_untracked();
         self.note.set(Some(words::reading().to_owned()));
@@ -198,38 +201,42 @@ impl Menu {
             if self.state.mention.word.try_get_untracked() != Some(word) {
                 return;
             }
-            let said = match answer.map(|answer| lines_in(&answer, lines)) {
+            let said = match answer.map(|answer| lines_from_response(&answer, lines)) {
                 Ok(Ok(quoted)) => return self.attach(quoted),
                 Ok(Err(count)) => words::no_such_lines(count),
-                Err(why) => why.map_or_else(|| words::not_read().to_owned(), |why| told_of_field(&why)),
+                Err(why) => why.map_or_else(|| words::not_read().to_owned(), |why| localize_field_error(&why)),
             };
             self.state.announcer.say(said.clone());
             let _ = self.note.try_set(Some(said));
         });
     }
 
-    fn drawn(self, options: Option<Options>) -> AnyView {
+    fn draw_matches(self, options: Option<MentionMatches>) -> AnyView {
         let mention = self.state.mention;
         let usual = match &options {
-            None => words::looking(),
+            None => words::searching_documents(),
             Some(options) if options.count() == 0 => words::nothing_to_mention(),
             Some(options) if options.documents.is_empty() => words::turn_is_quoted(),
-            Some(_) => words::how_lines(),
+            Some(_) => words::line_range_hint(),
         };
-        let rows = options.map(|options| rows(options.documents, options.lines, options.turns));
+        let rows = options.map(|options| match_options(options.documents, options.lines, options.turns));
         let choose = Callback::new(move |at| mention.chosen.set(Some(at)));
         let hint = Signal::derive(move || self.note.get().unwrap_or_else(|| usual.to_owned()));
-        list::draw(LIST, words::to_mention(), rows, mention.active, choose, hint)
+        list::draw_options(LIST, words::to_mention(), rows, mention.active, choose, hint)
     }
 }
 
 /// How documents, or these lines of one, and the turns behind them stand in the list.
-pub fn rows(documents: Vec<Attachment>, lines: Option<Lines>, turns: Vec<Earlier>) -> Vec<MentionOption> {
+pub fn match_options(
+    documents: Vec<Attachment>,
+    lines: Option<LineRange>,
+    turns: Vec<EarlierTurn>,
+) -> Vec<MentionOption> {
     let document = |of: Attachment| MentionOption {
         icon: "file",
         name: of.card.title,
-        beside: lines.map(|lines| Beside::Told(words::lines(lines))),
+        detail: lines.map(|lines| OptionDetail::Text(words::lines(lines))),
     };
-    let turn = |turn: Earlier| MentionOption { icon: "chat", name: said_by(&turn), beside: None };
+    let turn = |turn: EarlierTurn| MentionOption { icon: "chat", name: turn_summary(&turn), detail: None };
     documents.into_iter().map(document).chain(turns.into_iter().map(turn)).collect()
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::{commands, menu};
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::view;
-use crate::ui::fetched::{NotFetched, when};
+use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 
 /// The code of the menu.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
@@ -24,7 +24,8 @@ pub fn MentionMenu() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let is_open = Memo::new(move |_| state.mention.is_open());
     let leave = Callback::new(move |()| state.mention.close());
-    let menu = when(move || is_open.get(), fetch, leave, move |draw: &fn(ComposerState) -> AnyView| draw(state));
+    let menu =
+        lazy_part_when(move || is_open.get(), fetch, leave, move |draw: &fn(ComposerState) -> AnyView| draw(state));
     // The focus stays in the box, whatever is pressed here.
     let hold = |event: leptos::ev::MouseEvent| event.prevent_default();
     view! { <div class="mention-menu" hidden=move || !is_open.get() on:mousedown=hold>{menu}</div> }

@@ -3,22 +3,22 @@
 use pulldown_cmark::Alignment;
 
 use crate::domain::limits;
-use crate::ui::markdown::cite::Cite;
-use crate::ui::markdown::enrich::Enrich;
+use crate::ui::markdown::citation::InlineCitation;
+use crate::ui::markdown::enricher::MarkupEnricher;
 use crate::ui::markdown::html::{Attribute, Element, Html};
-use crate::ui::markdown::target::Target;
+use crate::ui::markdown::target::LinkTarget;
 
 pub(super) const AUTO: (Attribute, &str) = (Attribute::Dir, "auto");
 pub(super) const LTR: (Attribute, &str) = (Attribute::Dir, "ltr");
 
 /// What may still be drawn of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct DrawBudget {
     pub nodes: usize,
     pub cells: usize,
 }
 
-impl Default for Budget {
+impl Default for DrawBudget {
     fn default() -> Self {
         Self { nodes: limits::MARKDOWN_NODES, cells: limits::MARKDOWN_CELLS }
     }
@@ -26,38 +26,38 @@ impl Default for Budget {
 
 /// Why a block is not drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum DrawRefusal {
     TooDeep,
     TooLarge,
 }
 
 /// An image under way: what stands for it is drawn at its end.
-pub(super) struct Image {
-    pub(super) target: Option<Target>,
+pub(super) struct OpenImage {
+    pub(super) target: Option<LinkTarget>,
     /// Its description so far.
     pub(super) alt: String,
     /// Images inside its description.
     pub(super) inner: usize,
 }
 
-impl Image {
+impl OpenImage {
     pub(super) fn new(destination: &str) -> Self {
-        Self { target: Target::parse(destination).filter(Target::is_web), alt: String::new(), inner: 0 }
+        Self { target: LinkTarget::parse(destination).filter(LinkTarget::is_web), alt: String::new(), inner: 0 }
     }
 }
 
 /// The table under way; tables are not nested.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct OpenTable {
     pub(super) alignments: Vec<Alignment>,
     pub(super) column: usize,
     pub(super) is_head: bool,
     pub(super) has_body: bool,
 }
 
-impl Table {
+impl OpenTable {
     /// The class of the next cell.
-    pub(super) fn next_class(&mut self) -> Option<&'static str> {
+    pub(super) fn next_cell_class(&mut self) -> Option<&'static str> {
         let alignment = self.alignments.get(self.column).copied().unwrap_or(Alignment::None);
         self.column += 1;
         match alignment {
@@ -70,12 +70,12 @@ impl Table {
 }
 
 /// The drawing of a block under way.
-pub(super) struct Draw<'a> {
+pub(super) struct BlockDrawing<'a> {
     pub(super) text: &'a str,
-    pub(super) left: &'a mut Budget,
+    pub(super) left: &'a mut DrawBudget,
     /// The marks that have not been drawn yet.
-    pub(super) cites: &'a [Cite],
-    pub(super) enrich: &'a dyn Enrich,
+    pub(super) cites: &'a [InlineCitation],
+    pub(super) enrich: &'a dyn MarkupEnricher,
     pub(super) html: Html,
     /// For each open tag, how many elements it has opened.
     pub(super) frames: Vec<usize>,
@@ -85,13 +85,13 @@ pub(super) struct Draw<'a> {
     pub(super) links: usize,
     /// A block of code under way: its language and its text.
     pub(super) code: Option<(String, String)>,
-    pub(super) image: Option<Image>,
-    pub(super) table: Table,
+    pub(super) image: Option<OpenImage>,
+    pub(super) table: OpenTable,
 }
 
-impl Draw<'_> {
-    pub(super) fn spend(&mut self, nodes: usize) -> Result<(), Refused> {
-        self.left.nodes = self.left.nodes.checked_sub(nodes).ok_or(Refused::TooLarge)?;
+impl BlockDrawing<'_> {
+    pub(super) fn spend(&mut self, nodes: usize) -> Result<(), DrawRefusal> {
+        self.left.nodes = self.left.nodes.checked_sub(nodes).ok_or(DrawRefusal::TooLarge)?;
         Ok(())
     }
 

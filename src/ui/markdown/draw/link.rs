@@ -2,56 +2,56 @@
 
 use pulldown_cmark::LinkType;
 
-use super::drawing::{AUTO, Draw};
+use super::drawing::{AUTO, BlockDrawing};
 use crate::domain::TurnId;
-use crate::domain::leaving::{KnownHosts, asking_address};
-use crate::ui::markdown::html::{Attribute, Element, Html, escape, unescaped};
-use crate::ui::markdown::part::{Markup, Part};
-use crate::ui::markdown::target::Target;
-use crate::ui::markdown::words;
+use crate::domain::external_links::{KnownHosts, confirmation_url};
+use crate::ui::markdown::html::{Attribute, Element, Html, escape, unescape};
+use crate::ui::markdown::messages;
+use crate::ui::markdown::part::{Markup, MarkupPart};
+use crate::ui::markdown::target::LinkTarget;
 
 /// Nothing about the chat goes with the click, and the page that opens cannot reach back.
 const REL: (Attribute, &str) = (Attribute::Rel, "noopener noreferrer nofollow");
 const NEW_TAB: (Attribute, &str) = (Attribute::Target, "_blank");
 
 /// A link whose text is its address.
-pub fn written_out(html: &mut Html, target: &Target, text: &str) {
-    html.leaf(Element::A, &[(Attribute::Href, target.href()), REL, NEW_TAB], text);
+pub fn write_bare_link(html: &mut Html, target: &LinkTarget, text: &str) {
+    html.text_element(Element::A, &[(Attribute::Href, target.href()), REL, NEW_TAB], text);
 }
 
 /// Draws the parts of a turn's reply so that links to hosts that are not known ask (`domain::leaving`). A reply grows at
 /// its end, so a part that was drawn before is not drawn again.
 #[derive(Debug)]
-pub struct AskingLinks {
+pub struct ConfirmingLinks {
     turn: TurnId,
     known: KnownHosts,
     /// The fingerprint of each part, and the part with its links asking.
-    drawn: Vec<(u64, Part)>,
+    drawn: Vec<(u64, MarkupPart)>,
 }
 
-impl AskingLinks {
+impl ConfirmingLinks {
     /// The links of one turn.
     pub fn new(turn: TurnId) -> Self {
         Self { turn, known: KnownHosts::default(), drawn: Vec::new() }
     }
 
     /// The parts of the reply as it is now.
-    pub fn draw(&mut self, parts: &[Part], known: &KnownHosts) -> Vec<Part> {
+    pub fn draw(&mut self, parts: &[MarkupPart], known: &KnownHosts) -> Vec<MarkupPart> {
         if self.known != *known {
             self.known = known.clone();
             self.drawn.clear();
         }
-        let is_drawn = |((print, _), part): &(&(u64, Part), &Part)| *print == part.fingerprint();
+        let is_drawn = |((print, _), part): &(&(u64, MarkupPart), &MarkupPart)| *print == part.fingerprint();
         let unchanged = self.drawn.iter().zip(parts).take_while(is_drawn).count();
         self.drawn.truncate(unchanged);
-        let asking = |part: &Part| (part.fingerprint(), with_asking_links(part.clone(), known, self.turn));
+        let asking = |part: &MarkupPart| (part.fingerprint(), with_confirming_links(part.clone(), known, self.turn));
         self.drawn.extend(parts[unchanged..].iter().map(asking));
         self.drawn.iter().map(|(_, part)| part.clone()).collect()
     }
 }
 
 /// A part of a turn's reply whose links ask before they lead to a host that is not known.
-fn with_asking_links(part: Part, known: &KnownHosts, turn: TurnId) -> Part {
+fn with_confirming_links(part: MarkupPart, known: &KnownHosts, turn: TurnId) -> MarkupPart {
     /// The writer alone writes this: a quote in a text is a reference.
     const WEB: &str = " href=\"http";
     let mut rest = part.markup().as_str();
@@ -64,23 +64,23 @@ fn with_asking_links(part: Part, known: &KnownHosts, turn: TurnId) -> Part {
         Some((begin, begin + rest[begin..].find('"')?))
     }) {
         out.push_str(&rest[..begin]);
-        let address = unescaped(&rest[begin..end]);
-        match Target::parse(&address) {
-            Some(target) if known.has(target.host(), &address) => out.push_str(&rest[begin..end]),
-            _ => escape(&asking_address(&address, turn), &mut out),
+        let address = unescape(&rest[begin..end]);
+        match LinkTarget::parse(&address) {
+            Some(target) if known.is_known(target.host(), &address) => out.push_str(&rest[begin..end]),
+            _ => escape(&confirmation_url(&address, turn), &mut out),
         }
         rest = &rest[end..];
     }
     out.push_str(rest);
-    Part::new(Markup::written(out))
+    MarkupPart::new(Markup::from_writer(out))
 }
 
-impl Draw<'_> {
+impl BlockDrawing<'_> {
     pub(super) fn start_link(&mut self, link_type: LinkType, destination: &str, title: &str) {
         self.links += 1;
         let target = match link_type {
-            LinkType::Email => Target::mail(destination),
-            _ => Target::parse(destination),
+            LinkType::Email => LinkTarget::parse_mail(destination),
+            _ => LinkTarget::parse(destination),
         };
         // The parser lets an address in angle brackets be inside a link; a page cannot.
         let Some(target) = target.filter(|_| self.links == 1) else {
@@ -102,15 +102,15 @@ impl Draw<'_> {
             }
             return;
         };
-        let alt = if image.alt.trim().is_empty() { words::image() } else { &image.alt };
+        let alt = if image.alt.trim().is_empty() { messages::image() } else { &image.alt };
         let Some(target) = image.target.filter(|_| self.links == 0) else {
             self.html.text(alt);
             return;
         };
         self.html.open(Element::Span, &[(Attribute::Class, "md-image")]);
-        self.html.leaf(Element::Span, &[(Attribute::Class, "md-image-alt"), AUTO], alt);
+        self.html.text_element(Element::Span, &[(Attribute::Class, "md-image-alt"), AUTO], alt);
         let attributes = [(Attribute::Href, target.href()), (Attribute::Title, target.href()), REL, NEW_TAB];
-        self.html.leaf(Element::A, &attributes, &words::open_image(target.host()));
+        self.html.text_element(Element::A, &attributes, &messages::open_image(target.host()));
         self.html.close();
     }
 }

@@ -2,20 +2,20 @@
 
 use pulldown_cmark::{Tag, TagEnd};
 
-use super::drawing::{AUTO, Draw, Refused, Table};
+use super::drawing::{AUTO, BlockDrawing, DrawRefusal, OpenTable};
 use crate::ui::markdown::html::{Attribute, Element};
-use crate::ui::markdown::words;
+use crate::ui::markdown::messages;
 
-impl Draw<'_> {
-    pub(super) fn start_table(&mut self, tag: &Tag) -> Result<(), Refused> {
+impl BlockDrawing<'_> {
+    pub(super) fn start_table(&mut self, tag: &Tag) -> Result<(), DrawRefusal> {
         match tag {
             Tag::Table(alignments) => {
-                self.table = Table { alignments: alignments.clone(), ..Table::default() };
+                self.table = OpenTable { alignments: alignments.clone(), ..OpenTable::default() };
                 let scroll_box = [
                     (Attribute::Class, "md-table"),
                     (Attribute::Tabindex, "0"),
                     (Attribute::Role, "group"),
-                    (Attribute::AriaLabel, words::table()),
+                    (Attribute::AriaLabel, messages::table()),
                 ];
                 self.open(&[(Element::Div, &scroll_box), (Element::Table, &[])]);
             }
@@ -33,12 +33,12 @@ impl Draw<'_> {
                 self.open(&[(Element::Tr, &[])]);
             }
             _ => {
-                self.left.cells = self.left.cells.checked_sub(1).ok_or(Refused::TooLarge)?;
+                self.left.cells = self.left.cells.checked_sub(1).ok_or(DrawRefusal::TooLarge)?;
                 let mut attributes = Vec::with_capacity(3);
                 if self.table.is_head {
                     attributes.push((Attribute::Scope, "col"));
                 }
-                attributes.extend(self.table.next_class().map(|class| (Attribute::Class, class)));
+                attributes.extend(self.table.next_cell_class().map(|class| (Attribute::Class, class)));
                 attributes.push(AUTO);
                 self.open(&[(if self.table.is_head { Element::Th } else { Element::Td }, &attributes)]);
             }

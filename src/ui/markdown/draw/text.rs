@@ -1,18 +1,18 @@
 //! Running text and formulas.
 
-use super::drawing::{Draw, LTR, Refused};
+use super::drawing::{BlockDrawing, DrawRefusal, LTR};
 use super::link;
-use crate::ui::markdown::autolink::{self, Piece};
+use crate::ui::markdown::autolink::{self, AutolinkPiece};
 use crate::ui::markdown::html::{Attribute, Element};
-use crate::ui::markdown::words;
+use crate::ui::markdown::messages;
 
 /// A formula on a line of its own that is written in so many bytes fits on the narrowest screen. A longer one may be a
 /// box that scrolls, which keys must reach; short ones would only be in their way.
 const NEVER_SCROLLS: usize = 24;
 
-impl Draw<'_> {
+impl BlockDrawing<'_> {
     /// Text that is nothing but text.
-    pub(super) fn literal(&mut self, text: &str) {
+    pub(super) fn literal_text(&mut self, text: &str) {
         match (&mut self.code, &mut self.image) {
             (Some((_, code)), _) => code.push_str(text),
             (None, Some(image)) => image.alt.push_str(text),
@@ -21,28 +21,28 @@ impl Draw<'_> {
     }
 
     /// Running text, in which addresses become links.
-    pub(super) fn run(&mut self, text: &str) -> Result<(), Refused> {
+    pub(super) fn running_text(&mut self, text: &str) -> Result<(), DrawRefusal> {
         if text.is_empty() {
             return Ok(());
         }
         self.spend(1)?;
         if self.links > 0 || self.code.is_some() || self.image.is_some() {
-            self.literal(text);
+            self.literal_text(text);
             return Ok(());
         }
-        for piece in autolink::pieces(text) {
+        for piece in autolink::split_at_links(text) {
             match piece {
-                Piece::Text(text) => self.html.text(text),
-                Piece::Link(text, target) => {
+                AutolinkPiece::Text(text) => self.html.text(text),
+                AutolinkPiece::Link(text, target) => {
                     self.spend(1)?;
-                    link::written_out(&mut self.html, &target, text);
+                    link::write_bare_link(&mut self.html, &target, text);
                 }
             }
         }
         Ok(())
     }
 
-    pub(super) fn math(&mut self, source: &str, display: bool) -> Result<(), Refused> {
+    pub(super) fn formula(&mut self, source: &str, display: bool) -> Result<(), DrawRefusal> {
         self.spend(1)?;
         if let Some(image) = &mut self.image {
             image.alt.push_str(source);
@@ -56,14 +56,14 @@ impl Draw<'_> {
                     attributes.extend([
                         (Attribute::Tabindex, "0"),
                         (Attribute::Role, "group"),
-                        (Attribute::AriaLabel, words::formula()),
+                        (Attribute::AriaLabel, messages::formula()),
                     ]);
                 }
                 self.html.open(Element::Span, &attributes);
                 self.html.formula(&tree);
                 self.html.close();
             }
-            None => self.html.leaf(Element::Code, &[(Attribute::Class, class), LTR], source),
+            None => self.html.text_element(Element::Code, &[(Attribute::Class, class), LTR], source),
         }
         Ok(())
     }

@@ -2,15 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::allowed::{Seen, read};
+use super::allowed::{ParsedMarkup, parse_allowed};
 use crate::domain::limits;
-use crate::ui::markdown::{Part, Streaming, render};
+use crate::ui::markdown::{MarkupPart, StreamingMarkdown, render};
 
 /// All parts, read strictly.
-fn see(parts: &[Part]) -> Seen {
-    let mut all = Seen::default();
+fn parse_all(parts: &[MarkupPart]) -> ParsedMarkup {
+    let mut all = ParsedMarkup::default();
     for part in parts {
-        let seen = read(part.markup().as_str()).unwrap_or_else(|why| panic!("{why}\nin {:?}", part.markup()));
+        let seen = parse_allowed(part.markup().as_str()).unwrap_or_else(|why| panic!("{why}\nin {:?}", part.markup()));
         all.text.push_str(&seen.text);
         all.text.push('\n');
         all.links.extend(seen.links);
@@ -93,18 +93,18 @@ fn rows() -> Vec<(String, &'static str)> {
 #[test]
 fn hostile_rows_are_inert_at_every_prefix_and_however_they_arrive() {
     for (row, text) in rows() {
-        let whole = see(&render(&row));
+        let whole = parse_all(&render(&row));
         assert!(whole.text.contains(text), "{row:?} reads {:?}", whole.text);
         assert!(
             whole.links.iter().all(|link| link.starts_with("https://ok.test")),
             "{row:?} leads to {:?}",
             whole.links
         );
-        let mut streaming = Streaming::default();
+        let mut streaming = StreamingMarkdown::default();
         for (at, c) in row.char_indices() {
-            see(&render(&row[..at]));
+            parse_all(&render(&row[..at]));
             streaming.push(c.encode_utf8(&mut [0; 4]));
-            see(streaming.parts());
+            parse_all(streaming.parts());
         }
         streaming.finish();
         assert_eq!(streaming.parts(), render(&row), "{row:?}");
@@ -112,23 +112,23 @@ fn hostile_rows_are_inert_at_every_prefix_and_however_they_arrive() {
 }
 
 #[test]
-fn an_image_is_a_card_that_names_its_host_and_loads_nothing() {
+fn image_is_card_that_names_its_host_and_loads_nothing() {
     for text in ["![x](https://canary.test/p?q=SECRET)", "![x][r]\n\n[r]: https://canary.test/p?q=SECRET"] {
-        let seen = see(&render(text));
+        let seen = parse_all(&render(text));
         assert_eq!(seen.text, "xOpen image at canary.test\n");
         assert_eq!(seen.links, ["https://canary.test/p?q=SECRET"]);
         for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
-            see(&render(&text[..at]));
+            parse_all(&render(&text[..at]));
         }
     }
-    assert_eq!(see(&render("[![a](https://canary.test/1)](https://ok.test)")).links, ["https://ok.test"]);
-    assert_eq!(see(&render("![a ![b](https://b.test) c](https://c.test)")).text, "a b cOpen image at c.test\n");
-    assert_eq!(see(&render("![](https://b.test)")).text, "ImageOpen image at b.test\n");
+    assert_eq!(parse_all(&render("[![a](https://canary.test/1)](https://ok.test)")).links, ["https://ok.test"]);
+    assert_eq!(parse_all(&render("![a ![b](https://b.test) c](https://c.test)")).text, "a b cOpen image at c.test\n");
+    assert_eq!(parse_all(&render("![](https://b.test)")).text, "ImageOpen image at b.test\n");
 }
 
 #[test]
-fn nesting_beyond_the_limit_is_shown_as_plain_text() {
-    let deep = |depth: usize| see(&render(&format!("{}text", "> ".repeat(depth))));
+fn nesting_beyond_limit_is_shown_as_plain_text() {
+    let deep = |depth: usize| parse_all(&render(&format!("{}text", "> ".repeat(depth))));
     assert_eq!(deep(limits::MARKDOWN_NESTING).depth, limits::MARKDOWN_NESTING + 1);
     let beyond = deep(limits::MARKDOWN_NESTING + 1);
     assert_eq!((beyond.elements, beyond.depth), (2, 1));
@@ -136,7 +136,7 @@ fn nesting_beyond_the_limit_is_shown_as_plain_text() {
 }
 
 #[test]
-fn large_hostile_texts_stay_within_the_limits_and_are_shown_in_full() {
+fn large_hostile_texts_stay_within_limits_and_are_shown_in_full() {
     let table = format!("{}\n{}\n{}", "|a".repeat(1000), "|-".repeat(1000), "|x\n".repeat(20_000));
     let texts = [
         ">".repeat(200_000),
@@ -173,7 +173,7 @@ fn large_hostile_texts_stay_within_the_limits_and_are_shown_in_full() {
     ];
     for text in texts {
         let parts = render(&text);
-        let seen = see(&parts);
+        let seen = parse_all(&parts);
         assert!(seen.elements <= 2 * limits::MARKDOWN_NODES, "{} elements of {:?}", seen.elements, &text[..9]);
         assert!(seen.depth <= 4 * limits::MARKDOWN_NESTING, "{} deep: {:?}", seen.depth, &text[..9]);
         let bytes: usize = parts.iter().map(|part| part.markup().as_str().len()).sum();
@@ -182,7 +182,7 @@ fn large_hostile_texts_stay_within_the_limits_and_are_shown_in_full() {
 }
 
 #[test]
-fn too_many_cells_turn_a_table_and_what_follows_into_plain_text() {
+fn too_many_cells_turn_table_and_rest_into_plain_text() {
     let table = |rows: usize| {
         let row = |cell: &str| format!("{}\n", cell.repeat(20));
         format!("before\n\n{}{}{}\nafter\n\nlast", row("|a"), row("|-"), row("|x").repeat(rows))
@@ -191,12 +191,12 @@ fn too_many_cells_turn_a_table_and_what_follows_into_plain_text() {
     assert_eq!(render(&table(fits)).len(), 4);
     let beyond = render(&table(fits + 1));
     assert_eq!(beyond.len(), 2);
-    assert!(see(&beyond).text.ends_with("|x|x\n\nafter\n\nlast\n"));
+    assert!(parse_all(&beyond).text.ends_with("|x|x\n\nafter\n\nlast\n"));
 }
 
 #[test]
 fn control_characters_are_shown_and_never_written() {
-    assert_eq!(see(&render("a\u{0}b\u{8}c\u{7f}`\u{1b}`")).text, "a␀b␈c␡␛\n");
+    assert_eq!(parse_all(&render("a\u{0}b\u{8}c\u{7f}`\u{1b}`")).text, "a␀b␈c␡␛\n");
 }
 
 proptest! {
@@ -204,12 +204,12 @@ proptest! {
 
     #[test]
     fn any_text_gives_well_formed_allowed_markup(text in any::<String>()) {
-        see(&render(&text));
+        parse_all(&render(&text));
     }
 
     #[test]
     fn any_mix_of_marks_gives_well_formed_allowed_markup(pieces in prop::collection::vec(prop::sample::select(MARKS), 0..60)) {
-        see(&render(&pieces.concat()));
+        parse_all(&render(&pieces.concat()));
     }
 }
 

@@ -1,20 +1,20 @@
 //! Which addresses become links.
 
-use super::allowed::read;
-use crate::domain::leaving::KnownHosts;
-use crate::domain::sample::turn_id;
-use crate::ui::markdown::autolink::{Piece, pieces};
-use crate::ui::markdown::target::Target;
-use crate::ui::markdown::{AskingLinks, render};
+use super::allowed::parse_allowed;
+use crate::domain::external_links::KnownHosts;
+use crate::domain::fixtures::turn_id;
+use crate::ui::markdown::autolink::{AutolinkPiece, split_at_links};
+use crate::ui::markdown::target::LinkTarget;
+use crate::ui::markdown::{ConfirmingLinks, render};
 
 /// The text with its links in angle brackets, each with where it leads if that differs.
 fn marked(text: &str) -> String {
-    let mark = |piece: Piece| match piece {
-        Piece::Text(text) => text.to_owned(),
-        Piece::Link(text, target) if text == target.href() => format!("<{text}>"),
-        Piece::Link(text, target) => format!("<{text} {}>", target.href()),
+    let mark = |piece: AutolinkPiece| match piece {
+        AutolinkPiece::Text(text) => text.to_owned(),
+        AutolinkPiece::Link(text, target) if text == target.href() => format!("<{text}>"),
+        AutolinkPiece::Link(text, target) => format!("<{text} {}>", target.href()),
     };
-    pieces(text).into_iter().map(mark).collect()
+    split_at_links(text).into_iter().map(mark).collect()
 }
 
 #[test]
@@ -73,11 +73,12 @@ fn code_and_links_have_no_links_in_them() {
         ("<a@b.test>", 1),
         ("$https://a.test$", 0),
     ] {
-        let all: usize = render(text).iter().map(|part| read(part.markup().as_str()).unwrap().links.len()).sum();
+        let all: usize =
+            render(text).iter().map(|part| parse_allowed(part.markup().as_str()).unwrap().links.len()).sum();
         assert_eq!(all, links, "{text}");
     }
     let underscores = render("https://a.test/b_c_d and _e_");
-    assert_eq!(read(underscores[0].markup().as_str()).unwrap().links, ["https://a.test/b_c_d"]);
+    assert_eq!(parse_allowed(underscores[0].markup().as_str()).unwrap().links, ["https://a.test/b_c_d"]);
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn only_three_shapes_of_destination_are_links() {
         "https://a.test#x",
         "https://xn--a.test",
     ] {
-        assert!(Target::parse(good).is_some(), "{good}");
+        assert!(LinkTarget::parse(good).is_some(), "{good}");
     }
     for bad in [
         "",
@@ -147,21 +148,21 @@ fn only_three_shapes_of_destination_are_links() {
         "view-source:https://a.test",
         "https\u{ff1a}//a.test",
     ] {
-        assert!(Target::parse(bad).is_none(), "{bad:?}");
+        assert!(LinkTarget::parse(bad).is_none(), "{bad:?}");
     }
-    assert!(Target::parse(&format!("https://a.test/{}", "a".repeat(8192))).is_none());
+    assert!(LinkTarget::parse(&format!("https://a.test/{}", "a".repeat(8192))).is_none());
     assert_eq!(
-        Target::parse("HTTPS://A.Test:8080/X").map(|target| target.host().to_owned()).as_deref(),
+        LinkTarget::parse("HTTPS://A.Test:8080/X").map(|target| target.host().to_owned()).as_deref(),
         Some("a.test")
     );
 }
 
 #[test]
-fn links_to_hosts_that_are_not_known_lead_to_the_page_that_asks() {
+fn links_to_unknown_hosts_lead_to_confirmation_page() {
     let mut known = KnownHosts::new(Some("127.0.0.1:8080".into()));
-    known.add_named_in("what does https://known.test/ say?");
+    known.add_hosts_from("what does https://known.test/ say?");
     let draw = |text: &str| -> String {
-        let parts = AskingLinks::new(turn_id(2)).draw(&render(text), &known);
+        let parts = ConfirmingLinks::new(turn_id(2)).draw(&render(text), &known);
         parts.iter().map(|part| part.markup().as_str()).collect()
     };
     let asking = |address: &str| format!(" href=\"/leave?turn={}&amp;to={address}\"", turn_id(2));
@@ -188,17 +189,17 @@ fn links_to_hosts_that_are_not_known_lead_to_the_page_that_asks() {
 }
 
 #[test]
-fn links_of_a_growing_reply_ask_as_those_of_a_whole_one() {
+fn links_of_streaming_reply_ask_like_those_of_complete_one() {
     let text = "One https://a.test/1\n\n[two](https://b.test/2 \"t\")\n\n- three http://known.test/3\n- four";
     let mut known = KnownHosts::new(None);
-    known.add_named_in("known.test");
-    let whole = |text: &str, known: &KnownHosts| AskingLinks::new(turn_id(2)).draw(&render(text), known);
-    let mut growing = AskingLinks::new(turn_id(2));
+    known.add_hosts_from("known.test");
+    let whole = |text: &str, known: &KnownHosts| ConfirmingLinks::new(turn_id(2)).draw(&render(text), known);
+    let mut growing = ConfirmingLinks::new(turn_id(2));
     for end in (0..=text.len()).chain([40, 3, text.len()]) {
         assert_eq!(growing.draw(&render(&text[..end]), &known), whole(&text[..end], &known), "{end}");
     }
     // A message on screen names another host.
-    known.add_named_in("a.test");
+    known.add_hosts_from("a.test");
     let named = growing.draw(&render(text), &known);
     assert_eq!(named, whole(text, &known));
     assert!(named[0].markup().as_str().contains(" href=\"https://a.test/1\""));

@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 
 use crate::ui::erased::view;
-use crate::ui::markdown::gradual::GROUP;
-use crate::ui::markdown::view::{MarkdownText, drawn};
-use crate::ui::markdown::{Part, render};
+use crate::ui::markdown::incremental_render::GROUP_SIZE;
+use crate::ui::markdown::view::{MarkdownText, draw_static};
+use crate::ui::markdown::{MarkupPart, render};
 
 #[test]
-fn the_page_has_one_element_for_each_part_with_its_markup_as_it_is() {
+fn page_has_one_element_for_each_part_with_unchanged_markup() {
     let mut parts = render("a <b>\n\n- c\n");
-    parts.push(Part::received("<p>richer</p>".into()));
+    parts.push(MarkupPart::from_server("<p>richer</p>".into()));
     let html = Owner::new().with(|| view! { <MarkdownText parts=Signal::stored(parts) /> }.to_html());
     let bare: String = html.split("<!>").collect();
     assert!(bare.contains("<div class=\"part\"><p dir=\"auto\">a &lt;b&gt;</p></div>"), "{html}");
@@ -20,14 +20,14 @@ fn the_page_has_one_element_for_each_part_with_its_markup_as_it_is() {
 }
 
 #[test]
-fn parts_stand_in_groups_and_a_page_that_is_drawn_once_has_the_same_elements() {
-    let text = (0..=GROUP).map(|at| format!("p{at}\n\n")).collect::<String>();
+fn parts_are_grouped_alike_in_static_and_reactive_views() {
+    let text = (0..=GROUP_SIZE).map(|at| format!("p{at}\n\n")).collect::<String>();
     let parts = render(&text);
-    assert_eq!(parts.len(), GROUP + 1);
+    assert_eq!(parts.len(), GROUP_SIZE + 1);
     let elements = |html: String| html.split("<!>").collect::<String>();
-    let once = elements(drawn(&parts).to_html());
+    let once = elements(draw_static(&parts).to_html());
     let live = elements(Owner::new().with(|| view! { <MarkdownText parts=Signal::stored(parts) /> }.to_html()));
     assert_eq!(once, live);
     let groups = once.split("<div class=\"parts\">").skip(1).map(|group| group.matches("class=\"part\"").count());
-    assert_eq!(groups.collect::<Vec<_>>(), [GROUP, 1]);
+    assert_eq!(groups.collect::<Vec<_>>(), [GROUP_SIZE, 1]);
 }

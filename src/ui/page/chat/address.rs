@@ -11,29 +11,29 @@ use leptos_router::hooks::{use_location, use_navigate, use_query_map};
 use super::signals::PageSignals;
 use crate::api::chats::load_chat;
 use crate::api::error::ApiError;
-use crate::api::view::Side;
-use crate::browser::local_store::{self, CAME_FROM};
+use crate::api::view::PathDirection;
+use crate::browser::local_store::{self, LAST_CHAT_KEY};
 use crate::browser::{clock, focus, history};
 use crate::domain::{ChatId, TurnId, limits};
 use crate::ui::announce::Announcer;
 use crate::ui::chats::chat_path;
 use crate::ui::erased::{effect, on_change};
 use crate::ui::kit::Toasts;
-use crate::ui::state::{ChatState, TurnState, Way};
-use crate::ui::transcript::refusals::Refusals;
-use crate::ui::transcript::reveal;
-use crate::ui::words::told::problem;
+use crate::ui::messages::server_messages::problem;
+use crate::ui::state::{ChatState, PathNavigation, TurnState};
+use crate::ui::transcript::refusals::TurnRefusals;
+use crate::ui::transcript::reveal_turn;
 
 /// What the address asks to see of the chat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct AddressTarget {
     /// A turn on the path.
     pub at: Option<TurnId>,
     /// The reply that the path ends with, to go on from there.
     pub from: Option<TurnId>,
 }
 
-impl Asked {
+impl AddressTarget {
     fn href(self, chat: ChatId) -> String {
         let path = chat_path(chat);
         match (self.from, self.at) {
@@ -45,55 +45,55 @@ impl Asked {
 }
 
 /// What the address asks for now.
-pub fn asked_in_address() -> Memo<Asked> {
+pub fn address_target() -> Memo<AddressTarget> {
     let query = use_query_map();
     Memo::new(move |_| {
         query.with(|query| {
             let turn = |key: &str| query.get(key)?.parse().ok();
-            Asked { at: turn("at"), from: turn("from") }
+            AddressTarget { at: turn("at"), from: turn("from") }
         })
     })
 }
 
 /// On which side of that turn the page should be, for those who turn pages without script.
-pub fn side_in_address() -> Option<Side> {
-    use_query_map().with_untracked(|query| Side::parse(&query.get("side")?))
+pub fn side_in_address() -> Option<PathDirection> {
+    use_query_map().with_untracked(|query| PathDirection::parse(&query.get("side")?))
 }
 
 /// The end of the path that this entry of the history showed before; nothing on a new visit. Where the address names no
 /// turn, the chat opens as it was looked at last: that may be the very branch that the reader goes back from.
-pub fn left_here(chat: ChatId) -> Option<TurnId> {
-    history::kept(&chat_path(chat))?.parse().ok()
+pub fn last_shown_leaf(chat: ChatId) -> Option<TurnId> {
+    history::entry_state(&chat_path(chat))?.parse().ok()
 }
 
 /// Where the newest turn is, when it is not on this page: there the link before the list of chats leads to it.
-pub fn latest(state: ChatState, chat: ChatId) -> Option<String> {
-    let leaf = state.leaf().filter(|_| state.has_more(Side::Newer))?;
+pub fn latest_turn_link(state: ChatState, chat: ChatId) -> Option<String> {
+    let leaf = state.leaf().filter(|_| state.has_more(PathDirection::Newer))?;
     Some(format!("/c/{chat}?at={}#latest", leaf.id()))
 }
 
 /// Shows the path that the address asks for when it changes while the chat is open. What is returned puts the address of
 /// a path that is on screen already in the place of this one.
 pub fn follow_address(
-    (state, way): (ChatState, Way),
+    (state, way): (ChatState, PathNavigation),
     signals: PageSignals,
     chat: ChatId,
-    refusals: Refusals,
+    refusals: TurnRefusals,
 ) -> Callback<TurnId> {
-    let asked = asked_in_address();
+    let asked = address_target();
     let path = use_location().pathname;
     let (announcer, toasts) = (expect_context::<Announcer>(), expect_context::<Toasts>());
     let shown = StoredValue::new(asked.get_untracked());
     let navigate = use_navigate();
-    let replace = Callback::new(move |now: Asked| {
+    let replace = Callback::new(move |now: AddressTarget| {
         shown.set_value(now);
         navigate(&now.href(chat), NavigateOptions { replace: true, scroll: false, ..Default::default() });
     });
     // A document that is opened from here is quoted here, and pages without the list lead back here.
-    local_store::put_in_tab(CAME_FROM, &chat.to_string());
+    local_store::put_in_tab(LAST_CHAT_KEY, &chat.to_string());
     let keep = move || {
         if let Some(leaf) = state.leaf_id() {
-            history::keep(&chat_path(chat), &leaf.to_string());
+            history::set_entry_state(&chat_path(chat), &leaf.to_string());
         }
     };
     effect(move || {
@@ -102,55 +102,58 @@ pub fn follow_address(
     });
     // Another chat's address is that chat's.
     let is_here = move || path.get_untracked() == chat_path(chat);
-    let show = move |_, now: Asked| {
+    let show = move |_, now: AddressTarget| {
         if !is_here() || shown.get_value() == now {
-            return way.give_up();
+            return way.cancel();
         }
-        refusals.forget();
-        let was_in_text = focus::is_in_text();
+        refusals.clear();
+        let was_in_text = focus::is_in_text_field();
         let arrive = move || {
             shown.set_value(now);
             keep();
-            state.arrived(now.at);
+            state.announce_arrival(now.at);
             if let Some(at) = now.at {
-                reveal(state, at, !was_in_text && focus::is_in_text());
+                reveal_turn(state, at, !was_in_text && focus::is_in_text_field());
             }
         };
-        if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !signals.beside.is_cut() {
-            way.give_up();
+        if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !signals.notices.is_cut() {
+            way.cancel();
             return arrive();
         }
-        let at = now.at.or_else(|| left_here(chat));
-        let number = way.ask();
+        let at = now.at.or_else(|| last_shown_leaf(chat));
+        let number = way.start();
         spawn_local(async move {
-            let page = clock::within(limits::SEND_TIME, load_chat(Some(chat), at, now.from, None)).await;
+            let page = clock::with_timeout(limits::SEND_TIME, load_chat(Some(chat), at, now.from, None)).await;
             // Somebody may have moved on meanwhile.
-            if !way.is_asked(number) {
+            if !way.is_current(number) {
                 return;
             }
             if asked.try_get_untracked() != Some(now) || !is_here() {
-                return way.failed(number);
+                return way.fail(number);
             }
-            let page = page.unwrap_or_else(|| Err(ApiError::unreached()));
+            let page = page.unwrap_or_else(|| Err(ApiError::server_unreachable()));
             match page {
                 Ok(page) => {
                     // What is there in its place is not what was asked for.
                     let is_it = !page.is_turn_gone;
-                    state.show(page.clone());
-                    signals.take(page);
+                    state.show_page(page.clone());
+                    signals.apply_page(page);
                     arrive();
                     // After the page has followed it: what its branch is answered by is what goes out.
-                    set_timeout(move || if is_it { way.came(number) } else { way.strayed(number) }, Duration::ZERO);
+                    set_timeout(
+                        move || if is_it { way.finish(number) } else { way.redirected(number) },
+                        Duration::ZERO,
+                    );
                     if now.from.is_some() {
-                        request_animation_frame(|| focus::quietly_on("#message"));
+                        request_animation_frame(|| focus::focus_first_without_scroll("#message"));
                     }
                 }
                 Err(error) => {
                     // The address is that of what is on screen: the same way can be tried again.
-                    state.arrived(None);
-                    way.failed(number);
+                    state.announce_arrival(None);
+                    way.fail(number);
                     match version_beside(state, now.at) {
-                        Some(turn) => refusals.say(turn.id(), error),
+                        Some(turn) => refusals.report(turn.id(), error),
                         None => {
                             announcer.alert(&problem(&error));
                             toasts.say(problem(&error));
@@ -162,7 +165,7 @@ pub fn follow_address(
         });
     };
     on_change(move || asked.get(), show);
-    Callback::new(move |at: TurnId| replace.run(Asked { at: Some(at), from: None }))
+    Callback::new(move |at: TurnId| replace.run(AddressTarget { at: Some(at), from: None }))
 }
 
 /// The version on screen whose place this turn would have taken.

@@ -6,14 +6,14 @@ use leptos::prelude::*;
 use crate::browser::{dialog, document};
 use crate::domain::provider::Model;
 use crate::domain::{Branch, Chat, ChatId, TurnId};
-use crate::ui::chats::{Chats, leave_deleted};
-use crate::ui::erased::{live, view};
+use crate::ui::chats::{Chats, leave_deleted_chat};
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::{Icon, Menu};
+use crate::ui::messages;
+use crate::ui::messages::tree as said;
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::transcript::turn_menu::CopyToChat;
-use crate::ui::tree::panel::{BUTTON, TreePanel};
-use crate::ui::words;
-use crate::ui::words::tree as said;
+use crate::ui::tree::panel::{TREE_BUTTON_ID, TreePanel};
 
 /// The form that renames the chat; the title is a button of it.
 const RENAME: &str = "rename-chat";
@@ -45,7 +45,7 @@ pub fn ChatHeader(
     let id = chat.id;
     let shown = Signal::derive(move || {
         let title = title.get();
-        if title.is_empty() { words::untitled().to_owned() } else { title }
+        if title.is_empty() { messages::untitled().to_owned() } else { title }
     });
     let locked_to = Memo::new(move |_| {
         let ShownBranch { branch, from, models } = branch;
@@ -69,27 +69,27 @@ pub fn ChatHeader(
         <header class="chat-head">
             <SidebarButton/>
             <h1 class="chat-title" dir="auto" tabindex="-1">
-                <button type="submit" form=RENAME title=words::rename_hint()>{move || shown.get()}</button>
+                <button type="submit" form=RENAME title=messages::rename_hint()>{move || shown.get()}</button>
             </h1>
             {move || chip()}
             <TreeButton chat=id leaves/>
-            <Menu id="chat-head-menu" label=words::more_for_chat() icon="more" class="bare">
+            <Menu id="chat-head-menu" label=messages::more_for_chat() icon="more" class="bare">
                 <FindRow id finding/>
                 <a class="menu-row" href=format!("/c/{id}/compare") rel="external">
                     <Icon name="branch"/>
-                    {words::compare()}
+                    {messages::compare()}
                 </a>
                 <a class="menu-row" href=format!("/c/{id}/settings") rel="external">
                     <Icon name="tool"/>
-                    {words::chat_settings()}
+                    {messages::chat_settings()}
                 </a>
-                {live(chip_row)}
+                {live_view(chip_row)}
                 <a class="menu-row" href=format!("/c/{id}/export") rel="external">
                     <Icon name="external"/>
-                    {words::export()}
+                    {messages::export()}
                 </a>
-                {live(copy)}
-                <DeedRows id title shown/>
+                {live_view(copy)}
+                <ChatActionRows id title shown/>
             </Menu>
         </header>
     }
@@ -106,16 +106,16 @@ fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     view! {
         <a class="menu-row" href=format!("/c/{id}/find") rel="external" on:click=find>
             <Icon name="search"/>
-            {words::find_in_chat()}
+            {messages::find_in_chat()}
         </a>
     }
 }
 
 /// The rows that print, rename and delete the chat; `shown` is what it is called where it has no title.
 #[component]
-fn DeedRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
+fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
     let chats = use_context::<Chats>();
-    let leave = leave_deleted();
+    let leave = leave_deleted_chat();
     let print = move |_| {
         dialog::close_popovers();
         document::print();
@@ -136,13 +136,13 @@ fn DeedRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl In
         }
     };
     view! {
-        <button type="button" class="menu-row needs-script" on:click=print><Icon name="file"/>{words::print()}</button>
+        <button type="button" class="menu-row needs-script" on:click=print><Icon name="file"/>{messages::print()}</button>
         <form id=RENAME class="menu-form" method="get" action=format!("/c/{id}/settings") on:submit=rename>
-            <button type="submit" class="menu-row"><Icon name="edit"/>{words::rename()}</button>
+            <button type="submit" class="menu-row"><Icon name="edit"/>{messages::rename()}</button>
         </form>
         <form class="menu-form" method="post" action="/forms/delete-chat" on:submit=delete>
             <input type="hidden" name="chat_id" value=id.to_string()/>
-            <button type="submit" class="menu-row danger"><Icon name="trash"/>{words::delete()}</button>
+            <button type="submit" class="menu-row danger"><Icon name="trash"/>{messages::delete()}</button>
         </form>
     }
 }
@@ -151,14 +151,14 @@ fn DeedRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl In
 fn chip_text(branch: &Branch, from: Option<String>, models: &[Model]) -> String {
     let (provider, model) = match models.iter().find(|model| model.lock == branch.lock) {
         Some(model) => (model.provider_name.as_str(), model.name.as_str()),
-        None => (branch.lock.provider.as_str(), words::called(&branch.lock.model)),
+        None => (branch.lock.provider.as_str(), messages::model_name_or_unknown(&branch.lock.model)),
     };
-    words::branch_chip(branch, from.as_deref(), provider, model)
+    messages::branch_chip(branch, from.as_deref(), provider, model)
 }
 
 #[component]
 fn BranchChip(chat: ChatId, text: String, id: String) -> impl IntoView {
-    let title = format!("{text}\n{}", words::why_locked());
+    let title = format!("{text}\n{}", messages::why_locked());
     view! {
         <a
             class="chip branch-chip"
@@ -184,7 +184,7 @@ fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView 
     };
     view! {
         <a
-            id=BUTTON
+            id=TREE_BUTTON_ID
             class="button bare tree-button"
             href=format!("/c/{chat}/tree")
             aria-label=move || said::ends(leaves.get())

@@ -3,19 +3,19 @@
 
 use leptos::prelude::*;
 
-use super::beside::Beside;
 use super::header::ShownBranch;
-use crate::api::view::{ChatPage, Notice};
+use super::path_notices::PathNotices;
+use crate::api::view::{ChatPage, ComposerNotice};
 use crate::domain::provider::Model;
-use crate::domain::{Branch, Lock};
+use crate::domain::{Branch, ModelLock};
 
 /// The revision of a chat, how many replies are being written elsewhere in it, and which models can be chosen.
-pub type Rev = (i64, usize, u64);
+pub type ChatRevision = (i64, usize, u64);
 
 /// The signals of the page that is shown.
 #[derive(Clone, Copy)]
 pub struct PageSignals {
-    pub beside: Beside,
+    pub notices: PathNotices,
     pub branch: RwSignal<Option<Branch>>,
     /// The name of the branch that it left.
     pub branch_from: RwSignal<Option<String>>,
@@ -23,16 +23,16 @@ pub struct PageSignals {
     pub leaves: RwSignal<u64>,
     pub models: RwSignal<Vec<Model>>,
     /// The branch's model, where it cannot be used any more.
-    pub gone: RwSignal<Option<Lock>>,
+    pub gone: RwSignal<Option<ModelLock>>,
     /// What is known of the chat, to see what is new in a glance at it. That a reply ended is no new revision. None after
     /// something began here: the next glance tells what it led to.
-    pub rev: StoredValue<Option<Rev>>,
+    pub rev: StoredValue<Option<ChatRevision>>,
 }
 
 impl PageSignals {
     pub fn new(page: &ChatPage) -> Self {
         Self {
-            beside: Beside::new(page),
+            notices: PathNotices::new(page),
             branch: RwSignal::new(page.branch.clone()),
             branch_from: RwSignal::new(page.branch_from.clone()),
             leaves: RwSignal::new(page.leaves),
@@ -44,9 +44,9 @@ impl PageSignals {
 
     /// Takes over what the page of another path tells, or what this one's tells anew. Whatever path is shown, what ends
     /// from then on is news.
-    pub fn take(self, page: ChatPage) {
+    pub fn apply_page(self, page: ChatPage) {
         self.rev.set_value(rev_of(&page));
-        self.beside.show(&page);
+        self.notices.update(&page);
         self.gone.set(model_gone(&page));
         self.branch.set(page.branch);
         self.branch_from.set(page.branch_from);
@@ -58,15 +58,15 @@ impl PageSignals {
     }
 
     /// A reply began here, on this branch.
-    pub fn begin(self, branch: Branch, branch_from: Option<String>) {
+    pub fn reply_started(self, branch: Branch, branch_from: Option<String>) {
         self.rev.set_value(None);
-        self.beside.clear();
+        self.notices.clear();
         self.branch.set(Some(branch));
         self.branch_from.set(branch_from);
     }
 
     /// Takes over the branch where it was changed beside the page.
-    pub fn on_branch(self) -> Callback<Branch> {
+    pub fn branch_callback(self) -> Callback<Branch> {
         let branch = self.branch;
         Callback::new(move |changed: Branch| {
             if branch.with_untracked(|branch| branch.as_ref().is_some_and(|branch| branch.id == changed.id)) {
@@ -82,13 +82,13 @@ impl PageSignals {
 }
 
 /// What is known with this page.
-fn rev_of(page: &ChatPage) -> Option<Rev> {
+fn rev_of(page: &ChatPage) -> Option<ChatRevision> {
     page.chat.as_ref().map(|chat| (chat.rev, page.running.len(), page.models_rev))
 }
 
-fn model_gone(page: &ChatPage) -> Option<Lock> {
+fn model_gone(page: &ChatPage) -> Option<ModelLock> {
     page.notices.iter().find_map(|notice| match notice {
-        Notice::ModelUnavailable { lock } => Some(lock.clone()),
-        Notice::NothingConfigured { .. } | Notice::FoundLocally { .. } => None,
+        ComposerNotice::ModelUnavailable { lock } => Some(lock.clone()),
+        ComposerNotice::NothingConfigured { .. } | ComposerNotice::FoundLocally { .. } => None,
     })
 }

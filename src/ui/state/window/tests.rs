@@ -1,14 +1,14 @@
 //! How the window moves along the path.
 
 use super::*;
-use crate::domain::{Role, TurnStatus, sample};
+use crate::domain::{Role, TurnStatus, fixtures};
 
 fn view(ord: i64) -> TurnView {
-    let turn = if ord % 2 == 1 { sample::user_turn(ord, "Hi") } else { sample::reply(ord, []) };
-    of(turn)
+    let turn = if ord % 2 == 1 { fixtures::user_turn(ord, "Hi") } else { fixtures::reply(ord, []) };
+    to_view(turn)
 }
 
-fn of(turn: crate::domain::Turn) -> TurnView {
+fn to_view(turn: crate::domain::Turn) -> TurnView {
     TurnView {
         siblings: vec![turn.id],
         versions: Vec::new(),
@@ -57,7 +57,7 @@ fn chat_page(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatPage {
 
 fn window(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatState {
     let page = chat_page(ords, leaf);
-    ChatState::new(page.turns.clone(), Callback::new(|_| {})).at_edges_of(&page)
+    ChatState::new(page.turns.clone(), Callback::new(|_| {})).with_edges_of(&page)
 }
 
 /// The first and the last on screen, whether there is more on either side, and the path's end.
@@ -68,7 +68,7 @@ fn seen(state: ChatState) -> (Vec<u128>, bool, bool, u128) {
     let ends = vec![*ids.first().unwrap(), *ids.last().unwrap()];
     expect_batches(state);
     let more = |side| untrack(move || state.has_more(side));
-    (ends, more(Side::Older), more(Side::Newer), number(state.leaf_id().unwrap()))
+    (ends, more(PathDirection::Older), more(PathDirection::Newer), number(state.leaf_id().unwrap()))
 }
 
 /// Every batch is one stretch, and the list draws all turns in their order.
@@ -78,7 +78,7 @@ fn expect_batches(state: ChatState) {
     once.sort_unstable();
     once.dedup();
     assert_eq!(once.len(), batches.len(), "{batches:?}");
-    let drawn: Vec<_> = batches.into_iter().flat_map(|batch| untrack(move || state.turns_of(batch))).collect();
+    let drawn: Vec<_> = batches.into_iter().flat_map(|batch| untrack(move || state.turns_of_batch(batch))).collect();
     let path = state.path.get_untracked();
     assert!(drawn.iter().map(TurnState::id).eq(path.iter().map(TurnState::id)));
 }
@@ -88,116 +88,116 @@ fn in_owner<T>(run: impl FnOnce() -> T) -> T {
 }
 
 fn id(ord: u64) -> TurnId {
-    sample::turn_id(ord)
+    fixtures::turn_id(ord)
 }
 
 #[test]
-fn older_and_newer_turns_are_put_beside_those_on_screen() {
+fn older_and_newer_turns_join_those_on_screen() {
     in_owner(|| {
         let state = window(40..=50, 90);
         assert_eq!(seen(state), (vec![40, 50], true, true, 90));
-        assert!(state.take(Side::Older, id(40), page(10..=39, 90)));
+        assert!(state.take_turns(PathDirection::Older, id(40), page(10..=39, 90)));
         assert_eq!(seen(state), (vec![10, 50], true, true, 90));
-        assert!(state.take(Side::Older, id(10), page(1..=9, 90)));
+        assert!(state.take_turns(PathDirection::Older, id(10), page(1..=9, 90)));
         assert_eq!(seen(state), (vec![1, 50], false, true, 90));
-        assert!(state.take(Side::Newer, id(50), page(51..=80, 90)));
+        assert!(state.take_turns(PathDirection::Newer, id(50), page(51..=80, 90)));
         assert_eq!(seen(state), (vec![1, 80], false, true, 90));
-        assert!(state.take(Side::Newer, id(80), page(81..=90, 90)));
+        assert!(state.take_turns(PathDirection::Newer, id(80), page(81..=90, 90)));
         assert_eq!(seen(state), (vec![1, 90], false, false, 90));
     });
 }
 
 #[test]
-fn older_turns_are_a_batch_of_their_own_and_newer_ones_go_on_with_the_last() {
+fn older_turns_get_own_batch_and_newer_turns_extend_last_batch() {
     in_owner(|| {
         let state = window(61..=90, 120);
-        state.take(Side::Older, id(61), page(31..=60, 120));
-        state.take(Side::Older, id(31), page(1..=30, 120));
-        state.take(Side::Newer, id(90), page(91..=119, 120));
+        state.take_turns(PathDirection::Older, id(61), page(31..=60, 120));
+        state.take_turns(PathDirection::Older, id(31), page(1..=30, 120));
+        state.take_turns(PathDirection::Newer, id(90), page(91..=119, 120));
         assert_eq!(untrack(move || state.batches()), [2, 1, 0]);
-        state.trim(Side::Newer, 40, |_| false);
+        state.trim(PathDirection::Newer, 40, |_| false);
         assert_eq!(untrack(move || state.batches()), [2, 1]);
-        state.take(Side::Newer, id(40), page(41..=120, 120));
+        state.take_turns(PathDirection::Newer, id(40), page(41..=120, 120));
         assert_eq!(seen(state), (vec![1, 120], false, false, 120));
     });
 }
 
 #[test]
-fn turns_that_were_asked_for_before_the_window_moved_are_not_taken() {
+fn turns_requested_before_window_moved_are_dropped() {
     in_owner(|| {
         let state = window(40..=50, 90);
         state.show_turns(page(1..=20, 90));
-        assert!(!state.take(Side::Older, id(40), page(10..=39, 90)));
-        assert!(!state.take(Side::Newer, id(50), page(51..=80, 90)));
+        assert!(!state.take_turns(PathDirection::Older, id(40), page(10..=39, 90)));
+        assert!(!state.take_turns(PathDirection::Newer, id(50), page(51..=80, 90)));
         assert_eq!(seen(state), (vec![1, 20], false, true, 90));
     });
 }
 
 #[test]
-fn far_turns_are_taken_off_and_come_back() {
+fn far_turns_are_removed_and_can_return() {
     in_owner(|| {
         let state = window(41..=90, 90);
-        state.take(Side::Older, id(41), page(11..=40, 90));
-        state.trim(Side::Newer, 60, |_| false);
+        state.take_turns(PathDirection::Older, id(41), page(11..=40, 90));
+        state.trim(PathDirection::Newer, 60, |_| false);
         assert_eq!(seen(state), (vec![11, 70], true, true, 90));
-        state.take(Side::Newer, id(70), page(71..=90, 90));
-        state.trim(Side::Older, 60, |_| false);
+        state.take_turns(PathDirection::Newer, id(70), page(71..=90, 90));
+        state.trim(PathDirection::Older, 60, |_| false);
         assert_eq!(seen(state), (vec![31, 90], true, false, 90));
     });
 }
 
 #[test]
-fn a_turn_that_the_reader_holds_stays_with_all_before_it() {
+fn turn_in_use_stays_with_all_before_it() {
     in_owner(|| {
         let state = window(11..=90, 90);
-        state.trim(Side::Newer, 60, |turn| turn == id(85));
+        state.trim(PathDirection::Newer, 60, |turn| turn == id(85));
         assert_eq!(seen(state), (vec![11, 85], true, true, 90));
-        state.trim(Side::Older, 60, |turn| turn == id(11));
+        state.trim(PathDirection::Older, 60, |turn| turn == id(11));
         assert_eq!(seen(state), (vec![11, 85], true, true, 90));
     });
 }
 
 #[test]
-fn a_reply_that_is_being_written_is_known_wherever_the_reader_is() {
+fn running_reply_is_known_wherever_reader_is() {
     in_owner(|| {
         let mut page = chat_page(1..=20, 90);
-        page.end = Some(of(sample::turn(90, Role::Assistant, TurnStatus::Streaming)));
-        let state = ChatState::new(page.turns.clone(), Callback::new(|_| {})).at_edges_of(&page);
-        assert_eq!(untrack(move || state.running()), Some(id(90)));
-        let running = state.shown(id(90)).unwrap();
-        state.take(Side::Newer, id(20), super::tests::page(21..=90, 90));
-        let shown = state.shown(id(90)).unwrap();
+        page.end = Some(to_view(fixtures::turn(90, Role::Assistant, TurnStatus::Streaming)));
+        let state = ChatState::new(page.turns.clone(), Callback::new(|_| {})).with_edges_of(&page);
+        assert_eq!(untrack(move || state.running_reply()), Some(id(90)));
+        let running = state.find_if_alive(id(90)).unwrap();
+        state.take_turns(PathDirection::Newer, id(20), super::tests::page(21..=90, 90));
+        let shown = state.find_if_alive(id(90)).unwrap();
         shown.with_untracked(|view| assert_eq!(view.turn.ord, 90));
-        running.replace(of(sample::reply(90, [crate::domain::Content::text("done")])));
+        running.replace(to_view(fixtures::reply(90, [crate::domain::Content::text("done")])));
         assert_eq!(shown.with_untracked(|view| view.turn.content_text()), "done", "it is the same turn");
         assert_eq!(seen(state), (vec![1, 90], false, false, 90));
     });
 }
 
 #[test]
-fn a_message_that_is_sent_from_far_up_is_shown_with_what_it_follows() {
+fn message_sent_from_far_up_is_shown_with_turn_it_follows() {
     in_owner(|| {
         let state = window(1..=20, 90);
-        assert!(state.put(view(91)));
+        assert!(state.put_turn(view(91)));
         assert_eq!(seen(state), (vec![90, 91], true, false, 91));
-        assert!(state.put(view(92)));
+        assert!(state.put_turn(view(92)));
         assert_eq!(seen(state), (vec![90, 92], true, false, 92));
     });
 }
 
 #[test]
-fn a_page_of_the_same_path_keeps_what_was_loaded_before_it() {
+fn page_of_same_path_keeps_turns_loaded_before_it() {
     in_owner(|| {
         let state = window(1..=90, 90);
-        state.show(chat_page(43..=92, 92));
+        state.show_page(chat_page(43..=92, 92));
         assert_eq!(seen(state), (vec![1, 92], false, false, 92));
-        state.show(chat_page(400..=450, 900));
+        state.show_page(chat_page(400..=450, 900));
         assert_eq!(seen(state), (vec![400, 450], true, true, 900));
     });
 }
 
 #[test]
-fn what_another_tab_adds_does_not_move_a_reader_far_up() {
+fn turns_added_in_another_tab_do_not_move_reader_far_up() {
     in_owner(|| {
         let state = window(1..=20, 90);
         assert_eq!(state.follow_path(chat_page(43..=92, 92), Some(id(5))), None);
@@ -210,7 +210,7 @@ fn what_another_tab_adds_does_not_move_a_reader_far_up() {
 }
 
 #[test]
-fn an_end_that_another_tab_deleted_does_not_move_a_reader_far_up() {
+fn end_deleted_in_another_tab_does_not_move_reader_far_up() {
     in_owner(|| {
         let state = window(1..=20, 90);
         // It is not known whether what is on screen is still of the path: the server knows.
@@ -230,91 +230,89 @@ fn an_end_that_another_tab_deleted_does_not_move_a_reader_far_up() {
 }
 
 #[test]
-fn a_turn_that_was_deleted_takes_the_end_of_the_path_with_it() {
+fn deleted_turn_removes_rest_of_path() {
     in_owner(|| {
         let state = window(1..=20, 90);
-        assert!(untrack(move || state.start_loading(Side::Newer)));
-        assert_eq!(state.cut(id(11)), Some(id(10)));
+        assert!(untrack(move || state.start_loading(PathDirection::Newer)));
+        assert_eq!(state.remove_from(id(11)), Some(id(10)));
         assert_eq!(seen(state), (vec![1, 10], false, false, 10));
         // The end alone is deleted: what leads to it is not on screen, and the server says where the path ends now.
         let state = window(1..=20, 90);
-        state.cut(id(90));
+        state.remove_from(id(90));
         assert_eq!(seen(state), (vec![1, 20], false, true, 90));
     });
 }
 
 #[test]
-fn what_failed_on_one_side_stops_only_that_side_and_only_there() {
+fn failed_load_stops_only_its_side() {
     in_owner(|| {
         let state = window(40..=50, 90);
         let may = |side| untrack(move || state.may_load(side));
-        assert!(may(Side::Older) && may(Side::Newer));
-        state.failed_to_load(Side::Newer);
-        assert!(may(Side::Older) && !may(Side::Newer));
-        state.failed_to_load(Side::Older);
-        assert!(!may(Side::Older) && !may(Side::Newer), "one failure does not make another good");
-        assert!(untrack(move || state.start_loading(Side::Older)));
-        state.loaded();
-        assert!(may(Side::Older) && !may(Side::Newer));
-        state.show(chat_page(20..=30, 90));
-        assert!(may(Side::Older) && may(Side::Newer), "these are other turns");
-        assert!(untrack(move || state.start_loading(Side::Older)));
-        assert!(!may(Side::Older) && !may(Side::Newer));
+        assert!(may(PathDirection::Older) && may(PathDirection::Newer));
+        state.fail_loading(PathDirection::Newer);
+        assert!(may(PathDirection::Older) && !may(PathDirection::Newer));
+        state.fail_loading(PathDirection::Older);
+        assert!(!may(PathDirection::Older) && !may(PathDirection::Newer), "one failure does not make another good");
+        assert!(untrack(move || state.start_loading(PathDirection::Older)));
+        state.finish_loading();
+        assert!(may(PathDirection::Older) && !may(PathDirection::Newer));
+        state.show_page(chat_page(20..=30, 90));
+        assert!(may(PathDirection::Older) && may(PathDirection::Newer), "these are other turns");
+        assert!(untrack(move || state.start_loading(PathDirection::Older)));
+        assert!(!may(PathDirection::Older) && !may(PathDirection::Newer));
     });
 }
 
 #[test]
-fn an_answer_that_comes_after_a_move_is_too_late() {
+fn response_after_move_is_stale() {
     in_owner(|| {
         let state = window(40..=50, 90);
-        let latest = state.move_on();
-        assert!(state.is_still(latest));
-        state.show(chat_page(1..=20, 20));
-        assert!(!state.is_still(latest));
-        let hit = state.move_on();
-        state.put(view(21));
-        assert!(!state.is_still(hit), "a message was sent meanwhile");
+        let latest = state.start_move();
+        assert!(state.is_current_move(latest));
+        state.show_page(chat_page(1..=20, 20));
+        assert!(!state.is_current_move(latest));
+        let hit = state.start_move();
+        state.put_turn(view(21));
+        assert!(!state.is_current_move(hit), "a message was sent meanwhile");
         // A path that only grew elsewhere is still the one that was asked about.
         let state = window(40..=50, 90);
-        let latest = state.move_on();
+        let latest = state.start_move();
         state.follow_path(chat_page(43..=92, 92), None);
-        assert!(state.is_still(latest));
+        assert!(state.is_current_move(latest));
         state.show_turns(page(60..=90, 90));
         assert_eq!(seen(state), (vec![60, 90], true, true, 92));
     });
 }
 
 #[test]
-fn a_turn_that_is_being_deleted_is_hidden_and_comes_back_where_it_was() {
+fn turn_being_deleted_is_hidden_and_restored_in_place() {
     in_owner(|| {
         let state = window(41..=60, 90);
-        assert!(state.hide(id(50)) && state.is_hiding());
+        assert!(state.hide_from(id(50)) && state.has_pending_deletion());
         assert_eq!(seen(state), (vec![41, 49], true, false, 49));
-        assert!(state.unhide(id(50)) && !state.is_hiding());
+        assert!(state.unhide_from(id(50)) && !state.has_pending_deletion());
         assert_eq!(seen(state), (vec![41, 60], true, true, 90));
-        assert!(!state.hide(id(39)), "it is not on screen");
+        assert!(!state.hide_from(id(39)), "it is not on screen");
         // The server did it.
-        assert!(state.hide(id(60)));
+        assert!(state.hide_from(id(60)));
         assert_eq!((state.forget_hidden(id(60)), state.forget_hidden(id(60))), (Some(true), None));
         assert_eq!(seen(state), (vec![41, 59], true, false, 59));
     });
 }
 
 #[test]
-fn what_was_hidden_does_not_come_back_over_what_somebody_reads_now() {
+fn hidden_turns_do_not_replace_path_shown_since() {
     in_owner(|| {
         let state = window(41..=60, 60);
-        state.hide(id(58));
-        assert!(
-            state.put(TurnView {
-                turn: crate::domain::Turn { prev_turn_id: Some(id(57)), ..view(61).turn },
-                ..view(61)
-            })
-        );
-        assert!(!state.unhide(id(58)) && !state.is_hiding());
+        state.hide_from(id(58));
+        assert!(state.put_turn(TurnView {
+            turn: crate::domain::Turn { prev_turn_id: Some(id(57)), ..view(61).turn },
+            ..view(61)
+        }));
+        assert!(!state.unhide_from(id(58)) && !state.has_pending_deletion());
         assert_eq!(state.leaf_id(), Some(id(61)));
-        state.hide(id(61));
-        state.show(chat_page(1..=10, 10));
+        state.hide_from(id(61));
+        state.show_page(chat_page(1..=10, 10));
         assert_eq!(state.forget_hidden(id(61)), Some(false));
     });
 }

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::domain::block::ToolStatus;
-use crate::domain::segment::tool_failed;
+use crate::domain::segment::is_tool_failed;
 use crate::domain::tool::ToolProgress;
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind};
+use crate::ui::messages::transcript as words;
 use crate::ui::state::TurnState;
-use crate::ui::words::transcript as words;
 
 /// A call and its result.
 #[derive(Clone, PartialEq)]
-pub struct Call {
+pub struct ShownCall {
     pub call: Block,
     pub result: Option<Block>,
     was_restarted: bool,
@@ -21,14 +21,14 @@ pub struct Call {
 
 /// What the header shows.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Looks {
-    pub word: String,
+pub struct CardSummary {
+    pub status_text: String,
     pub icon: &'static str,
     /// For the style, and for whoever looks for a state.
     pub status: &'static str,
 }
 
-impl Call {
+impl ShownCall {
     /// The call with its result, as `domain::segment` pairs them. Read again whenever one of them changes.
     pub fn find(turn: &TurnState, block: BlockId) -> Option<Self> {
         let call = turn.with_block(block, |block, _| block.clone())?;
@@ -41,14 +41,14 @@ impl Call {
             });
             let error = view.turn.error.as_ref();
             let was_restarted = error.is_some_and(|error| error.kind == FailureKind::ServerRestarted);
-            let waiting = || view.turn.blocks.iter().filter(|block| waits(block));
+            let waiting = || view.turn.blocks.iter().filter(|block| is_waiting(block));
             let place = waiting().position(|block| block.id == call.id).map(|at| (at + 1, waiting().count()));
             Some(Self { result: result.cloned(), was_restarted, place, call })
         })
     }
 
-    pub fn looks(&self) -> Looks {
-        let failed = self.failed();
+    pub fn summary(&self) -> CardSummary {
+        let failed = self.has_failed();
         let word = words::tool_state(&self.call, self.result.as_ref(), failed, self.was_restarted, self.place);
         let (icon, status) = match self.status() {
             Some(ToolStatus::Interrupted) => ("stop", "interrupted"),
@@ -63,7 +63,7 @@ impl Call {
             _ if failed => ("close", "failed"),
             _ => ("check", "done"),
         };
-        Looks { word, icon, status }
+        CardSummary { status_text: word, icon, status }
     }
 
     /// The tool's name for people, and its server's where it has one.
@@ -82,20 +82,20 @@ impl Call {
     }
 
     /// The last lines that its server said of it while it runs.
-    pub fn tail(&self) -> Vec<&str> {
+    pub fn log_tail(&self) -> Vec<&str> {
         let tail = self.call.block_metadata.get(ToolProgress::KEY).filter(|_| self.is_running());
         let lines = tail.and_then(|progress| progress.get("tail")?.as_array()).into_iter().flatten();
         lines.filter_map(Value::as_str).collect()
     }
 
     /// Why a person declined, in their words.
-    pub fn reason(&self) -> Option<String> {
+    pub fn decline_reason(&self) -> Option<String> {
         let reason = self.call.block_metadata.get("decision")?.get("reason")?.as_str()?;
         (self.status() == Some(ToolStatus::Denied) && !reason.trim().is_empty()).then(|| reason.to_owned())
     }
 
-    pub fn failed(&self) -> bool {
-        tool_failed(&self.call, self.result.as_ref())
+    pub fn has_failed(&self) -> bool {
+        is_tool_failed(&self.call, self.result.as_ref())
     }
 
     pub fn is_open(&self) -> bool {
@@ -116,18 +116,18 @@ impl Call {
 
     fn timed_out(&self) -> bool {
         match self.result.as_ref().map(|block| &block.content) {
-            Some(Content::ToolResult { metadata, .. }) => metadata.get("timed_out").is_some() && self.failed(),
+            Some(Content::ToolResult { metadata, .. }) => metadata.get("timed_out").is_some() && self.has_failed(),
             _ => false,
         }
     }
 
     fn status(&self) -> Option<ToolStatus> {
-        status(&self.call)
+        tool_status(&self.call)
     }
 }
 
 /// How far a call is; nothing of a block that is none.
-pub fn status(block: &Block) -> Option<ToolStatus> {
+pub fn tool_status(block: &Block) -> Option<ToolStatus> {
     match &block.content {
         Content::ToolUse { status, .. } => Some(*status),
         _ => None,
@@ -135,6 +135,6 @@ pub fn status(block: &Block) -> Option<ToolStatus> {
 }
 
 /// Whether a call is written and has not begun.
-fn waits(block: &Block) -> bool {
-    block.state == BlockState::Done && status(block) == Some(ToolStatus::Pending)
+fn is_waiting(block: &Block) -> bool {
+    block.state == BlockState::Done && tool_status(block) == Some(ToolStatus::Pending)
 }

@@ -7,9 +7,9 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::{Bench, median};
-use crate::report::{Figure, Goal};
-use crate::stream::{Source, follow};
+use super::{BenchContext, median};
+use crate::report::{BenchFigure, FigureGoal};
+use crate::stream::{ReplySource, follow_reply};
 
 const ROUNDS: usize = 20;
 /// Twenty pieces at a hundred a second.
@@ -24,7 +24,7 @@ const ALLOCATIONS: f64 = 60.0;
 ///
 /// # Errors
 /// The program cannot be run.
-pub fn recordings(bench: &mut Bench, program: &Path, fixtures: &Path) -> Result<()> {
+pub fn measure_decoding(bench: &mut BenchContext, program: &Path, fixtures: &Path) -> Result<()> {
     if !fixtures.is_dir() {
         bench.notes.push(format!("D1 and D2 are left out: there are no recordings in {}", fixtures.display()));
         return Ok(());
@@ -36,20 +36,20 @@ pub fn recordings(bench: &mut Bench, program: &Path, fixtures: &Path) -> Result<
         let api = NAMES.iter().find(|(api, ..)| measured["api"] == *api).context("an API without a name")?;
         let number = |name: &str| measured[name].as_f64().unwrap_or(f64::NAN);
         let ratio = number("of_the_framer");
-        bench.figures.push(Figure {
+        bench.figures.push(BenchFigure {
             id: "D1",
             what: api.1,
             unit: "MB/s",
             value: number("megabytes_per_second"),
-            goal: Goal::AtLeast(number("megabytes_per_second") / ratio * OF_THE_FRAMER),
+            goal: FigureGoal::AtLeast(number("megabytes_per_second") / ratio * OF_THE_FRAMER),
             ratio: Some((ratio, "of the bare framer")),
         });
-        bench.figures.push(Figure {
+        bench.figures.push(BenchFigure {
             id: "D2",
             what: api.2,
             unit: "an event",
             value: number("allocations_per_event"),
-            goal: Goal::AtMost(ALLOCATIONS),
+            goal: FigureGoal::AtMost(ALLOCATIONS),
             ratio: None,
         });
         bench.notes.push(format!(
@@ -77,18 +77,24 @@ const NAMES: [(&str, &str, &str); 5] = [
 ///
 /// # Errors
 /// A reply fails.
-pub async fn ending(bench: &mut Bench) -> Result<()> {
+pub async fn measure_ending(bench: &mut BenchContext) -> Result<()> {
     let server = bench.installation("ending")?.start().await?;
     let mut ended = Vec::new();
     for _ in 0..ROUNDS {
-        let reply = follow(Source::Turnleaf { address: server.address, chat: None }, SHORT.to_owned()).await;
+        let reply = follow_reply(ReplySource::Turnleaf { address: server.address, chat: None }, SHORT.to_owned()).await;
         ensure!(reply.failure.is_none(), "{:?}", reply.failure);
         ensure!(reply.ended_after > 0, "a reply without a piece");
         ended.push(reply.ended_after as f64 / 1e6);
     }
     let most = ended.iter().copied().fold(f64::NAN, f64::max);
-    let figure =
-        |what, value, bound| Figure { id: "D3", what, unit: "ms", value, goal: Goal::AtMost(bound), ratio: None };
+    let figure = |what, value, bound| BenchFigure {
+        id: "D3",
+        what,
+        unit: "ms",
+        value,
+        goal: FigureGoal::AtMost(bound),
+        ratio: None,
+    };
     bench.figures.push(figure("from the last byte to the ending, p50", median(ended), 10.0));
     bench.figures.push(figure("from the last byte to the ending, most of 20", most, 50.0));
     server.stop()

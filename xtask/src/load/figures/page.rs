@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Bench, Programs, given, long};
+use super::{BenchContext, BenchPrograms, long_chats, require_program};
 use crate::mock::markdown::END;
-use crate::report::{Figure, Goal};
+use crate::report::{BenchFigure, FigureGoal};
 
 /// Pieces of a long answer; of six characters each.
 const BURST: &str = "mock-3000-0-md";
@@ -26,15 +26,19 @@ const LIGHTHOUSE: &str = "lighthouse";
 ///
 /// # Errors
 /// A chat cannot be made, or node or Chromium is missing.
-pub async fn page(bench: &mut Bench, programs: &Programs, asked: impl Fn(&str) -> bool) -> Result<()> {
+pub async fn measure_page(
+    bench: &mut BenchContext,
+    programs: &BenchPrograms,
+    asked: impl Fn(&str) -> bool,
+) -> Result<()> {
     if asked("G3") || asked("G4") {
         let said = on_server(bench, programs, "first-visit", None, "load").await?;
-        let figure = |id, what, unit, value: f64, bound| Figure {
+        let figure = |id, what, unit, value: f64, bound| BenchFigure {
             id,
             what,
             unit,
             value,
-            goal: Goal::AtMost(bound),
+            goal: FigureGoal::AtMost(bound),
             ratio: None,
         };
         let number = |name: &str| number(&said, name);
@@ -48,12 +52,12 @@ pub async fn page(bench: &mut Bench, programs: &Programs, asked: impl Fn(&str) -
     }
     if asked("G12") {
         let said = on_server(bench, programs, "burst", Some((BURST, SHORT)), "answer").await?;
-        let figure = |what, unit, value: f64, bound| Figure {
+        let figure = |what, unit, value: f64, bound| BenchFigure {
             id: "G12",
             what,
             unit,
             value,
-            goal: Goal::AtMost(bound),
+            goal: FigureGoal::AtMost(bound),
             ratio: None,
         };
         let burst = [
@@ -71,24 +75,24 @@ pub async fn page(bench: &mut Bench, programs: &Programs, asked: impl Fn(&str) -
     if asked("K1") {
         let said = on_server(bench, programs, "typing", Some((BURST, LONG)), "typing").await?;
         let what = "slowest key in a chat of 5,000 turns";
-        bench.figures.push(Figure {
+        bench.figures.push(BenchFigure {
             id: "K1",
             what,
             unit: "ms",
             value: number(&said, "slowest")?,
-            goal: Goal::AtMost(50.0),
+            goal: FigureGoal::AtMost(50.0),
             ratio: None,
         });
     }
     if asked("K2") {
         let said = on_server(bench, programs, "keys", Some((HUGE, SHORT)), "keys").await?;
         let what = "keys to next paint (INP) while 100 KB come, CPU 4 times slower";
-        bench.figures.push(Figure {
+        bench.figures.push(BenchFigure {
             id: "K2",
             what,
             unit: "ms",
             value: number(&said, "next_paint")?,
-            goal: Goal::AtMost(200.0),
+            goal: FigureGoal::AtMost(200.0),
             ratio: None,
         });
         let (slowest, pressed) = (number(&said, "slowest")?, number(&said, "pressed")?);
@@ -102,7 +106,14 @@ pub async fn page(bench: &mut Bench, programs: &Programs, asked: impl Fn(&str) -
             ("Lighthouse, best practices", "best-practices", 100.0),
         ] {
             let value = number(&said, name)?;
-            bench.figures.push(Figure { id: "A1", what, unit: "", value, goal: Goal::AtLeast(bound), ratio: None });
+            bench.figures.push(BenchFigure {
+                id: "A1",
+                what,
+                unit: "",
+                value,
+                goal: FigureGoal::AtLeast(bound),
+                ratio: None,
+            });
         }
         bench.notes.push(format!("A1: points were lost by {}", said["lost"].as_str().unwrap_or_default()));
     }
@@ -115,8 +126,8 @@ fn number(said: &Value, name: &str) -> Result<f64> {
 
 /// Starts a server, with one chat of so many turns whose model answers like that, and measures there.
 async fn on_server(
-    bench: &Bench,
-    programs: &Programs,
+    bench: &BenchContext,
+    programs: &BenchPrograms,
     name: &str,
     chat: Option<(&str, &str)>,
     what: &str,
@@ -124,8 +135,9 @@ async fn on_server(
     let installation = bench.installation(name)?;
     let chat = chat
         .map(|(model, turns)| -> Result<String> {
-            let mut plant = Command::new(given(&programs.plant)?);
-            let said = long::output(plant.args(["--database", &installation.database()?, "--model", model, turns]))?;
+            let mut plant = Command::new(require_program(&programs.plant)?);
+            let said =
+                long_chats::output(plant.args(["--database", &installation.database_url()?, "--model", model, turns]))?;
             said[turns]["chat"].as_str().map(str::to_owned).context("no id")
         })
         .transpose()?;
@@ -134,7 +146,8 @@ async fn on_server(
     let folder: &Path = programs.reader.parent().context("the reader lies in no folder")?;
     let script = if what == LIGHTHOUSE { "lighthouse/measure.mjs" } else { "page.mjs" };
     node.current_dir(folder).arg(folder.join(script)).arg(format!("http://{}", server.address)).arg(what);
-    let said = long::output(node.args(chat.as_deref().into_iter().flat_map(|chat| [chat, END])).stdin(Stdio::null()));
+    let said =
+        long_chats::output(node.args(chat.as_deref().into_iter().flat_map(|chat| [chat, END])).stdin(Stdio::null()));
     server.stop()?;
     said
 }

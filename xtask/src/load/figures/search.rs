@@ -7,8 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::Bench;
-use crate::report::{Figure, Goal};
+use super::BenchContext;
+use crate::report::{BenchFigure, FigureGoal};
 
 /// Milliseconds that all but one in twenty searches may take.
 const MOST: f64 = 50.0;
@@ -28,7 +28,7 @@ const NAMES: [(&str, [&str; 2]); 7] = [
 ///
 /// # Errors
 /// The program cannot be run.
-pub fn many_turns(bench: &mut Bench, program: &Path, postgres: Option<&str>) -> Result<()> {
+pub fn measure_search(bench: &mut BenchContext, program: &Path, postgres: Option<&str>) -> Result<()> {
     let file = format!("sqlite://{}", bench.place.path().join("search.db").display());
     on_database(bench, program, 0, &file)?;
     match postgres {
@@ -40,7 +40,7 @@ pub fn many_turns(bench: &mut Bench, program: &Path, postgres: Option<&str>) -> 
     }
 }
 
-fn on_database(bench: &mut Bench, program: &Path, which: usize, url: &str) -> Result<()> {
+fn on_database(bench: &mut BenchContext, program: &Path, which: usize, url: &str) -> Result<()> {
     let done =
         Command::new(program).args(["--database", url]).output().with_context(|| program.display().to_string())?;
     ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -58,12 +58,12 @@ fn on_database(bench: &mut Bench, program: &Path, which: usize, url: &str) -> Re
         let (name, what) =
             NAMES.iter().find(|(name, _)| measured["query"] == *name).context("a query without a name")?;
         let value = number("p95_ms");
-        bench.figures.push(Figure {
+        bench.figures.push(BenchFigure {
             id: "S1",
             what: what[which],
             unit: "ms",
             value,
-            goal: Goal::AtMost(MOST),
+            goal: FigureGoal::AtMost(MOST),
             ratio: None,
         });
         bench.notes.push(format!("{name}: p50 {:.1} ms, the slowest {:.1} ms", number("p50_ms"), number("max_ms")));

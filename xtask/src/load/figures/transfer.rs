@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::Bench;
-use crate::report::{Figure, Goal};
-use crate::turnleaf::{Installation, memory_of};
+use super::BenchContext;
+use crate::report::{BenchFigure, FigureGoal};
+use crate::turnleaf::{BenchInstallation, memory_of};
 use crate::words;
 
 /// How large the archive is.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub struct Size {
+pub struct ArchiveSize {
     /// Messages of the archive that is taken in.
     #[arg(long, default_value_t = 100_000)]
     messages: usize,
@@ -43,7 +43,12 @@ const LOOK: Duration = Duration::from_millis(10);
 ///
 /// # Errors
 /// A command fails, or takes in or out something else than there was.
-pub async fn archives(bench: &mut Bench, plant: &Path, postgres: Option<&str>, size: Size) -> Result<()> {
+pub async fn measure_transfer(
+    bench: &mut BenchContext,
+    plant: &Path,
+    postgres: Option<&str>,
+    size: ArchiveSize,
+) -> Result<()> {
     let archive = bench.place.path().join("conversations.json");
     let bytes = write_archive(&archive, size)?;
     let megabytes = bytes as f64 / 1e6;
@@ -61,21 +66,21 @@ pub async fn archives(bench: &mut Bench, plant: &Path, postgres: Option<&str>, s
 }
 
 async fn on_database(
-    bench: &mut Bench,
+    bench: &mut BenchContext,
     plant: &Path,
-    size: Size,
+    size: ArchiveSize,
     archive: &Path,
     name: &str,
     databases: Option<[String; 3]>,
 ) -> Result<()> {
     let [one, other, empty] = databases.map_or([None, None, None], |databases| databases.map(Some));
     let bare = bench.installation(&format!("bare-{name}"))?.with_database(one);
-    let stored = size.messages as f64 / store(plant, &bare.database()?, size)?;
+    let stored = size.messages as f64 / plant_database(plant, &bare.database_url()?, size)?;
     let installation = bench.installation(&format!("transfer-{name}"))?.with_database(other);
 
     let mut import = installation.command("import");
     let imported = run(&installation, import.arg("--json").arg(archive)).await?;
-    everything_came(&imported.said, size)?;
+    check_import_report(&imported.said, size)?;
 
     let written = installation.dir.join("archive.json");
     let mut export = installation.command("export");
@@ -86,7 +91,7 @@ async fn on_database(
     let empty = bench.installation(&format!("again-{name}"))?.with_database(empty);
     let mut again = empty.command("import");
     let returned = run(&empty, again.arg("--json").arg(&written)).await?;
-    everything_came(&returned.said, size)?;
+    check_import_report(&returned.said, size)?;
     fs::remove_file(written)?;
 
     for (id, what, ran, of_storing) in [
@@ -95,7 +100,7 @@ async fn on_database(
         ("I3", "import of our own archive", &returned, OF_STORING[0]),
     ] {
         let rate = size.messages as f64 / ran.seconds;
-        let figure = |what: String, unit, value, goal, ratio| Figure {
+        let figure = |what: String, unit, value, goal, ratio| BenchFigure {
             id,
             // The program ends when the table is shown.
             what: format!("{what}, {name}").leak(),
@@ -105,8 +110,8 @@ async fn on_database(
             ratio,
         };
         let peak = ran.peak as f64 / 1e6;
-        bench.figures.push(figure(format!("{what}, most memory"), "MB", peak, Goal::AtMost(MOST_MEMORY), None));
-        let (goal, ratio) = (Goal::AtLeast(stored * of_storing), Some((rate / stored, "of storing alone")));
+        bench.figures.push(figure(format!("{what}, most memory"), "MB", peak, FigureGoal::AtMost(MOST_MEMORY), None));
+        let (goal, ratio) = (FigureGoal::AtLeast(stored * of_storing), Some((rate / stored, "of storing alone")));
         bench.figures.push(figure(format!("{what}, messages"), "a second", rate, goal, ratio));
         bench.notes.push(format!("{what}, {name}: {:.1} s", ran.seconds));
     }
@@ -118,7 +123,7 @@ async fn on_database(
 ///
 /// # Errors
 /// It did not: its counts, what stopped it, and the first chat of which something is to be said.
-fn everything_came(said: &Path, size: Size) -> Result<()> {
+fn check_import_report(said: &Path, size: ArchiveSize) -> Result<()> {
     let mut report: Value = serde_json::from_slice(&fs::read(said)?)?;
     let report = report.get_mut(0).and_then(Value::as_object_mut).context("the report of an import")?;
     let chats = report.remove("chats");
@@ -133,7 +138,7 @@ fn everything_came(said: &Path, size: Size) -> Result<()> {
 }
 
 /// A command that has ended.
-struct Ran {
+struct FinishedCommand {
     seconds: f64,
     /// The most memory that it held, bytes.
     peak: u64,
@@ -141,7 +146,7 @@ struct Ran {
     said: PathBuf,
 }
 
-async fn run(installation: &Installation, command: &mut Command) -> Result<Ran> {
+async fn run(installation: &BenchInstallation, command: &mut Command) -> Result<FinishedCommand> {
     let said = installation.dir.join("said");
     let start = Instant::now();
     let mut child = command.stdout(File::create(&said)?).stderr(Stdio::inherit()).spawn()?;
@@ -151,14 +156,14 @@ async fn run(installation: &Installation, command: &mut Command) -> Result<Ran> 
         peak = memory_of(child.id(), true).map_or(peak, |now| now.max(peak));
         if let Some(status) = child.try_wait()? {
             ensure!(status.success(), "{}", fs::read_to_string(&said)?);
-            return Ok(Ran { seconds: start.elapsed().as_secs_f64(), peak, said });
+            return Ok(FinishedCommand { seconds: start.elapsed().as_secs_f64(), peak, said });
         }
         tokio::time::sleep(LOOK).await;
     }
 }
 
 /// Stores chats of as many turns with as much text, and gives the seconds that it took.
-fn store(plant: &Path, database: &str, size: Size) -> Result<f64> {
+fn plant_database(plant: &Path, database: &str, size: ArchiveSize) -> Result<f64> {
     let length = MESSAGES_PER_CHAT.to_string();
     let mut command = Command::new(plant);
     command.args(["--database", database, "--model", "mock", "--text-bytes", &text_bytes(size).to_string()]);
@@ -169,12 +174,12 @@ fn store(plant: &Path, database: &str, size: Size) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64())
 }
 
-fn text_bytes(size: Size) -> usize {
+fn text_bytes(size: ArchiveSize) -> usize {
     size.megabytes * 1_000_000 / size.messages.max(1)
 }
 
 /// Writes conversations as ChatGPT exports them; gives how large they are.
-fn write_archive(file: &Path, size: Size) -> Result<u64> {
+fn write_archive(file: &Path, size: ArchiveSize) -> Result<u64> {
     let mut out = BufWriter::new(File::create(file)?);
     out.write_all(b"[")?;
     for chat in 0..size.messages / MESSAGES_PER_CHAT {
@@ -185,7 +190,7 @@ fn write_archive(file: &Path, size: Size) -> Result<u64> {
         let time = 1_700_000_000 + first;
         let last = format!("m{}", first + MESSAGES_PER_CHAT - 1);
         let head = json!({
-            "id": format!("chat-{chat}"), "conversation_id": format!("chat-{chat}"), "title": words::text(chat, 24),
+            "id": format!("chat-{chat}"), "conversation_id": format!("chat-{chat}"), "title": words::filler_text(chat, 24),
             "create_time": time, "update_time": time + MESSAGES_PER_CHAT, "current_node": last,
             "default_model_slug": "gpt-4o",
         });
@@ -204,7 +209,7 @@ fn write_archive(file: &Path, size: Size) -> Result<u64> {
                 "id": format!("m{number}"), "parent": above.map(|above| format!("m{above}")), "children": [],
                 "message": {
                     "id": format!("m{number}"), "author": {"role": role}, "create_time": 1_700_000_000 + number,
-                    "content": {"content_type": "text", "parts": [words::text(number, text_bytes(size))]},
+                    "content": {"content_type": "text", "parts": [words::filler_text(number, text_bytes(size))]},
                     "status": "finished_successfully", "metadata": {"model_slug": "gpt-4o"}, "recipient": "all",
                 },
             });
@@ -223,10 +228,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_archive_has_its_messages_and_about_its_size() {
+    fn archive_has_its_messages_and_about_its_size() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("conversations.json");
-        let bytes = write_archive(&file, Size { messages: 200, megabytes: 1 }).unwrap();
+        let bytes = write_archive(&file, ArchiveSize { messages: 200, megabytes: 1 }).unwrap();
         assert!((1_000_000..1_300_000).contains(&bytes), "{bytes}");
         let read: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
         let chats = read.as_array().unwrap();

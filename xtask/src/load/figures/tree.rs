@@ -8,10 +8,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::{Bench, median};
-use crate::client::Client;
-use crate::report::{Figure, Goal};
-use crate::stream::{Source, follow, send_message};
+use super::{BenchContext, median};
+use crate::client::LoopbackClient;
+use crate::report::{BenchFigure, FigureGoal};
+use crate::stream::{ReplySource, follow_reply, send_message};
 
 /// One piece, so that what is measured is the way to it.
 const MODEL: &str = "mock-1-0";
@@ -23,20 +23,20 @@ const MESSAGES: usize = 15;
 const LENGTHS: [&str; 3] = ["50", "952", "10000"];
 
 /// A planted chat.
-struct Planted {
+struct PlantedChat {
     chat: String,
     leaf: String,
     middle: String,
 }
 
 /// Name, words, unit, value, the most it may be, and the ratio to the same in a short chat.
-type Found = (&'static str, &'static str, &'static str, f64, f64, Option<f64>);
+type FigureRow = (&'static str, &'static str, &'static str, f64, f64, Option<f64>);
 
 /// T1 to T4, on SQLite and, where there is a cluster, on PostgreSQL.
 ///
 /// # Errors
 /// The chats cannot be planted, or the server does not start or refuses.
-pub async fn long_chats(bench: &mut Bench, plant: &Path, postgres: Option<&str>) -> Result<()> {
+pub async fn measure_long_chats(bench: &mut BenchContext, plant: &Path, postgres: Option<&str>) -> Result<()> {
     on_database(bench, plant, "SQLite", None).await?;
     match postgres {
         Some(url) => on_database(bench, plant, "PostgreSQL", Some(url)).await,
@@ -47,34 +47,34 @@ pub async fn long_chats(bench: &mut Bench, plant: &Path, postgres: Option<&str>)
     }
 }
 
-async fn on_database(bench: &mut Bench, plant: &Path, name: &str, url: Option<&str>) -> Result<()> {
+async fn on_database(bench: &mut BenchContext, plant: &Path, name: &str, url: Option<&str>) -> Result<()> {
     let installation = bench.installation(&format!("tree-{name}"))?.with_database(url.map(str::to_owned));
-    let [short, thousand, long] = planted(plant, &installation.database()?)?;
+    let [short, thousand, long] = plant_chats(plant, &installation.database_url()?)?;
     let server = installation.start().await?;
-    let mut client = Client::connect(server.address).await?;
-    let mut found: Vec<Found> = Vec::new();
+    let mut client = LoopbackClient::connect(server.address).await?;
+    let mut found: Vec<FigureRow> = Vec::new();
 
     let tree = format!("/api/chats/{}/tree", thousand.chat);
-    let (cold, full) = timed(&mut client, &tree).await?;
-    let (_, compact) = timed(&mut client, &format!("{tree}?format=compact")).await?;
+    let (cold, full) = timed_get(&mut client, &tree).await?;
+    let (_, compact) = timed_get(&mut client, &format!("{tree}?format=compact")).await?;
     found.push(("T1", "tree of 1,000 turns, by ids", "KB", full as f64 / 1e3, 100.0, None));
     found.push(("T1", "the same, compact", "KB", compact as f64 / 1e3, 2.5, None));
     found.push(("T1", "the same, the first time", "ms", cold, 100.0, None));
-    let again = repeated(&mut client, &tree, PAGES).await?;
+    let again = repeated_gets(&mut client, &tree, PAGES).await?;
     found.push(("T1", "the same, read again, p99", "ms", quantile(&again, 0.99), 100.0, None));
-    let unchanged = unchanged(&mut client, &tree).await?;
+    let unchanged = repeated_conditional_gets(&mut client, &tree).await?;
     found.push(("T1", "the same, unchanged (304), p99", "ms", quantile(&unchanged, 0.99), 10.0, None));
 
-    let end = |of: &Planted| format!("/api/chats/{}/turns?from={}&leaf={}", of.chat, of.leaf, of.leaf);
-    let middle = |of: &Planted| format!("/api/chats/{}/turns?from={}&leaf={}", of.chat, of.middle, of.leaf);
-    let down = |of: &Planted| format!("/api/chats/{}/turns?direction=after&from={}", of.chat, of.middle);
+    let end = |of: &PlantedChat| format!("/api/chats/{}/turns?from={}&leaf={}", of.chat, of.leaf, of.leaf);
+    let middle = |of: &PlantedChat| format!("/api/chats/{}/turns?from={}&leaf={}", of.chat, of.middle, of.leaf);
+    let down = |of: &PlantedChat| format!("/api/chats/{}/turns?direction=after&from={}", of.chat, of.middle);
     for (id, what, path) in [
-        ("T2", "50 turns at depth 10,000, p99", &end as &dyn Fn(&Planted) -> String),
+        ("T2", "50 turns at depth 10,000, p99", &end as &dyn Fn(&PlantedChat) -> String),
         ("T3", "50 turns in the middle of them, p99", &middle),
         ("T3", "50 turns on from the middle, no leaf, p99", &down),
     ] {
-        let of_short = repeated(&mut client, &path(&short), PAGES).await?;
-        let of_long = repeated(&mut client, &path(&long), PAGES).await?;
+        let of_short = repeated_gets(&mut client, &path(&short), PAGES).await?;
+        let of_long = repeated_gets(&mut client, &path(&long), PAGES).await?;
         let ratio = quantile(&of_long, 0.5) / quantile(&of_short, 0.5);
         found.push((id, what, "ms", quantile(&of_long, 0.99), 20.0, Some(ratio)));
     }
@@ -87,8 +87,8 @@ async fn on_database(bench: &mut Bench, plant: &Path, name: &str, url: Option<&s
             accepted[at].push(start.elapsed().as_secs_f64() * 1e3);
             // Over before the next one is sent.
             client.get(&format!("/api/turns/{turn}/events")).await?;
-            let through = Source::Turnleaf { address: server.address, chat: Some(of.chat.clone()) };
-            let reply = follow(through, MODEL.to_owned()).await;
+            let through = ReplySource::Turnleaf { address: server.address, chat: Some(of.chat.clone()) };
+            let reply = follow_reply(through, MODEL.to_owned()).await;
             ensure!(reply.failure.is_none(), "{:?}", reply.failure);
             first[at].push(reply.first_after as f64 / 1e6);
         }
@@ -105,26 +105,26 @@ async fn on_database(bench: &mut Bench, plant: &Path, name: &str, url: Option<&s
     let [of_short, of_long] = first.map(median);
     found.push(("T4", "and the first word comes", "ms", of_long, 120.0, Some(of_long / of_short)));
 
-    bench.figures.extend(found.into_iter().map(|(id, what, unit, value, bound, ratio)| Figure {
+    bench.figures.extend(found.into_iter().map(|(id, what, unit, value, bound, ratio)| BenchFigure {
         id,
         // The program ends when the table is shown.
         what: format!("{what}, {name}").leak(),
         unit,
         value,
-        goal: Goal::AtMost(bound),
+        goal: FigureGoal::AtMost(bound),
         ratio: ratio.map(|ratio| (ratio, "of 50 turns")),
     }));
     server.stop()
 }
 
-fn planted(program: &Path, database: &str) -> Result<[Planted; 3]> {
+fn plant_chats(program: &Path, database: &str) -> Result<[PlantedChat; 3]> {
     let mut command = Command::new(program);
     let done = command.args(["--database", database, "--model", MODEL]).args(LENGTHS).output()?;
     ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let said: Value = serde_json::from_slice(&done.stdout)?;
     let text = |length: &str, name: &str| said[length][name].as_str().map(str::to_owned).context("a planted chat");
     let one = |length: &str| {
-        anyhow::Ok(Planted {
+        anyhow::Ok(PlantedChat {
             chat: text(length, "chat")?,
             leaf: text(length, "leaf")?,
             middle: text(length, "middle")?,
@@ -134,16 +134,16 @@ fn planted(program: &Path, database: &str) -> Result<[Planted; 3]> {
 }
 
 /// Milliseconds until the whole answer is there, and its bytes.
-async fn timed(client: &mut Client, path: &str) -> Result<(f64, usize)> {
+async fn timed_get(client: &mut LoopbackClient, path: &str) -> Result<(f64, usize)> {
     let start = Instant::now();
     let bytes = client.get(path).await?.len();
     Ok((start.elapsed().as_secs_f64() * 1e3, bytes))
 }
 
-async fn repeated(client: &mut Client, path: &str, times: usize) -> Result<Vec<f64>> {
+async fn repeated_gets(client: &mut LoopbackClient, path: &str, times: usize) -> Result<Vec<f64>> {
     let mut all = Vec::with_capacity(times);
     for n in 0..times + WARM {
-        let (time, _) = timed(client, path).await?;
+        let (time, _) = timed_get(client, path).await?;
         if n >= WARM {
             all.push(time);
         }
@@ -152,12 +152,12 @@ async fn repeated(client: &mut Client, path: &str, times: usize) -> Result<Vec<f
     Ok(all)
 }
 
-async fn unchanged(client: &mut Client, path: &str) -> Result<Vec<f64>> {
-    let tag = client.tag(path).await?;
+async fn repeated_conditional_gets(client: &mut LoopbackClient, path: &str) -> Result<Vec<f64>> {
+    let tag = client.entity_tag(path).await?;
     let mut all = Vec::with_capacity(PAGES);
     for _ in 0..PAGES {
         let start = Instant::now();
-        ensure!(client.is_unchanged(path, &tag).await?, "the tree changed by itself");
+        ensure!(client.is_not_modified(path, &tag).await?, "the tree changed by itself");
         all.push(start.elapsed().as_secs_f64() * 1e3);
     }
     all.sort_by(f64::total_cmp);
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantile_is_the_value_that_so_many_do_not_exceed() {
+    fn quantile_is_value_not_exceeded_by_that_share() {
         let values: Vec<f64> = (1..=300).map(f64::from).collect();
         assert_eq!((quantile(&values, 0.5), quantile(&values, 0.99), quantile(&values, 1.0)), (150.0, 297.0, 300.0));
         assert!(quantile(&[], 0.5).is_nan());

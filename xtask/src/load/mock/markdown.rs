@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_pieces_and_no_open_code() {
+    fn pieces_match_requested_count_and_close_code_blocks() {
         for count in [1, 2, 100, 777, 3_000] {
             let pieces = pieces(count);
             assert_eq!(pieces.len(), count);

@@ -8,10 +8,10 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::talk::{Ended, Talk};
+use super::peer_client::{EndedReply, PeerClient};
 use crate::http;
-use crate::process::{Running, free_port};
-use crate::server::plain;
+use crate::process::{RunningProcess, free_port};
+use crate::server::bare_command;
 
 /// An API, a model of its kind, and the blocks that a greeting and one round with a tool become.
 struct Peer {
@@ -40,61 +40,69 @@ const THOUGHT: &str = "A greeting, in several scripts.";
 
 /// # Errors
 /// It does not start.
-pub fn start(dir: &Path) -> Result<Running> {
+pub fn start(dir: &Path) -> Result<RunningProcess> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
-    let mut command = plain(Path::new("node"));
-    command.arg(super::place().join("node_modules/@copilotkit/aimock/dist/cli.js"));
+    let mut command = bare_command(Path::new("node"));
+    command.arg(super::peers_dir().join("node_modules/@copilotkit/aimock/dist/cli.js"));
     command.args(["--port", &address.port().to_string(), "--chunk-size", "5", "--strict", "--log-level", "warn"]);
-    command.arg("--fixtures").arg(super::place().join("replies.json"));
+    command.arg("--fixtures").arg(super::peers_dir().join("replies.json"));
     super::start(command, address, &dir.join("aimock.log"))
 }
 
 /// # Errors
 /// A conversation did not go as it should.
-pub fn talk(talk: &Talk, aimock: SocketAddr) -> Result<()> {
+pub fn check_conversations(talk: &PeerClient, aimock: SocketAddr) -> Result<()> {
     for peer in &PEERS {
         converse(talk, aimock, peer).with_context(|| format!("with {}", peer.api))?;
     }
     Ok(())
 }
 
-fn converse(talk: &Talk, aimock: SocketAddr, peer: &Peer) -> Result<()> {
-    let chat = talk.chat(&format!("aimock-{}", peer.api), peer.model)?;
-    let is_greeting = |reply: &Ended| {
+fn converse(talk: &PeerClient, aimock: SocketAddr, peer: &Peer) -> Result<()> {
+    let chat = talk.create_chat(&format!("aimock-{}", peer.api), peer.model)?;
+    let is_greeting = |reply: &EndedReply| {
         let thought = if peer.greeting.contains(&"thinking") { THOUGHT } else { "" };
         expect(reply, "complete", peer.greeting)?;
-        ensure!(reply.said("text") == GREETING && reply.said("thinking") == thought, "{:#}", reply.turn);
+        ensure!(
+            reply.text_of_blocks("text") == GREETING && reply.text_of_blocks("thinking") == thought,
+            "{:#}",
+            reply.turn
+        );
         Ok(())
     };
-    is_greeting(&talk.say(&chat, "hello")?)?;
-    let round = talk.say(&chat, "what is the weather?")?;
+    is_greeting(&talk.send_message(&chat, "hello")?)?;
+    let round = talk.send_message(&chat, "what is the weather?")?;
     expect(&round, "complete", peer.round)?;
-    ensure!(round.said("text") == "One moment.I cannot look outside.", "{:#}", round.turn);
+    ensure!(round.text_of_blocks("text") == "One moment.I cannot look outside.", "{:#}", round.turn);
     let call = round.turn["blocks"].as_array().and_then(|all| all.iter().find(|block| block["type"] == "tool_use"));
     let arguments = call.map(|call| &call["arguments"]);
     ensure!(arguments == Some(&serde_json::json!({ "city": "Zürich", "days": 2 })), "{:#}", round.turn);
-    let third = talk.say(&chat, "hello again")?;
+    let third = talk.send_message(&chat, "hello again")?;
     is_greeting(&third)?;
     let roles = ["user", "assistant", "user", "assistant", "tool", "assistant", "user"];
-    ensure!(heard(aimock)? == roles, "the conversation went as {:?}", heard(aimock)?);
-    is_greeting(&talk.try_again(&third)?)?;
-    ensure!(talk.turn(&third.id())? == third.turn, "another version changed the one before it");
-    let broken = talk.say(&chat, "be broken")?;
-    ensure!(broken.said("text") != CUT, "nothing was cut: {:#}", broken.turn);
+    ensure!(received_requests(aimock)? == roles, "the conversation went as {:?}", received_requests(aimock)?);
+    is_greeting(&talk.retry_reply(&third)?)?;
+    ensure!(talk.get_turn(&third.id())? == third.turn, "another version changed the one before it");
+    let broken = talk.send_message(&chat, "be broken")?;
+    ensure!(broken.text_of_blocks("text") != CUT, "nothing was cut: {:#}", broken.turn);
     ensure!(broken.ending() == "provider_truncated", "{:#}", broken.turn);
     ensure!(broken.blocks().last() == Some(&"error"), "{:#}", broken.turn);
-    ensure!(CUT.starts_with(&broken.said("text")) && !broken.said("text").is_empty(), "{:#}", broken.turn);
+    ensure!(
+        CUT.starts_with(&broken.text_of_blocks("text")) && !broken.text_of_blocks("text").is_empty(),
+        "{:#}",
+        broken.turn
+    );
     Ok(())
 }
 
-fn expect(reply: &Ended, ending: &str, blocks: &[&str]) -> Result<()> {
+fn expect(reply: &EndedReply, ending: &str, blocks: &[&str]) -> Result<()> {
     ensure!(reply.ending() == ending, "it ended as {}: {:#}", reply.ending(), reply.turn);
     ensure!(reply.blocks() == blocks, "it has the blocks {:?}", reply.blocks());
     Ok(())
 }
 
 /// Who speaks in the last request, as aimock understood it. Responses has one entry for words and one for a call.
-fn heard(aimock: SocketAddr) -> Result<Vec<String>> {
+fn received_requests(aimock: SocketAddr) -> Result<Vec<String>> {
     let journal: Value = serde_json::from_slice(&http::get(aimock, "/__aimock/journal", "identity")?.body)?;
     let last = journal.as_array().and_then(|all| all.last()).context("aimock's journal is empty")?;
     let messages = last.pointer("/body/messages").and_then(Value::as_array).context("a request without messages")?;

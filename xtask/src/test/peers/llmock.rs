@@ -9,10 +9,10 @@ use std::thread;
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
-use super::talk::Talk;
+use super::peer_client::PeerClient;
 use crate::http;
-use crate::process::{Running, free_port};
-use crate::server::plain;
+use crate::process::{RunningProcess, free_port};
+use crate::server::bare_command;
 
 /// The APIs, and where their paths hang.
 pub const APIS: [(&str, &str); 4] =
@@ -27,7 +27,7 @@ const PACE_MS: &str = "150";
 const SAID: u32 = 7;
 
 /// What is promised for one fault.
-struct Promise {
+struct FaultExpectation {
     fault: &'static str,
     ending: &'static str,
     /// The attempts that people see.
@@ -36,26 +36,26 @@ struct Promise {
     keeps_words: bool,
 }
 
-const fn before_any_word(fault: &'static str, ending: &'static str, attempts: &'static [u64]) -> Promise {
-    Promise { fault, ending, attempts, keeps_words: false }
+const fn fault_before_text(fault: &'static str, ending: &'static str, attempts: &'static [u64]) -> FaultExpectation {
+    FaultExpectation { fault, ending, attempts, keeps_words: false }
 }
 
-const fn in_the_middle(fault: &'static str, ending: &'static str) -> Promise {
-    Promise { fault, ending, attempts: &[], keeps_words: true }
+const fn fault_in_text(fault: &'static str, ending: &'static str) -> FaultExpectation {
+    FaultExpectation { fault, ending, attempts: &[], keeps_words: true }
 }
 
-const PROMISES: [Promise; 11] = [
-    before_any_word("nothing", "complete", &[]),
-    before_any_word("recovers", "complete", &[2, 3]),
-    before_any_word("limited", "provider_rate_limited", &[2, 3]),
-    before_any_word("overloaded", "complete", &[2]),
-    before_any_word("wrong", "provider_refused_request", &[]),
-    before_any_word("stranger", "provider_auth", &[]),
-    before_any_word("gone", "model_not_found", &[]),
-    in_the_middle("disconnect", "provider_truncated"),
-    in_the_middle("truncate", "provider_truncated"),
-    in_the_middle("malformed", "provider_protocol"),
-    in_the_middle("stall", "provider_stalled"),
+const PROMISES: [FaultExpectation; 11] = [
+    fault_before_text("nothing", "complete", &[]),
+    fault_before_text("recovers", "complete", &[2, 3]),
+    fault_before_text("limited", "provider_rate_limited", &[2, 3]),
+    fault_before_text("overloaded", "complete", &[2]),
+    fault_before_text("wrong", "provider_refused_request", &[]),
+    fault_before_text("stranger", "provider_auth", &[]),
+    fault_before_text("gone", "model_not_found", &[]),
+    fault_in_text("disconnect", "provider_truncated"),
+    fault_in_text("truncate", "provider_truncated"),
+    fault_in_text("malformed", "provider_protocol"),
+    fault_in_text("stall", "provider_stalled"),
 ];
 
 /// The faults in llmock's words, for each API anew.
@@ -97,9 +97,9 @@ fn path_of(api: &str) -> &'static str {
 
 /// # Errors
 /// It does not start.
-pub fn start(python: &Path, dir: &Path) -> Result<Running> {
+pub fn start(python: &Path, dir: &Path) -> Result<RunningProcess> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
-    let mut command = plain(&python.join("bin/llmock"));
+    let mut command = bare_command(&python.join("bin/llmock"));
     command.args(["serve", "--host", "127.0.0.1", "--port", &address.port().to_string()]);
     super::start(
         {
@@ -113,14 +113,16 @@ pub fn start(python: &Path, dir: &Path) -> Result<Running> {
 
 /// # Errors
 /// A promise is broken, or llmock has something to say against the client.
-pub fn talk(talk: &Talk, llmock: SocketAddr) -> Result<()> {
+pub fn check_faults(talk: &PeerClient, llmock: SocketAddr) -> Result<()> {
     let queued = http::post(llmock, "/_llmock/scenario", &json!({ "behaviors": faults() }))?;
     ensure!(queued.status == 201, "llmock refuses the faults: {}", queued.text());
     let broken: Vec<String> = thread::scope(|scope| {
         let all = APIS.iter().flat_map(|(api, _)| PROMISES.iter().map(move |promise| (*api, promise)));
         let running: Vec<_> = all
             .map(|(api, promise)| {
-                scope.spawn(move || keeps(talk, api, promise).with_context(|| format!("{}, {api}", promise.fault)))
+                scope.spawn(move || {
+                    check_expectation(talk, api, promise).with_context(|| format!("{}, {api}", promise.fault))
+                })
             })
             .collect();
         let ended = running.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow!("it panicked"))));
@@ -132,12 +134,12 @@ pub fn talk(talk: &Talk, llmock: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-fn keeps(talk: &Talk, api: &str, promise: &Promise) -> Result<()> {
-    let chat = talk.chat(&format!("llmock-{api}"), promise.fault)?;
-    let reply = talk.say(&chat, "Count.")?;
+fn check_expectation(talk: &PeerClient, api: &str, promise: &FaultExpectation) -> Result<()> {
+    let chat = talk.create_chat(&format!("llmock-{api}"), promise.fault)?;
+    let reply = talk.send_message(&chat, "Count.")?;
     ensure!(reply.ending() == promise.ending, "it ended as {}: {:#}", reply.ending(), reply.turn);
     ensure!(reply.attempts == promise.attempts, "the attempts were {:?}", reply.attempts);
-    let said = reply.said("text");
+    let said = reply.text_of_blocks("text");
     if promise.ending == "complete" {
         ensure!(said == REPLY && reply.blocks() == ["text"], "{:#}", reply.turn);
         return Ok(());
@@ -145,9 +147,9 @@ fn keeps(talk: &Talk, api: &str, promise: &Promise) -> Result<()> {
     ensure!(reply.blocks().last() == Some(&"error"), "{:#}", reply.turn);
     ensure!(REPLY.starts_with(&said) && said.is_empty() != promise.keeps_words, "it kept {said:?}");
     if promise.keeps_words {
-        let again = talk.try_again(&reply)?;
-        ensure!(again.ending() == "complete" && again.said("text") == REPLY, "again: {:#}", again.turn);
-        ensure!(talk.turn(&reply.id())? == reply.turn, "trying again changed the broken reply");
+        let again = talk.retry_reply(&reply)?;
+        ensure!(again.ending() == "complete" && again.text_of_blocks("text") == REPLY, "again: {:#}", again.turn);
+        ensure!(talk.get_turn(&reply.id())? == reply.turn, "trying again changed the broken reply");
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use turnleaf_platform::config::environment::Environment;
-use turnleaf_platform::config::{Config, Flags};
+use turnleaf_platform::config::{CliFlags, Config};
 
 const SECRET: &str = "correct-horse-battery-staple";
 
@@ -15,10 +15,10 @@ fn admission(proxies: &str) -> Admission {
     ]
     .into_iter()
     .collect();
-    Admission::new(&Config::load(&Flags::default(), &environment).unwrap().security)
+    Admission::new(&Config::load(&CliFlags::default(), &environment).unwrap().security)
 }
 
-fn identified(admission: &Admission, peer: &str, headers: &[(&str, &str)]) -> Client {
+fn identified(admission: &Admission, peer: &str, headers: &[(&str, &str)]) -> ClientIdentity {
     let mut request = Request::new(Body::empty());
     request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 1)));
     for (name, value) in headers {
@@ -27,14 +27,14 @@ fn identified(admission: &Admission, peer: &str, headers: &[(&str, &str)]) -> Cl
             .append(name.parse::<http::HeaderName>().unwrap(), HeaderValue::from_bytes(value.as_bytes()).unwrap());
     }
     let client = admission.identify(&mut request);
-    assert!(!request.headers().contains_key(PROXY_SECRET), "the secret goes no further");
+    assert!(!request.headers().contains_key(PROXY_SECRET_HEADER), "the secret goes no further");
     client
 }
 
 #[test]
-fn a_request_needs_a_trusted_peer_and_the_secret() {
+fn request_needs_trusted_peer_and_secret() {
     let admission = admission("10.0.0.0/8, ::1");
-    let header = PROXY_SECRET;
+    let header = PROXY_SECRET_HEADER;
     let right = (header, SECRET);
     type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], bool);
     let table: [Case<'_>; 10] = [
@@ -51,16 +51,16 @@ fn a_request_needs_a_trusted_peer_and_the_secret() {
     ];
     for (peer, headers, is_admitted) in table {
         let verdict = identified(&admission, peer, headers).verdict;
-        assert_eq!(verdict == Verdict::Admitted, is_admitted, "{peer} {headers:?}");
+        assert_eq!(verdict == AdmissionVerdict::Admitted, is_admitted, "{peer} {headers:?}");
     }
 }
 
 #[test]
-fn the_client_is_the_rightmost_hop_that_is_no_proxy() {
+fn client_is_rightmost_hop_that_is_no_proxy() {
     let admission = admission("10.0.0.0/8");
     let of = |peer: &str, forwarded: &[&str]| {
         let forwarded = forwarded.iter().map(|line| ("x-forwarded-for", *line));
-        let headers: Vec<_> = forwarded.chain([(PROXY_SECRET, SECRET)]).collect();
+        let headers: Vec<_> = forwarded.chain([(PROXY_SECRET_HEADER, SECRET)]).collect();
         identified(&admission, peer, &headers).address.to_string()
     };
     assert_eq!(of("10.0.0.1", &[]), "10.0.0.1");
@@ -77,9 +77,9 @@ fn the_client_is_the_rightmost_hop_that_is_no_proxy() {
 }
 
 #[test]
-fn client_of_a_proxy_on_this_machine_is_never_this_machine() {
+fn client_of_local_proxy_is_never_local() {
     let admission = admission("127.0.0.0/8, ::1");
-    let secret = (PROXY_SECRET, SECRET);
+    let secret = (PROXY_SECRET_HEADER, SECRET);
     for peer in ["127.0.0.1", "::1"] {
         for forwarded in ["", "é", "unknown", "127.0.0.1", "::1", "203.0.113.7", "é, 203.0.113.7", "203.0.113.7, é"]
         {
@@ -95,20 +95,20 @@ fn client_of_a_proxy_on_this_machine_is_never_this_machine() {
 }
 
 #[test]
-fn an_address_has_its_bound_and_gives_back_what_ended() {
-    let counts = Counts::default();
-    let at = |text: &str| network_of(text.parse::<IpAddr>().unwrap());
-    let first = counts.enter(at("203.0.113.7"), 2).unwrap();
-    let second = counts.enter(at("::ffff:203.0.113.7"), 2).unwrap();
-    assert!(counts.enter(at("203.0.113.7"), 2).is_none());
-    let other = counts.enter(at("203.0.113.8"), 2);
+fn address_is_limited_and_ended_requests_release_permits() {
+    let counts = KeyedLimiter::default();
+    let at = |text: &str| client_network(text.parse::<IpAddr>().unwrap());
+    let first = counts.try_acquire(at("203.0.113.7"), 2).unwrap();
+    let second = counts.try_acquire(at("::ffff:203.0.113.7"), 2).unwrap();
+    assert!(counts.try_acquire(at("203.0.113.7"), 2).is_none());
+    let other = counts.try_acquire(at("203.0.113.8"), 2);
     assert!(other.is_some());
     drop(first);
-    drop(counts.enter(at("203.0.113.7"), 2).unwrap());
+    drop(counts.try_acquire(at("203.0.113.7"), 2).unwrap());
     drop((second, other));
-    assert!(counts.with(|counts| counts.is_empty()), "nothing is left of who left");
+    assert!(counts.with_counts(|counts| counts.is_empty()), "nothing is left of who left");
     // One network of IPv6 is one client.
-    let _one = counts.enter(at("2001:db8::1"), 1).unwrap();
-    assert!(counts.enter(at("2001:db8::ffff:1"), 1).is_none());
-    assert!(counts.enter(at("2001:db8:0:1::1"), 1).is_some());
+    let _one = counts.try_acquire(at("2001:db8::1"), 1).unwrap();
+    assert!(counts.try_acquire(at("2001:db8::ffff:1"), 1).is_none());
+    assert!(counts.try_acquire(at("2001:db8:0:1::1"), 1).is_some());
 }

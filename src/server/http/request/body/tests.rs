@@ -14,9 +14,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::server::http::serve::serve;
+use crate::server::http::accept_loop::serve;
 
-const QUICK: BodyPace = BodyPace {
+const SHORT_LIMITS: BodyPaceLimits = BodyPaceLimits {
     grace: Duration::from_millis(300),
     window: Duration::from_millis(100),
     window_bytes: 100,
@@ -25,7 +25,7 @@ const QUICK: BodyPace = BodyPace {
 };
 
 /// One route for each way in which a body is read.
-fn routes(pace: BodyPace) -> Router {
+fn routes(pace: BodyPaceLimits) -> Router {
     let multipart = |mut form: Multipart| async move {
         while let Ok(Some(field)) = form.next_field().await {
             let _ = field.bytes().await;
@@ -50,11 +50,11 @@ fn routes(pace: BodyPace) -> Router {
             }),
         )
         .layer(axum::extract::DefaultBodyLimit::disable())
-        .layer(from_fn(answer))
+        .layer(from_fn(answer_violation))
         .layer(from_fn_with_state(pace, guard))
 }
 
-async fn served(pace: BodyPace) -> SocketAddr {
+async fn start_server(pace: BodyPaceLimits) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve(vec![listener], routes(pace), CancellationToken::new()));
@@ -69,7 +69,7 @@ const KINDS: [(&str, &str); 5] = [
     ("/raw", "application/json"),
 ];
 
-async fn begin(address: SocketAddr, path: &str, kind: &str, head: &str) -> TcpStream {
+async fn start_request(address: SocketAddr, path: &str, kind: &str, head: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let head =
         format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\nConnection: close\r\n{head}\r\n\r\n");
@@ -78,7 +78,7 @@ async fn begin(address: SocketAddr, path: &str, kind: &str, head: &str) -> TcpSt
 }
 
 /// The answer, as far as it comes before the connection ends.
-async fn answer_of(stream: &mut TcpStream) -> String {
+async fn read_response(stream: &mut TcpStream) -> String {
     let mut all = Vec::new();
     let mut piece = [0; 4096];
     while let Ok(length @ 1..) = stream.read(&mut piece).await {
@@ -94,7 +94,7 @@ async fn trickle(mut stream: TcpStream, piece: &[u8], pause: Duration) -> String
         tokio::select! {
             read = stream.read(&mut first) => {
                 assert_eq!(read.unwrap(), 1, "closed without an answer");
-                return format!("{}{}", char::from(first[0]), answer_of(&mut stream).await);
+                return format!("{}{}", char::from(first[0]), read_response(&mut stream).await);
             }
             () = tokio::time::sleep(pause) => drop(stream.write_all(piece).await),
         }
@@ -102,51 +102,51 @@ async fn trickle(mut stream: TcpStream, piece: &[u8], pause: Duration) -> String
 }
 
 #[tokio::test]
-async fn body_below_the_minimum_rate_is_answered_with_408_on_every_kind_of_route() {
-    let address = served(QUICK).await;
+async fn body_below_minimum_rate_is_answered_with_408_on_every_kind_of_route() {
+    let address = start_server(SHORT_LIMITS).await;
     let begun = Instant::now();
     let all = KINDS.map(|(path, kind)| async move {
-        let stream = begin(address, path, kind, "Content-Length: 100000").await;
+        let stream = start_request(address, path, kind, "Content-Length: 100000").await;
         (path, trickle(stream, b"a", Duration::from_millis(20)).await)
     });
     for (path, answer) in futures::future::join_all(all).await {
         assert!(answer.starts_with("HTTP/1.1 408"), "{path}: {answer}");
         assert!(answer.contains("\"too_slow\""), "{path}: {answer}");
     }
-    assert!(begun.elapsed() >= QUICK.grace, "within the grace any speed will do");
+    assert!(begun.elapsed() >= SHORT_LIMITS.grace, "within the grace any speed will do");
 }
 
 #[tokio::test]
-async fn body_that_says_nothing_is_answered_with_408_after_the_grace() {
-    let address = served(QUICK).await;
-    let mut stream = begin(address, "/raw", "text/plain", "Content-Length: 10").await;
-    let answer = answer_of(&mut stream).await;
+async fn silent_body_is_answered_with_408_after_grace() {
+    let address = start_server(SHORT_LIMITS).await;
+    let mut stream = start_request(address, "/raw", "text/plain", "Content-Length: 10").await;
+    let answer = read_response(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
 }
 
 #[tokio::test]
-async fn body_that_holds_the_rate_may_go_on_for_the_time_of_its_route() {
-    let address = served(QUICK).await;
+async fn body_at_minimum_rate_may_continue_until_route_deadline() {
+    let address = start_server(SHORT_LIMITS).await;
     // 2,000 bytes in 50 pieces, one every 20 ms: a second, three times the grace.
-    let mut stream = begin(address, "/raw", "text/plain", "Content-Length: 2000").await;
+    let mut stream = start_request(address, "/raw", "text/plain", "Content-Length: 2000").await;
     for _ in 0..50 {
         stream.write_all(&[b'a'; 40]).await.unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    let answer = answer_of(&mut stream).await;
+    let answer = read_response(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("2000"), "{answer}");
     // Without an end it has its time in all; an import has another.
     let (upload, import) = tokio::join!(
         async {
             trickle(
-                begin(address, "/raw", "text/plain", "Content-Length: 1000000").await,
+                start_request(address, "/raw", "text/plain", "Content-Length: 1000000").await,
                 &[b'a'; 400],
                 Duration::from_millis(20),
             )
             .await
         },
         async {
-            let stream = begin(address, "/api/imports", "text/plain", "Content-Length: 40000").await;
+            let stream = start_request(address, "/api/imports", "text/plain", "Content-Length: 40000").await;
             trickle(stream, &[b'a'; 400], Duration::from_millis(20)).await
         },
     );
@@ -156,10 +156,10 @@ async fn body_that_holds_the_rate_may_go_on_for_the_time_of_its_route() {
 
 #[tokio::test]
 async fn overlong_chunked_body_is_answered_with_413_on_every_kind_of_route() {
-    let address = served(BodyPace::default()).await;
+    let address = start_server(BodyPaceLimits::default()).await;
     for (path, kind) in KINDS {
-        let limit = BodyKind::of_path(path).byte_limit();
-        let mut stream = begin(address, path, kind, "Transfer-Encoding: chunked").await;
+        let limit = BodyKind::from_path(path).byte_limit();
+        let mut stream = start_request(address, path, kind, "Transfer-Encoding: chunked").await;
         let (mut reading, mut writing) = stream.split();
         let piece = vec![b'a'; 1 << 20];
         let write = async {
@@ -194,10 +194,10 @@ async fn overlong_chunked_body_is_answered_with_413_on_every_kind_of_route() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_in_which_nobody_reads_is_not_the_clients() {
+async fn time_without_reader_is_not_counted_against_client() {
     let pieces = (0..20).map(|_| Ok::<_, std::io::Error>(Bytes::from_static(b"a")));
     let body = Body::from_stream(futures::stream::iter(pieces));
-    let mut body = GuardedBody::new(body, BodyKind::Plain, QUICK, Violation::default());
+    let mut body = GuardedBody::new(body, BodyKind::Plain, SHORT_LIMITS, BodyViolation::default());
     let mut count = 0;
     while let Some(piece) = body.next().await {
         piece.unwrap();

@@ -11,13 +11,13 @@ use axum::body::Bytes;
 use brotli_decompressor::Decompressor;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rust_embed::{EmbeddedFile, Filenames, RustEmbed};
+use rust_embed::{EmbeddedFile, RustEmbed};
 use sha2::{Digest, Sha256};
 
 /// The files that were compiled into the binary: by path, and all paths.
 struct EmbeddedFiles {
     get: fn(&str) -> Option<EmbeddedFile>,
-    iter: fn() -> Filenames,
+    paths: fn() -> Vec<String>,
 }
 
 /// Set once, by the binary: the library is compiled without the site, so that both can be built at the same time.
@@ -26,7 +26,7 @@ static EMBEDDED: OnceLock<EmbeddedFiles> = OnceLock::new();
 /// Registers the files inside the binary, for [`Site::open`]. A process that registers none serves pages without scripts.
 pub fn register_embedded<S: RustEmbed>() {
     // The first registration stays: there is one binary in a process.
-    let _ = EMBEDDED.set(EmbeddedFiles { get: S::get, iter: S::iter });
+    let _ = EMBEDDED.set(EmbeddedFiles { get: S::get, paths: || S::iter().map(Cow::into_owned).collect() });
 }
 
 /// One file with the hash of its bytes, as they are stored, in hexadecimal.
@@ -82,8 +82,8 @@ impl Site {
     /// The file at this path inside the site, as it is without compression. A release stores what compression makes
     /// smaller in brotli alone.
     pub fn file(&self, path: &str) -> Option<SiteFile> {
-        self.stored(path).or_else(|| {
-            let SiteFile { bytes, hash } = self.stored(&format!("{path}.br"))?;
+        self.stored_file(path).or_else(|| {
+            let SiteFile { bytes, hash } = self.stored_file(&format!("{path}.br"))?;
             let mut plain = Vec::new();
             Decompressor::new(&*bytes, PIECE).read_to_end(&mut plain).ok()?;
             Some(SiteFile { bytes: plain.into(), hash })
@@ -91,7 +91,7 @@ impl Site {
     }
 
     /// The same file in gzip. Blocks for as long as that takes, once for each file.
-    pub fn gzipped(&self, path: &str) -> Option<Bytes> {
+    pub fn gzipped_file(&self, path: &str) -> Option<Bytes> {
         let mut known = self.gzipped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bytes) = known.get(path) {
             return Some(bytes.clone());
@@ -104,12 +104,12 @@ impl Site {
     }
 
     /// The hash of what is stored of the file at this path, which all its forms share.
-    pub fn hash(&self, path: &str) -> Option<String> {
-        self.stored(path).or_else(|| self.stored(&format!("{path}.br"))).map(|file| file.hash)
+    pub fn file_hash(&self, path: &str) -> Option<String> {
+        self.stored_file(path).or_else(|| self.stored_file(&format!("{path}.br"))).map(|file| file.hash)
     }
 
     /// The file that is stored under this name. Nothing outside of the site can be named.
-    pub fn stored(&self, path: &str) -> Option<SiteFile> {
+    pub fn stored_file(&self, path: &str) -> Option<SiteFile> {
         let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !is_inside {
             return None;
@@ -142,7 +142,7 @@ impl Site {
     fn hash_of_package(&self) -> String {
         let mut whole = Sha256::new();
         for path in self.paths().into_iter().filter(|path| path.starts_with("pkg/")) {
-            if let Some(file) = self.stored(&path) {
+            if let Some(file) = self.stored_file(&path) {
                 whole.update(&path);
                 whole.update(&file.hash);
             }
@@ -154,7 +154,7 @@ impl Site {
     fn paths(&self) -> Vec<String> {
         let mut paths = match &self.directory {
             Some(directory) => walk(directory),
-            None => EMBEDDED.get().map(|files| (files.iter)().map(Cow::into_owned).collect()).unwrap_or_default(),
+            None => EMBEDDED.get().map(|files| (files.paths)()).unwrap_or_default(),
         };
         paths.sort();
         paths

@@ -7,38 +7,40 @@ use axum::body::Bytes;
 use serde_json::{Value, json};
 
 use crate::domain::{Block, BlockId, Content, Event, Turn};
-use crate::server::http::streams::events::encoder::{Encoder, Outgoing};
-use turnleaf_service::Followed;
+use crate::server::http::streams::events::encoder::{EventEncoder, OutgoingEvent};
+use turnleaf_service::FollowerItem;
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum NdjsonBlockKind {
     Text,
     Thinking { begun: bool },
 }
 
-pub struct Lines {
-    blocks: HashMap<BlockId, Kind>,
+pub struct NdjsonEncoder {
+    blocks: HashMap<BlockId, NdjsonBlockKind>,
 }
 
-impl Lines {
+impl NdjsonEncoder {
     /// For a follower of this turn. Of a block that began before the follower's cursor only growth comes, which is then
     /// appended.
-    pub fn of(turn: &Turn) -> Self {
+    pub fn new(turn: &Turn) -> Self {
         let begun = |block: &Block| match kind(block)? {
-            Kind::Thinking { .. } => Some(Kind::Thinking { begun: true }),
+            NdjsonBlockKind::Thinking { .. } => Some(NdjsonBlockKind::Thinking { begun: true }),
             kind => Some(kind),
         };
         let blocks = turn.blocks.iter().filter_map(|block| Some((block.id, begun(block)?))).collect();
         Self { blocks }
     }
 
-    fn event(&mut self, event: Event) -> Option<Value> {
+    fn encode_event(&mut self, event: Event) -> Option<Value> {
         match event {
-            Event::BlockStart { block } => self.block(&block),
+            Event::BlockStart { block } => self.encode_block(&block),
             Event::BlockDelta { block_id, text } => match self.blocks.get_mut(&block_id)? {
-                Kind::Text => Some(json!({ "type": "text", "content": text })),
-                Kind::Thinking { begun: true } => Some(json!({ "type": "thinking", "content": text, "append": true })),
-                Kind::Thinking { begun } => {
+                NdjsonBlockKind::Text => Some(json!({ "type": "text", "content": text })),
+                NdjsonBlockKind::Thinking { begun: true } => {
+                    Some(json!({ "type": "thinking", "content": text, "append": true }))
+                }
+                NdjsonBlockKind::Thinking { begun } => {
                     *begun = true;
                     Some(json!({ "type": "thinking", "content": text }))
                 }
@@ -47,12 +49,12 @@ impl Lines {
         }
     }
 
-    fn block(&mut self, block: &Block) -> Option<Value> {
+    fn encode_block(&mut self, block: &Block) -> Option<Value> {
         self.blocks.insert(block.id, kind(block)?);
         match &block.content {
             Content::Text { text, .. } if !text.is_empty() => Some(json!({ "type": "text", "content": text })),
             Content::Thinking { thinking, .. } if !thinking.is_empty() => {
-                self.blocks.insert(block.id, Kind::Thinking { begun: true });
+                self.blocks.insert(block.id, NdjsonBlockKind::Thinking { begun: true });
                 Some(json!({ "type": "thinking", "content": thinking }))
             }
             _ => None,
@@ -60,34 +62,34 @@ impl Lines {
     }
 }
 
-fn kind(block: &Block) -> Option<Kind> {
+fn kind(block: &Block) -> Option<NdjsonBlockKind> {
     match &block.content {
-        Content::Text { .. } => Some(Kind::Text),
-        Content::Thinking { .. } => Some(Kind::Thinking { begun: false }),
+        Content::Text { .. } => Some(NdjsonBlockKind::Text),
+        Content::Thinking { .. } => Some(NdjsonBlockKind::Thinking { begun: false }),
         _ => None,
     }
 }
 
-impl Encoder for Lines {
+impl EventEncoder for NdjsonEncoder {
     const CONTENT_TYPE: &'static str = "application/x-ndjson";
 
-    fn opening(&self) -> Option<Bytes> {
+    fn opening_bytes(&self) -> Option<Bytes> {
         None
     }
 
-    fn displaced(&self) -> Option<Bytes> {
+    fn displaced_bytes(&self) -> Option<Bytes> {
         None
     }
 
-    fn encode(&mut self, outgoing: Outgoing) -> Option<Bytes> {
+    fn encode(&mut self, outgoing: OutgoingEvent) -> Option<Bytes> {
         let values: Vec<Value> = match outgoing {
-            Outgoing::Followed(Followed::Line(line)) => {
-                serde_json::from_str(&line.json).ok().and_then(|event| self.event(event)).into_iter().collect()
+            OutgoingEvent::Followed(FollowerItem::Line(line)) => {
+                serde_json::from_str(&line.json).ok().and_then(|event| self.encode_event(event)).into_iter().collect()
             }
-            Outgoing::Followed(Followed::Snapshot(turn)) => {
-                turn.blocks.iter().filter_map(|block| self.block(block)).collect()
+            OutgoingEvent::Followed(FollowerItem::Snapshot(turn)) => {
+                turn.blocks.iter().filter_map(|block| self.encode_block(block)).collect()
             }
-            Outgoing::Signal(_) => Vec::new(),
+            OutgoingEvent::Signal(_) => Vec::new(),
         };
         if values.is_empty() {
             return None;

@@ -3,53 +3,53 @@
 use axum::body::Bytes;
 
 use crate::domain::TurnId;
-use crate::domain::frame::{Signal, cursor};
-use crate::server::http::streams::events::encoder::{Encoder, Outgoing, framed};
-use turnleaf_service::Followed;
+use crate::domain::frame::{StreamSignal, format_cursor};
+use crate::server::http::streams::events::encoder::{EventEncoder, OutgoingEvent, event_json};
+use turnleaf_service::FollowerItem;
 
 /// How soon a browser comes back after a lost connection, in milliseconds.
 const RETRY_MS: u32 = 500;
 /// How soon one comes back whose client follows too much: at once, it would only displace another stream of its own.
 const DISPLACED_RETRY_MS: u32 = 30_000;
 
-pub struct Sse {
+pub struct SseEncoder {
     turn: TurnId,
 }
 
-impl Sse {
-    pub fn of(turn: TurnId) -> Self {
+impl SseEncoder {
+    pub fn new(turn: TurnId) -> Self {
         Self { turn }
     }
 }
 
-impl Encoder for Sse {
+impl EventEncoder for SseEncoder {
     const CONTENT_TYPE: &'static str = "text/event-stream";
 
-    fn opening(&self) -> Option<Bytes> {
+    fn opening_bytes(&self) -> Option<Bytes> {
         Some(format!("retry: {RETRY_MS}\n\n").into())
     }
 
-    fn displaced(&self) -> Option<Bytes> {
+    fn displaced_bytes(&self) -> Option<Bytes> {
         Some(format!("retry: {DISPLACED_RETRY_MS}\n\n").into())
     }
 
-    fn encode(&mut self, outgoing: Outgoing) -> Option<Bytes> {
+    fn encode(&mut self, outgoing: OutgoingEvent) -> Option<Bytes> {
         // JSON has no raw line ends, so one `data:` line always holds it.
         let text = match outgoing {
-            Outgoing::Followed(Followed::Line(line)) => {
-                let id = cursor(self.turn, line.seq);
-                format!("id: {id}\nevent: {}\ndata: {}\n\n", line.name(), framed(self.turn, &line))
+            OutgoingEvent::Followed(FollowerItem::Line(line)) => {
+                let id = format_cursor(self.turn, line.seq);
+                format!("id: {id}\nevent: {}\ndata: {}\n\n", line.name(), event_json(self.turn, &line))
             }
-            Outgoing::Followed(Followed::Snapshot(turn)) => {
-                let id = cursor(self.turn, turn.last_event_seq);
-                let signal = Signal::Snapshot { turn };
+            OutgoingEvent::Followed(FollowerItem::Snapshot(turn)) => {
+                let id = format_cursor(self.turn, turn.last_event_seq);
+                let signal = StreamSignal::Snapshot { turn };
                 format!("id: {id}\nevent: snapshot\ndata: {}\n\n", json(&signal))
             }
-            Outgoing::Signal(signal) => {
+            OutgoingEvent::Signal(signal) => {
                 let name = match signal {
-                    Signal::Snapshot { .. } => "snapshot",
-                    Signal::Markup { .. } => "markup",
-                    Signal::Heartbeat { .. } => "heartbeat",
+                    StreamSignal::Snapshot { .. } => "snapshot",
+                    StreamSignal::Markup { .. } => "markup",
+                    StreamSignal::Heartbeat { .. } => "heartbeat",
                 };
                 format!("event: {name}\ndata: {}\n\n", json(&signal))
             }
@@ -58,6 +58,6 @@ impl Encoder for Sse {
     }
 }
 
-fn json(signal: &Signal) -> String {
+fn json(signal: &StreamSignal) -> String {
     serde_json::to_string(signal).unwrap_or_else(|_| "{}".into())
 }

@@ -4,21 +4,21 @@
 use serde_json::{Value, json};
 
 use crate::domain::content_block::ContentBlock;
-use crate::domain::fold::{self, Applied};
+use crate::domain::fold::{self, ApplyOutcome};
 use crate::domain::{Block, BlockState, Content, Event, Failure, Role, Turn, TurnStatus};
-use turnleaf_service::Line;
+use turnleaf_service::EventLine;
 
 /// One turn on its way to one client.
-pub struct Encoder {
+pub struct SocketEncoder {
     /// What the client has been told of.
     turn: Turn,
     /// Blocks up to this place in the chat it has from elsewhere.
     had: i64,
 }
 
-impl Encoder {
+impl SocketEncoder {
     /// For a turn of which the client has the blocks up to `had` (a `sequence_number`), and nothing else.
-    pub fn of(turn: &Turn, had: i64) -> Self {
+    pub fn new(turn: &Turn, had: i64) -> Self {
         let untold =
             Turn { blocks: Vec::new(), error: None, last_event_seq: 0, status: TurnStatus::Pending, ..turn.clone() };
         Self { turn: untold, had }
@@ -34,13 +34,13 @@ impl Encoder {
     }
 
     /// An event of the journal. One that the client has been told of is told no more.
-    pub fn line(&mut self, line: &Line) -> Vec<Value> {
+    pub fn encode_line(&mut self, line: &EventLine) -> Vec<Value> {
         let Ok(event) = serde_json::from_str::<Event>(&line.json) else { return Vec::new() };
         let before = match &event {
             Event::BlockEnd { block_id, .. } => self.turn.block_mut(*block_id).map(|block| block.clone()),
             _ => None,
         };
-        if fold::apply(&mut self.turn, line.seq, &event) != Applied::Yes {
+        if fold::apply(&mut self.turn, line.seq, &event) != ApplyOutcome::Changed {
             return Vec::new();
         }
         let block = match &event {
@@ -53,53 +53,55 @@ impl Encoder {
         let block = block.and_then(|id| self.turn.blocks.iter().find(|block| block.id == id));
         match (event, block) {
             (_, Some(block)) if block.chat_seq <= self.had => Vec::new(),
-            (Event::BlockStart { .. }, Some(block)) => self.started(block),
-            (Event::BlockDelta { text, .. }, Some(block)) => grown(block, &text).into_iter().collect(),
-            (Event::BlockUpdate { .. }, Some(block)) => self.whole(block).into_iter().collect(),
+            (Event::BlockStart { .. }, Some(block)) => self.block_start_messages(block),
+            (Event::BlockDelta { text, .. }, Some(block)) => text_chunk_message(block, &text).into_iter().collect(),
+            (Event::BlockUpdate { .. }, Some(block)) => self.whole_block_message(block).into_iter().collect(),
             (Event::BlockEnd { .. }, Some(block)) => match before {
-                Some(before) => self.ended(&before, block),
+                Some(before) => self.block_end_messages(&before, block),
                 None => Vec::new(),
             },
-            (Event::Error(failure), _) => vec![error(&failure)],
-            (Event::TurnEnd { .. }, _) => vec![self.end()],
+            (Event::Error(failure), _) => vec![error_message(&failure)],
+            (Event::TurnEnd { .. }, _) => vec![self.turn_end_message()],
             _ => Vec::new(),
         }
     }
 
     /// The turn as it is now, in the place of the events that lead there: only what the client has not been told.
-    pub fn snapshot(&mut self, turn: Turn) -> Vec<Value> {
+    pub fn encode_snapshot(&mut self, turn: Turn) -> Vec<Value> {
         let before = std::mem::replace(&mut self.turn, turn);
         let mut said = Vec::new();
         for block in self.turn.blocks.iter().filter(|block| block.chat_seq > self.had) {
             match before.blocks.iter().find(|old| old.id == block.id) {
-                None => said.extend(self.started(block)),
+                None => said.extend(self.block_start_messages(block)),
                 Some(old) if old == block => {}
                 Some(old) if old.state == BlockState::Open && block.state != BlockState::Open => {
-                    said.extend(self.ended(old, block));
+                    said.extend(self.block_end_messages(old, block));
                 }
                 Some(old) => match (text_of(old), text_of(block)) {
-                    (Some(old), Some(new)) if new.starts_with(old) => said.extend(grown(block, &new[old.len()..])),
-                    _ => said.extend(self.whole(block)),
+                    (Some(old), Some(new)) if new.starts_with(old) => {
+                        said.extend(text_chunk_message(block, &new[old.len()..]))
+                    }
+                    _ => said.extend(self.whole_block_message(block)),
                 },
             }
         }
         if let Some(failure) = self.turn.error.as_ref().filter(|failure| before.error.as_ref() != Some(failure)) {
-            said.push(error(failure));
+            said.push(error_message(failure));
         }
         if self.turn.status.is_terminal() && !before.status.is_terminal() && self.turn.role == Role::Assistant {
-            said.push(self.end());
+            said.push(self.turn_end_message());
         }
         said
     }
 
-    fn started(&self, block: &Block) -> Vec<Value> {
+    fn block_start_messages(&self, block: &Block) -> Vec<Value> {
         let begin = |name: &str| json!({ "type": name, "block_id": block.id, "sequence_number": block.chat_seq });
         let mut said = match (&block.content, self.turn.role) {
             (Content::Text { .. }, Role::Assistant) => vec![begin("assistant_text_start")],
             (Content::Thinking { .. }, _) => vec![begin("thinking_start")],
-            _ => return self.whole(block).into_iter().collect(),
+            _ => return self.whole_block_message(block).into_iter().collect(),
         };
-        said.extend(text_of(block).filter(|text| !text.is_empty()).and_then(|text| grown(block, text)));
+        said.extend(text_of(block).filter(|text| !text.is_empty()).and_then(|text| text_chunk_message(block, text)));
         if block.state != BlockState::Open {
             said.push(json!({ "type": end_name(block), "block_id": block.id, "state": block.state }));
         }
@@ -107,9 +109,9 @@ impl Encoder {
     }
 
     /// What an end says beyond its deltas is told with it: parsed arguments, or a text that became another one.
-    fn ended(&self, before: &Block, block: &Block) -> Vec<Value> {
+    fn block_end_messages(&self, before: &Block, block: &Block) -> Vec<Value> {
         let Some(text) = text_of(block).filter(|_| self.turn.role == Role::Assistant) else {
-            return self.whole(block).into_iter().collect();
+            return self.whole_block_message(block).into_iter().collect();
         };
         let mut end = json!({ "type": end_name(block), "block_id": block.id, "state": block.state });
         if let (Some(old), Value::Object(fields)) = (text_of(before), &mut end)
@@ -121,7 +123,7 @@ impl Encoder {
     }
 
     /// A block that is always sent whole.
-    fn whole(&self, block: &Block) -> Option<Value> {
+    fn whole_block_message(&self, block: &Block) -> Option<Value> {
         let name = match (&block.content, self.turn.role) {
             // Never shown.
             (Content::ThinkingSignature { .. } | Content::Other(_), _) => return None,
@@ -133,7 +135,7 @@ impl Encoder {
         Some(json!({ "type": name, "block": ContentBlock::new(self.turn.chat_id, self.turn.id, block) }))
     }
 
-    fn end(&self) -> Value {
+    fn turn_end_message(&self) -> Value {
         let Turn { chat_id, id, status, .. } = &self.turn;
         json!({ "type": "end", "session_id": chat_id, "turn_id": id, "status": status })
     }
@@ -151,7 +153,7 @@ fn text_of(block: &Block) -> Option<&str> {
     }
 }
 
-fn grown(block: &Block, text: &str) -> Option<Value> {
+fn text_chunk_message(block: &Block, text: &str) -> Option<Value> {
     let name = match &block.content {
         Content::Text { .. } => "chunk",
         Content::Thinking { .. } => "thinking_chunk",
@@ -163,6 +165,6 @@ fn grown(block: &Block, text: &str) -> Option<Value> {
     Some(json!({ "type": name, "content": text, "block_id": block.id }))
 }
 
-fn error(failure: &Failure) -> Value {
+fn error_message(failure: &Failure) -> Value {
     json!({ "type": "error", "message": failure.message, "code": failure.kind })
 }

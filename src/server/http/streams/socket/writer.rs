@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::domain::limits;
 
 /// Writes what is queued. A client that takes nothing for too long is left.
-pub async fn write(mut sink: SplitSink<WebSocket, Message>, mut queue: mpsc::Receiver<Message>) {
+pub async fn write_queued(mut sink: SplitSink<WebSocket, Message>, mut queue: mpsc::Receiver<Message>) {
     while let Some(message) = queue.recv().await {
         match timeout(limits::SOCKET_PATIENCE, sink.send(message)).await {
             Ok(Ok(())) => {}

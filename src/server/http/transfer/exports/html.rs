@@ -7,13 +7,13 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::api::error::ApiError;
 use crate::api::view::TurnView;
-use crate::domain::attachment::Card;
-use crate::domain::export::Parts;
-use crate::domain::{ChatId, Content, TurnId, UserId, limits, told};
-use crate::server::http::attachments::blobs::picture;
+use crate::domain::attachment::AttachmentCard;
+use crate::domain::export::ExportOptions;
+use crate::domain::{ChatId, Content, TurnId, UserId, limits, tool_output};
+use crate::server::http::attachments::blobs::sniff_image_type;
 use crate::server::http::response::problem::Problem;
-use crate::server::pages::{Pages, WholePath};
-use crate::ui::locale::{locale, speak};
+use crate::server::page_data::{PageService, WholePath};
+use crate::ui::locale::{locale, with_locale};
 use crate::ui::standalone::StandalonePage;
 use turnleaf_platform::tasks;
 use turnleaf_service::{Service, ServiceError};
@@ -22,15 +22,15 @@ use turnleaf_service::{Service, ServiceError};
 ///
 /// # Errors
 /// As of the chat's page.
-pub async fn standalone(
+pub async fn standalone_page(
     service: &Service,
     style: String,
     owner: UserId,
     chat: ChatId,
     leaf: Option<TurnId>,
-    parts: Parts,
+    parts: ExportOptions,
 ) -> Result<String, Problem> {
-    let pages = Pages::new(service.clone());
+    let pages = PageService::new(service.clone());
     let WholePath { chat, turns, is_cut, imported_from, damaged } =
         pages.whole_path(owner, chat, leaf).await.map_err(|error| match error {
             ApiError::NotFound => Problem::not_found(),
@@ -53,12 +53,12 @@ pub async fn standalone(
     };
     let language = locale();
     // Off the tasks of requests: a long path takes a while.
-    let drawing = tasks::spawn_blocking(move || speak(language, || page.draw()));
-    Ok(service.without_keys(drawing.await.map_err(Problem::internal)?))
+    let drawing = tasks::spawn_blocking(move || with_locale(language, || page.draw()));
+    Ok(service.redact_keys(drawing.await.map_err(Problem::internal)?))
 }
 
 /// A picture that turns show, by its hash, with a smaller form of it where there is one.
-type Shown = (String, Option<String>);
+type ShownPicture = (String, Option<String>);
 
 /// The pictures of these turns as data URLs, and how many of them are left out: they are too large, are gone, or are
 /// nothing that a browser draws without running anything.
@@ -70,7 +70,7 @@ async fn pictures(
     let mut kept = HashMap::new();
     let (mut room, mut left_out) = (limits::PAGE_PICTURES_BYTES, 0);
     let mut seen = HashSet::new();
-    for (whole, small) in turns.iter().flat_map(shown) {
+    for (whole, small) in turns.iter().flat_map(shown_pictures) {
         if !seen.insert(whole.clone()) {
             continue;
         }
@@ -81,7 +81,7 @@ async fn pictures(
                 blob => blob?,
             };
             let fits = blob.bytes.len() <= room.min(limits::PAGE_PICTURE_BYTES);
-            found = picture(&blob.bytes).filter(|_| fits).map(|kind| (kind, blob.bytes));
+            found = sniff_image_type(&blob.bytes).filter(|_| fits).map(|kind| (kind, blob.bytes));
             if found.is_some() {
                 break;
             }
@@ -97,13 +97,13 @@ async fn pictures(
     Ok((kept, left_out))
 }
 
-fn shown(view: &TurnView) -> Vec<Shown> {
+fn shown_pictures(view: &TurnView) -> Vec<ShownPicture> {
     let of_block = |block: &crate::domain::Block| match &block.content {
         Content::Image { blob, .. } => {
-            vec![(blob.clone(), Card::of(block).and_then(|card| card.thumbnail))]
+            vec![(blob.clone(), AttachmentCard::from_block(block).and_then(|card| card.thumbnail))]
         }
         Content::ToolResult { metadata, .. } => {
-            let images = told::images(metadata).into_iter().take(limits::TOOL_IMAGES);
+            let images = tool_output::result_images(metadata).into_iter().take(limits::TOOL_IMAGES);
             images.map(|image| (image.blob, None)).collect()
         }
         _ => Vec::new(),

@@ -4,8 +4,8 @@ use encoding_rs::{BIG5, EUC_KR, GBK, KOI8_R, SHIFT_JIS};
 
 use super::*;
 
-fn page(content_type: &str, charset: Option<&str>, body: impl Into<Vec<u8>>) -> Page {
-    Page {
+fn page(content_type: &str, charset: Option<&str>, body: impl Into<Vec<u8>>) -> FetchedPage {
+    FetchedPage {
         url: "https://example.com/".into(),
         content_type: content_type.into(),
         charset: charset.map(str::to_owned),
@@ -14,21 +14,21 @@ fn page(content_type: &str, charset: Option<&str>, body: impl Into<Vec<u8>>) -> 
     }
 }
 
-fn written(encoding: &'static Encoding, text: &str) -> Vec<u8> {
+fn encode(encoding: &'static Encoding, text: &str) -> Vec<u8> {
     let (bytes, _, has_errors) = encoding.encode(text);
     assert!(!has_errors, "{text}");
     bytes.into_owned()
 }
 
-fn behind(head: &str, bytes: Vec<u8>) -> Vec<u8> {
+fn with_head(head: &str, bytes: Vec<u8>) -> Vec<u8> {
     [head.as_bytes().to_vec(), bytes].concat()
 }
 
 #[test]
-fn the_mark_stands_over_the_server_and_the_server_over_the_page() {
+fn byte_order_mark_beats_header_and_header_beats_meta() {
     const HTML: &str = "text/html";
-    let gbk = || written(GBK, "你好，世界");
-    let japanese = || written(SHIFT_JIS, "こんにちは");
+    let gbk = || encode(GBK, "你好，世界");
+    let japanese = || encode(SHIFT_JIS, "こんにちは");
     let wide = |mark: [u8; 2], order: fn(u16) -> [u8; 2]| {
         [mark.to_vec(), "Grüße 😀".encode_utf16().flat_map(order).collect()].concat()
     };
@@ -40,9 +40,9 @@ fn the_mark_stands_over_the_server_and_the_server_over_the_page() {
         ("in capitals, by an old name", page(HTML, Some("GB2312"), gbk()), "你好，世界"),
         ("a text", page("text/plain", Some("Shift_JIS"), japanese()), "こんにちは"),
         ("another name", page("text/plain", Some("windows-31j"), japanese()), "こんにちは"),
-        ("Korean", page(HTML, Some("ks_c_5601-1987"), written(EUC_KR, "안녕하세요")), "안녕하세요"),
-        ("Russian", page(HTML, Some("koi8-r"), written(KOI8_R, "Привет")), "Привет"),
-        ("Chinese elsewhere", page(HTML, Some("big5"), written(BIG5, "你好")), "你好"),
+        ("Korean", page(HTML, Some("ks_c_5601-1987"), encode(EUC_KR, "안녕하세요")), "안녕하세요"),
+        ("Russian", page(HTML, Some("koi8-r"), encode(KOI8_R, "Привет")), "Привет"),
+        ("Chinese elsewhere", page(HTML, Some("big5"), encode(BIG5, "你好")), "你好"),
         ("Latin 1 is windows-1252", page(HTML, Some("iso-8859-1"), b"\x93Gr\xfc\xdfe\x94 \x80".to_vec()), "“Grüße” €"),
         ("blanks around it", page(HTML, Some(" windows-1252 "), b"caf\xe9".to_vec()), "café"),
         ("UTF-16, little", page(HTML, None, wide([0xff, 0xfe], u16::to_le_bytes)), "Grüße 😀"),
@@ -54,7 +54,7 @@ fn the_mark_stands_over_the_server_and_the_server_over_the_page() {
         ("a label that is refused", page(HTML, Some("iso-2022-kr"), "Grüße"), "Grüße"),
         ("an empty label", page(HTML, Some(""), "Grüße"), "Grüße"),
     ] {
-        assert_eq!(text_of(&page), (expected.to_owned(), 0), "{what}");
+        assert_eq!(decode_page(&page), (expected.to_owned(), 0), "{what}");
     }
     for (what, head, encoding, text) in [
         ("a short meta", meta("gbk"), GBK, "你好"),
@@ -76,23 +76,29 @@ fn the_mark_stands_over_the_server_and_the_server_over_the_page() {
         ("a server that says nonsense", meta("gbk"), GBK, "你好"),
     ] {
         let label = (what == "a server that says nonsense").then_some("nonsense");
-        let told = text_of(&page(HTML, label, behind(&head, written(encoding, text))));
+        let told = decode_page(&page(HTML, label, with_head(&head, encode(encoding, text))));
         assert_eq!(told, (format!("{head}{text}"), 0), "{what}");
     }
     // UTF-16 cannot be what it is, and what stands too far back is not looked for.
-    assert_eq!(text_of(&page(HTML, None, behind(&meta("utf-16le"), "ü".into()))).0, format!("{}ü", meta("utf-16le")));
-    assert_eq!(text_of(&page(HTML, None, format!("{long}{}ü", meta("gbk")))).0, format!("{long}{}ü", meta("gbk")));
+    assert_eq!(
+        decode_page(&page(HTML, None, with_head(&meta("utf-16le"), "ü".into()))).0,
+        format!("{}ü", meta("utf-16le"))
+    );
+    assert_eq!(decode_page(&page(HTML, None, format!("{long}{}ü", meta("gbk")))).0, format!("{long}{}ü", meta("gbk")));
     // A text says nothing of itself.
-    assert_eq!(text_of(&page("text/plain", None, format!("{}ü", meta("gbk")))).0, format!("{}ü", meta("gbk")));
+    assert_eq!(decode_page(&page("text/plain", None, format!("{}ü", meta("gbk")))).0, format!("{}ü", meta("gbk")));
     let declared = "<?xml version='1.0' encoding='windows-1252'?><a>";
-    assert_eq!(text_of(&page("application/rss+xml", None, behind(declared, vec![0xfc]))).0, format!("{declared}ü"));
+    assert_eq!(
+        decode_page(&page("application/rss+xml", None, with_head(declared, vec![0xfc]))).0,
+        format!("{declared}ü")
+    );
 }
 
 #[test]
-fn what_is_no_text_is_counted_and_nothing_is_refused() {
-    assert_eq!(text_of(&page("text/html", None, b"a\xffb".to_vec())), ("a\u{fffd}b".into(), 1));
-    assert_eq!(text_of(&page("text/html", Some("gbk"), b"a\xffb".to_vec())).1, 1);
-    assert_eq!(text_of(&page("text/html", None, b"\xff\xfe\x00".to_vec())).1, 1);
+fn invalid_bytes_are_counted_and_nothing_is_refused() {
+    assert_eq!(decode_page(&page("text/html", None, b"a\xffb".to_vec())), ("a\u{fffd}b".into(), 1));
+    assert_eq!(decode_page(&page("text/html", Some("gbk"), b"a\xffb".to_vec())).1, 1);
+    assert_eq!(decode_page(&page("text/html", None, b"\xff\xfe\x00".to_vec())).1, 1);
     let odd: [&[u8]; 14] = [
         b"",
         b"<",
@@ -111,7 +117,7 @@ fn what_is_no_text_is_counted_and_nothing_is_refused() {
     ];
     for body in odd {
         for kind in ["text/html", "application/xhtml+xml", "text/plain"] {
-            let (text, invalid) = text_of(&page(kind, None, body.to_vec()));
+            let (text, invalid) = decode_page(&page(kind, None, body.to_vec()));
             assert_eq!((text.as_bytes(), invalid), (body, 0));
         }
     }

@@ -1,0 +1,233 @@
+//! Settings that save themselves: a form within an element with `data-saves` is sent as soon as something in it was
+//! changed, and the page that the server answers with says what came of it. Of that page the element is taken over, with
+//! the errors beside its fields, and the sentence about the deed. Without script it is a form with a button.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use std::cell::{Cell, RefCell};
+    use std::collections::VecDeque;
+    use std::time::Duration;
+
+    use leptos::prelude::{set_timeout, window_event_listener};
+    use leptos::{ev, web_sys};
+    use wasm_bindgen::JsCast;
+    // Nothing is mounted on a plain page, so Leptos has no tasks there.
+    use wasm_bindgen_futures::spawn_local;
+    use web_sys::{Document, DomParser, Element, HtmlElement, HtmlFormElement, HtmlTextAreaElement, SupportedType};
+
+    use crate::browser::dom_morph::{collect_nodes, morph, morph_attributes, morph_children};
+    use crate::browser::form::{self, SubmitterField, TYPED_ATTRIBUTE};
+
+    const REGION: &str = "[data-saves]";
+    /// What the page says about a deed.
+    const STATUS_MESSAGE: &str = ".plain-main > [role=status]";
+    const UNSENT: &str = "[data-saves] [data-typed]";
+    /// A long text is saved once nobody has typed on for this long: it may be left in many ways.
+    const TYPING_PAUSE: Duration = Duration::from_millis(1_500);
+    /// What in a region can have the focus when what had it is gone.
+    const CONTROLS: &str = "input:not([type=hidden]), select, textarea, button:not(.without-script)";
+    /// Marks of the page's root that are not a setting.
+    const NO_SETTINGS: [&str; 2] = ["data-hydrated", "data-basic"];
+    /// How long it is said that something was saved.
+    const STATUS_SHOWN_FOR: Duration = Duration::from_secs(6);
+
+    /// A form that is to be sent, and the button that was pressed.
+    struct PendingSubmission {
+        form: HtmlFormElement,
+        button: Option<SubmitterField>,
+    }
+
+    thread_local! {
+        /// What waits until the answer to another form is here: cookies are made of what they were before.
+        static WAITING: RefCell<VecDeque<PendingSubmission>> = const { RefCell::new(VecDeque::new()) };
+        static IS_BUSY: Cell<bool> = const { Cell::new(false) };
+        /// How often something was said.
+        static SAID_TIMES: Cell<u32> = const { Cell::new(0) };
+        /// How often something was typed.
+        static TYPED_TIMES: Cell<u32> = const { Cell::new(0) };
+    }
+
+    /// Begins it, on pages that have such an element.
+    pub fn start() {
+        if document().is_some_and(|document| matches!(document.query_selector(REGION), Ok(Some(_)))) {
+            drop(window_event_listener(ev::input, on_input));
+            drop(window_event_listener(ev::change, on_change));
+            drop(window_event_listener(ev::submit, on_submit));
+            drop(window_event_listener(ev::beforeunload, |event| {
+                if document().is_some_and(|document| matches!(document.query_selector(UNSENT), Ok(Some(_)))) {
+                    event.prevent_default();
+                }
+            }));
+        }
+    }
+
+    fn document() -> Option<Document> {
+        web_sys::window()?.document()
+    }
+
+    /// The form that the target of an event belongs to, where its page saves it.
+    fn form_of(event: &web_sys::Event) -> Option<(Element, HtmlFormElement)> {
+        let form = event.target()?.dyn_into::<Element>().ok()?.closest("form").ok()??;
+        let form = form.dyn_into::<HtmlFormElement>().ok().filter(|form| form.method() == "post")?;
+        Some((form.closest(REGION).ok()??, form))
+    }
+
+    fn on_input(event: ev::Event) {
+        let Some((_, form)) = form_of(&event) else { return };
+        let _ = form.set_attribute(TYPED_ATTRIBUTE, "");
+        let times = TYPED_TIMES.get().wrapping_add(1);
+        TYPED_TIMES.set(times);
+        if event.target().is_some_and(|target| target.has_type::<HtmlTextAreaElement>()) {
+            let written = move || {
+                if TYPED_TIMES.get() == times && form.has_attribute(TYPED_ATTRIBUTE) {
+                    enqueue(PendingSubmission { form, button: None });
+                }
+            };
+            set_timeout(written, TYPING_PAUSE);
+        }
+    }
+
+    fn on_change(event: ev::Event) {
+        if let Some((_, form)) = form_of(&event) {
+            enqueue(PendingSubmission { form, button: None });
+        }
+    }
+
+    /// A button of the form, or Enter in a field: whose change is being saved already.
+    fn on_submit(event: ev::SubmitEvent) {
+        let Some((_, form)) = form_of(&event).filter(|_| !event.default_prevented()) else { return };
+        event.prevent_default();
+        let button = form::submitter_field(&event);
+        if button.is_some() || !IS_BUSY.get() {
+            enqueue(PendingSubmission { form, button });
+        }
+    }
+
+    fn enqueue(asked: PendingSubmission) {
+        WAITING.with_borrow_mut(|waiting| waiting.push_back(asked));
+        if !IS_BUSY.replace(true) {
+            spawn_local(async {
+                while let Some(asked) = WAITING.with_borrow_mut(VecDeque::pop_front) {
+                    save(asked).await;
+                }
+                IS_BUSY.set(false);
+            });
+        }
+    }
+
+    async fn save(PendingSubmission { form, button }: PendingSubmission) {
+        let (Some(document), Ok(Some(region))) = (document(), form.closest(REGION)) else { return };
+        let _ = form.remove_attribute(TYPED_ATTRIBUTE);
+        let Ok(Some(said)) = document.query_selector(STATUS_MESSAGE) else { return };
+        // What was said before is said again where it is true again.
+        said.set_text_content(None);
+        let _ = said.remove_attribute("data-floats");
+        let answer = match form::form_fields(&form, button) {
+            Some(fields) => form::submit_for_page(&form, &fields).await,
+            None => None,
+        };
+        let fresh = answer.as_deref().and_then(parse_page);
+        let new = fresh.as_ref().and_then(|fresh| fresh.get_element_by_id(&region.id()));
+        let (Some(fresh), Some(new)) = (fresh, new) else {
+            // What did not arrive is not left without a word.
+            let _ = form.set_attribute(TYPED_ATTRIBUTE, "");
+            return show_unreachable(&said);
+        };
+        if !apply_settings(&document, &fresh) || !show_status(&said, &fresh) {
+            return;
+        }
+        // Who types on there sees what the server made of it after the next change.
+        if matches!(document.query_selector(UNSENT), Ok(None)) {
+            morph_region(&document, &region, &new);
+        }
+    }
+
+    fn parse_page(html: &str) -> Option<Document> {
+        DomParser::new().ok()?.parse_from_string(html, SupportedType::TextHtml).ok()
+    }
+
+    /// Says what the page says that a form was answered with; without one, that it was not taken.
+    pub fn show_result(html: Option<&str>) {
+        let Some(Ok(Some(said))) = document().map(|document| document.query_selector(STATUS_MESSAGE)) else { return };
+        match html.and_then(parse_page) {
+            Some(fresh) => drop(show_status(&said, &fresh)),
+            None => show_unreachable(&said),
+        }
+    }
+
+    fn show_unreachable(said: &Element) {
+        SAID_TIMES.set(SAID_TIMES.get().wrapping_add(1));
+        said.set_text_content(said.get_attribute("data-not-saved").as_deref());
+        let _ = said.set_attribute("data-floats", "danger");
+    }
+
+    /// False where the other page says nothing, because it is none of ours.
+    fn show_status(said: &Element, fresh: &Document) -> bool {
+        let Ok(Some(sentence)) = fresh.query_selector(STATUS_MESSAGE) else {
+            show_unreachable(said);
+            return false;
+        };
+        let is_done = sentence.query_selector(".ok").is_ok_and(|ok| ok.is_some());
+        let _ = said.set_attribute("data-floats", if is_done { "ok" } else { "" });
+        morph_children(said, &sentence);
+        let times = SAID_TIMES.get().wrapping_add(1);
+        SAID_TIMES.set(times);
+        if is_done {
+            let said = said.clone();
+            let quiet = move || {
+                if SAID_TIMES.get() == times {
+                    said.set_text_content(None);
+                }
+            };
+            set_timeout(quiet, STATUS_SHOWN_FOR);
+        }
+        true
+    }
+
+    /// The marks of the page's root are what was chosen. Another language is another page: false.
+    fn apply_settings(document: &Document, fresh: &Document) -> bool {
+        let (Some(root), Some(new)) = (document.document_element(), fresh.document_element()) else { return true };
+        if root.get_attribute("lang") != new.get_attribute("lang") {
+            let _ = web_sys::window().map(|window| window.location().reload());
+            return false;
+        }
+        let is_setting = |name: &String| name.starts_with("data-") && !NO_SETTINGS.contains(&name.as_str());
+        morph_attributes(&root, &new, is_setting);
+        if let (Ok(Some(foot)), Ok(Some(new))) =
+            (document.query_selector(".plain-foot"), fresh.query_selector(".plain-foot"))
+        {
+            // Its form leads back to this page, not to the one that was answered with.
+            for (button, new) in collect_nodes(&all_buttons(&foot)).iter().zip(collect_nodes(&all_buttons(&new))) {
+                morph(button, &new);
+            }
+        }
+        true
+    }
+
+    fn all_buttons(of: &Element) -> web_sys::NodeList {
+        of.query_selector_all("button").unwrap_or_else(|_| of.child_nodes())
+    }
+
+    /// Makes the region what it is on the new page; the focus stays where it is, or near.
+    fn morph_region(document: &Document, region: &Element, new: &Element) {
+        let had_focus = document.active_element().is_some_and(|active| region.contains(Some(&active)));
+        morph(region, new);
+        let has_focus = document.active_element().is_some_and(|active| region.contains(Some(&active)));
+        if had_focus
+            && !has_focus
+            && let Ok(Some(control)) = region.query_selector(CONTROLS)
+            && let Ok(control) = control.dyn_into::<HtmlElement>()
+        {
+            let _ = control.focus();
+        }
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    pub fn start() {}
+
+    pub fn show_result(_html: Option<&str>) {}
+}
+
+pub use real::{show_result, start};

@@ -1,0 +1,71 @@
+//! Heights that the style sheet needs and cannot ask for: told to it as a property of `<html>`.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use send_wrapper::SendWrapper;
+    use wasm_bindgen::JsCast;
+    use wasm_bindgen::closure::Closure;
+    use web_sys::{Element, HtmlElement, ResizeObserver};
+
+    /// As long as it lives, the height is told.
+    pub struct HeightObserver(SendWrapper<ObserverParts>);
+
+    struct ObserverParts {
+        observer: ResizeObserver,
+        property: &'static str,
+        _on_resize: Closure<dyn FnMut()>,
+    }
+
+    impl Drop for HeightObserver {
+        fn drop(&mut self) {
+            self.0.observer.disconnect();
+            set_property(self.0.property, None);
+        }
+    }
+
+    fn set_property(property: &str, height: Option<i32>) {
+        let root = web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element());
+        let Some(root) = root.and_then(|root| root.dyn_into::<HtmlElement>().ok()) else { return };
+        let _ = match height {
+            Some(height) => root.style().set_property(property, &format!("{height}px")),
+            None => root.style().remove_property(property).map(drop),
+        };
+    }
+
+    /// Tells the element with this id how far up it was before the change that is drawn next, for it to move from there.
+    pub fn set_move_distance(id: &str, property: &'static str) {
+        let find = |id: &str| web_sys::window()?.document()?.get_element_by_id(id)?.dyn_into::<HtmlElement>().ok();
+        let Some(element) = find(id) else { return };
+        // One of before would be counted in.
+        let _ = element.style().remove_property(property);
+        let before = element.get_bounding_client_rect().top();
+        leptos::prelude::request_animation_frame(move || {
+            let way = before - element.get_bounding_client_rect().top();
+            let _ = element.style().set_property(property, &format!("{}px", way as i32));
+        });
+    }
+
+    /// Tells the height of an element from now on. None where the browser cannot.
+    pub fn observe_height(element: &Element, property: &'static str) -> Option<HeightObserver> {
+        let of = element.clone();
+        let on_resize = Closure::<dyn FnMut()>::new(move || set_property(property, Some(of.client_height())));
+        let observer = ResizeObserver::new(on_resize.as_ref().unchecked_ref()).ok()?;
+        observer.observe(element);
+        Some(HeightObserver(SendWrapper::new(ObserverParts { observer, property, _on_resize: on_resize })))
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use leptos::web_sys::Element;
+
+    pub struct HeightObserver;
+
+    pub fn observe_height(_element: &Element, _property: &'static str) -> Option<HeightObserver> {
+        None
+    }
+
+    pub fn set_move_distance(_id: &str, _property: &'static str) {}
+}
+
+pub use real::{HeightObserver, observe_height, set_move_distance};

@@ -1,0 +1,88 @@
+//! Making a part of the page like the same part of a page that the server drew later: elements stay the same as far as
+//! they are of the same kind in the same place, with the focus and what is unfolded in them.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use js_sys::Reflect;
+    use wasm_bindgen::JsCast;
+    use web_sys::{Element, HtmlInputElement, Node};
+
+    use crate::browser::form::TYPED_ATTRIBUTE;
+
+    /// The nodes of a list, which stays as it is while they are changed.
+    pub fn collect_nodes(list: &web_sys::NodeList) -> Vec<Node> {
+        (0..list.length()).filter_map(|at| list.item(at)).collect()
+    }
+
+    /// Makes a node like another one. Elements stay the same as far as they are of the same kind in the same place, with
+    /// the focus and what is unfolded in them.
+    pub fn morph(old: &Node, new: &Node) {
+        if old.node_name() != new.node_name() {
+            let _ = old.parent_node().map(|parent| parent.replace_child(new, old));
+            return;
+        }
+        match (old.dyn_ref::<Element>(), new.dyn_ref::<Element>()) {
+            (Some(old), Some(new)) => {
+                morph_attributes(old, new, |name| name != "open" && name != TYPED_ATTRIBUTE);
+                morph_children(old, new);
+                sync_control_values(old, new);
+            }
+            _ if old.node_value() != new.node_value() => old.set_node_value(new.node_value().as_deref()),
+            _ => {}
+        }
+    }
+
+    /// The same of what is in a node.
+    pub fn morph_children(old: &Node, new: &Node) {
+        let (olds, news) = (collect_nodes(&old.child_nodes()), collect_nodes(&new.child_nodes()));
+        for (old, new) in olds.iter().zip(&news) {
+            morph(old, new);
+        }
+        for gone in olds.iter().skip(news.len()) {
+            let _ = old.remove_child(gone);
+        }
+        for added in news.iter().skip(olds.len()) {
+            let _ = old.append_child(added);
+        }
+    }
+
+    /// The same of those attributes that are meant.
+    pub fn morph_attributes(old: &Element, new: &Element, is_meant: impl Fn(&String) -> bool) {
+        let names =
+            |of: &Element| of.get_attribute_names().iter().filter_map(|name| name.as_string()).collect::<Vec<_>>();
+        for name in names(old).iter().filter(|name| is_meant(name) && !new.has_attribute(name)) {
+            let _ = old.remove_attribute(name);
+        }
+        for name in names(new).iter().filter(|name| is_meant(name)) {
+            let value = new.get_attribute(name).unwrap_or_default();
+            if old.get_attribute(name).as_deref() != Some(value.as_str()) {
+                let _ = old.set_attribute(name, &value);
+            }
+        }
+    }
+
+    /// What stands in a control is no attribute once somebody has typed or chosen.
+    fn sync_control_values(old: &Element, new: &Element) {
+        match old.node_name().as_str() {
+            "INPUT" => {
+                let Some(input) = old.dyn_ref::<HtmlInputElement>() else { return };
+                match input.type_().as_str() {
+                    "checkbox" | "radio" => input.set_checked(new.has_attribute("checked")),
+                    "search" | "file" => {}
+                    _ => input.set_value(&new.get_attribute("value").unwrap_or_default()),
+                }
+            }
+            "OPTION" => drop(Reflect::set(old, &"selected".into(), &new.has_attribute("selected").into())),
+            // Who writes in it goes on where the caret is.
+            "TEXTAREA" if old.is_same_node(old.owner_document().and_then(|all| all.active_element()).as_deref()) => {}
+            "TEXTAREA" => {
+                let text = new.text_content().unwrap_or_default();
+                drop(Reflect::set(old, &"value".into(), &text.into()));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(feature = "hydrate")]
+pub use real::{collect_nodes, morph, morph_attributes, morph_children};

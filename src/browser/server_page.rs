@@ -1,0 +1,207 @@
+//! What script adds to pages that the server draws alone: the way back to the chat, moments in the reader's own time,
+//! files that are dropped or pasted, keys that can be looked at while they are typed, and the browser's leave for
+//! notifications. Without it each of these pages works all the same.
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use chrono::{DateTime, Utc};
+    use leptos::prelude::window_event_listener;
+    use leptos::{ev, web_sys};
+    use wasm_bindgen::JsCast;
+    use wasm_bindgen::closure::Closure;
+    use web_sys::{ClipboardEvent, DataTransfer, Document, Element, HtmlElement, HtmlInputElement};
+
+    use crate::browser::local_store::{self, LAST_CHAT_KEY};
+    use crate::browser::{autosave, clock, files, notification, upload_progress};
+
+    /// Begins all of it, on pages that have a place for it.
+    pub fn enhance() {
+        let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
+        localize_times(&document);
+        set_back_link(&document);
+        warn_if_notifications_blocked(&document);
+        autosave::start();
+        upload_progress::start();
+        if upload_field().is_some() {
+            listen_for_files();
+        }
+        drop(window_event_listener(ev::click, on_click));
+        drop(window_event_listener(ev::submit, on_submit));
+        drop(window_event_listener(ev::pageshow, |_| reset_busy_forms()));
+        // Sending can be stopped: some browsers say so, and all stop with Esc.
+        drop(window_event_listener(ev::keydown, |event| {
+            if event.key() == "Escape" {
+                reset_busy_forms();
+            }
+        }));
+        watch_cancelled_navigation();
+    }
+
+    /// What takes a while says so, and is sent once however often it is pressed.
+    fn on_submit(event: ev::SubmitEvent) {
+        let form = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let Some((form, button)) =
+            form.and_then(|form| Some((form.clone(), form.query_selector("[data-busy]").ok()??)))
+        else {
+            return;
+        };
+        // Nothing is sent after all.
+        if event.default_prevented() {
+            return;
+        }
+        if form.has_attribute("aria-busy") {
+            return event.prevent_default();
+        }
+        let idle = button.text_content().unwrap_or_default();
+        let _ = (form.set_attribute("aria-busy", "true"), button.set_attribute("data-idle", &idle));
+        button.set_text_content(button.get_attribute("data-busy").as_deref());
+    }
+
+    /// Hears of it where the browser stopped going to another page. Those that know no `navigation` do not say.
+    fn watch_cancelled_navigation() {
+        let navigation = js_sys::Reflect::get(&js_sys::global(), &"navigation".into());
+        let navigation = navigation.ok().and_then(|navigation| navigation.dyn_into::<web_sys::EventTarget>().ok());
+        let Some(navigation) = navigation else { return };
+        let stopped = Closure::<dyn Fn()>::new(reset_busy_forms).into_js_value();
+        let _ = navigation.add_event_listener_with_callback("navigateerror", stopped.unchecked_ref());
+    }
+
+    /// A page that the browser kept, and shows again, has sent nothing, and so has one that it stopped from leaving.
+    fn reset_busy_forms() {
+        let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
+        while let Ok(Some(form)) = document.query_selector("form[aria-busy]:not([data-upload])") {
+            let _ = form.remove_attribute("aria-busy");
+            if let Ok(Some(button)) = form.query_selector("[data-idle]") {
+                button.set_text_content(button.get_attribute("data-idle").as_deref());
+                let _ = button.remove_attribute("data-idle");
+            }
+        }
+    }
+
+    /// Moments in the reader's place and language: the words themselves, or where those say how long ago it was, the
+    /// exact moment that is behind them.
+    fn localize_times(document: &Document) {
+        let Ok(all) = document.query_selector_all("time[datetime]") else { return };
+        for time in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<Element>().ok()) {
+            let moment = time.get_attribute("datetime").and_then(|text| text.parse::<DateTime<Utc>>().ok());
+            let Some(local) = moment.and_then(clock::format_local_time) else { continue };
+            if time.has_attribute("title") {
+                let _ = time.set_attribute("title", &local);
+            } else {
+                time.set_text_content(Some(&local));
+            }
+        }
+    }
+
+    /// The way back leads to the chat that this tab showed last.
+    fn set_back_link(document: &Document) {
+        if let (Some(chat), Some(back)) =
+            (local_store::get_in_tab(LAST_CHAT_KEY), document.get_element_by_id("way-back"))
+        {
+            let _ = back.set_attribute("href", &format!("/c/{chat}"));
+        }
+    }
+
+    /// Notifications that are on and that the browser does not show: switched on in another browser, or forbidden since.
+    fn warn_if_notifications_blocked(document: &Document) {
+        let is_on =
+            document.query_selector("button[name=notify][value=on][aria-pressed=true]").is_ok_and(|on| on.is_some());
+        if is_on && !notification::is_allowed() {
+            show_notifications_blocked();
+        }
+    }
+
+    fn show_notifications_blocked() {
+        let refused = web_sys::window().and_then(|w| w.document()?.get_element_by_id("notify-refused"));
+        if let Some(refused) = refused {
+            let _ = refused.remove_attribute("hidden");
+        }
+    }
+
+    fn upload_field() -> Option<HtmlInputElement> {
+        web_sys::window()?.document()?.get_element_by_id("upload-files")?.dyn_into().ok()
+    }
+
+    /// Files that are dropped anywhere on the page, or pasted where nothing is typed, go through the form for files.
+    fn listen_for_files() {
+        let over = |event: ev::DragEvent| {
+            if files::has_dragged_files(&event) {
+                event.prevent_default();
+            }
+        };
+        drop(window_event_listener(ev::dragenter, over));
+        drop(window_event_listener(ev::dragover, over));
+        drop(window_event_listener(ev::drop, |event| {
+            if files::has_dragged_files(&event) {
+                event.prevent_default();
+                upload(event.data_transfer());
+            }
+        }));
+        drop(window_event_listener(ev::paste, |event| {
+            let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+            let field = target.and_then(|target| target.closest("input, textarea, select").ok().flatten());
+            let clipboard = event.dyn_ref::<ClipboardEvent>().and_then(ClipboardEvent::clipboard_data);
+            // Programs put a picture beside the words that were copied.
+            let has_words = |data: &DataTransfer| data.get_data("text/plain").is_ok_and(|text| !text.is_empty());
+            upload(clipboard.filter(|data| field.is_none() && !has_words(data)));
+        }));
+    }
+
+    fn upload(data: Option<DataTransfer>) {
+        let files = data.and_then(|data| data.files()).filter(|files| files.length() > 0);
+        let (Some(files), Some(field)) = (files, upload_field()) else { return };
+        // One place for one file: the new version of a document.
+        if files.length() > 1 && !field.multiple() {
+            return;
+        }
+        field.set_files(Some(&files));
+        if let Some(form) = field.form() {
+            let _ = form.request_submit();
+        }
+    }
+
+    fn on_click(event: ev::MouseEvent) {
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        let near = |selector: &str| target.as_ref()?.closest(selector).ok()?;
+        if let Some(button) = near("[data-shows]") {
+            toggle_key_visibility(&button);
+        } else if let Some(button) = near("button[name=notify][value=on]") {
+            request_notification_permission(&event, button);
+        }
+    }
+
+    /// Shows what is typed into a field for keys, or hides it again.
+    fn toggle_key_visibility(button: &Element) {
+        let field = button
+            .get_attribute("data-shows")
+            .and_then(|id| web_sys::window()?.document()?.get_element_by_id(&id)?.dyn_into::<HtmlInputElement>().ok());
+        let Some(field) = field else { return };
+        let is_hidden = field.type_() == "password";
+        field.set_type(if is_hidden { "text" } else { "password" });
+        let _ = button.set_attribute("aria-pressed", if is_hidden { "true" } else { "false" });
+    }
+
+    /// Asks the browser before the choice is kept. What it refuses is said, and the choice stays as it was.
+    fn request_notification_permission(event: &ev::MouseEvent, button: Element) {
+        if notification::is_allowed() {
+            return;
+        }
+        event.prevent_default();
+        notification::request_permission(move |is_allowed| {
+            if is_allowed {
+                if let Ok(button) = button.dyn_into::<HtmlElement>() {
+                    button.click();
+                }
+                return;
+            }
+            show_notifications_blocked();
+        });
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    pub fn enhance() {}
+}
+
+pub use real::enhance;

@@ -1,0 +1,105 @@
+//! Requests that say how far they are and that can be broken off.
+
+use super::files::FileHandle;
+
+/// What is sent.
+pub enum XhrBody {
+    Json(String),
+    File(FileHandle),
+}
+
+/// What there is to say of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum XhrEvent {
+    /// So many bytes are on the other side, or on the way.
+    Progress(u64),
+    Completed {
+        status: u16,
+        text: String,
+    },
+    /// There was no answer.
+    Failed,
+}
+
+#[cfg(feature = "hydrate")]
+mod real {
+    use send_wrapper::SendWrapper;
+    use wasm_bindgen::JsCast;
+    use wasm_bindgen::closure::Closure;
+    use web_sys::{ProgressEvent, XmlHttpRequest};
+
+    use super::{XhrBody, XhrEvent};
+
+    /// A request on its way. Dropping it breaks it off, and nothing more is said of it.
+    pub struct XhrRequest(SendWrapper<OpenXhr>);
+
+    struct OpenXhr {
+        request: XmlHttpRequest,
+        _on_progress: Closure<dyn FnMut(ProgressEvent)>,
+    }
+
+    impl Drop for XhrRequest {
+        fn drop(&mut self) {
+            let request = &self.0.request;
+            if let Ok(upload) = request.upload() {
+                upload.set_onprogress(None);
+            }
+            request.set_onload(None);
+            request.set_onerror(None);
+            let _ = request.abort();
+        }
+    }
+
+    /// Sends a request; none when the browser refuses it.
+    pub fn send(
+        method: &str,
+        path: &str,
+        body: XhrBody,
+        tell: impl Fn(XhrEvent) + Clone + 'static,
+    ) -> Option<XhrRequest> {
+        let request = XmlHttpRequest::new().ok()?;
+        request.open(method, path).ok()?;
+        request.set_request_header("Accept", "application/json").ok()?;
+        let said = tell.clone();
+        let on_progress = Closure::<dyn FnMut(ProgressEvent)>::new(move |event: ProgressEvent| {
+            said(XhrEvent::Progress(event.loaded() as u64));
+        });
+        request.upload().ok()?.set_onprogress(Some(on_progress.as_ref().unchecked_ref()));
+        // Those two are called once and free themselves: what they tell may drop this request.
+        let (said, asked) = (tell.clone(), request.clone());
+        let on_load = Closure::once_into_js(move || {
+            let text = asked.response_text().ok().flatten().unwrap_or_default();
+            said(XhrEvent::Completed { status: asked.status().unwrap_or(0), text });
+        });
+        request.set_onload(Some(on_load.unchecked_ref()));
+        let on_error = Closure::once_into_js(move || tell(XhrEvent::Failed));
+        request.set_onerror(Some(on_error.unchecked_ref()));
+        match body {
+            XhrBody::Json(text) => {
+                request.set_request_header("Content-Type", "application/json").ok()?;
+                request.send_with_opt_str(Some(&text)).ok()?;
+            }
+            XhrBody::File(file) => request.send_with_opt_blob(Some(&file.0)).ok()?,
+        }
+        Some(XhrRequest(SendWrapper::new(OpenXhr { request, _on_progress: on_progress })))
+    }
+}
+
+#[cfg(not(feature = "hydrate"))]
+mod real {
+    use super::{XhrBody, XhrEvent};
+
+    /// A request on its way. Dropping it breaks it off, and nothing more is said of it.
+    pub struct XhrRequest;
+
+    pub fn send(
+        _method: &str,
+        _path: &str,
+        _body: XhrBody,
+        _tell: impl Fn(XhrEvent) + Clone + 'static,
+    ) -> Option<XhrRequest> {
+        None
+    }
+}
+
+pub use real::{XhrRequest, send};

@@ -1,0 +1,80 @@
+//! How long a conversation was that is too long for its model, out of the provider's own words: each writes it another way.
+
+/// Smaller numbers are no lengths of conversations.
+const LEAST: u64 = 256;
+
+/// How many tokens it has and how many there may be, where these words say both.
+pub fn parse_token_counts(said: &str) -> Option<(u64, u64)> {
+    let (used, most) = match said.split_once('>') {
+        // "188240 + 21333 > 200000", "210000 tokens > 200000 maximum"
+        Some((before, behind)) => {
+            let sum = before.rsplit(':').next().map(numbers)?;
+            (sum.into_iter().reduce(u64::saturating_add)?, *numbers(behind).first()?)
+        }
+        None => {
+            let found = numbers(said);
+            let (first, second) = (*found.first()?, *found.get(1)?);
+            let begin = said.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+            let names_most_first = said[..begin].to_ascii_lowercase().contains("maximum");
+            if names_most_first { (second, first) } else { (first, second) }
+        }
+    };
+    // Other words than those that are known may say anything.
+    (used > most).then_some((used, most))
+}
+
+/// The numbers of a text, without those that are part of a word.
+fn numbers(text: &str) -> Vec<u64> {
+    let is_of_number = |c: char| c.is_ascii_alphanumeric() || matches!(c, ',' | '_' | '-' | '.');
+    let words = text.split(|c: char| !is_of_number(c)).map(|word| word.trim_matches([',', '.', '-', '_']));
+    let number = |word: &str| {
+        let digits = word.replace([',', '_'], "");
+        digits.parse::<u64>().ok().filter(|number| *number >= LEAST)
+    };
+    words.filter_map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn token_counts_are_parsed_from_provider_messages() {
+        for (said, told) in [
+            (
+                "This model's maximum context length is 128000 tokens. However, your messages resulted in 210000 tokens. \
+                 Please reduce the length of the messages.",
+                Some((210_000, 128_000)),
+            ),
+            (
+                "This endpoint's maximum context length is 200,000 tokens. However, you requested about 215,000 tokens \
+                 (205000 of text input, 10000 in the output).",
+                Some((215_000, 200_000)),
+            ),
+            ("prompt is too long: 210000 tokens > 200000 maximum", Some((210_000, 200_000))),
+            (
+                "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length",
+                Some((209_573, 200_000)),
+            ),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                Some((1_200_000, 1_048_576)),
+            ),
+            (
+                "request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it",
+                Some((9_000, 8_192)),
+            ),
+            (
+                "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+                Some((40_000, 32_768)),
+            ),
+            ("Your input exceeds the context window of this model.", None),
+            ("It answered with status 413.", None),
+            ("The model gpt-4-32768 reads 8192 tokens.", None),
+            ("The maximum is 8192 tokens; 4096 were asked for.", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_token_counts(said), told, "{said}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Text from outside that nobody should take at its face: characters that are not seen but change what is read
+//! (badinputs.md S-UN, reliability.md F76).
+
+/// How many characters of a text are there but not seen: controls, marks that turn the direction of writing, spaces of
+/// no width, tags, and joiners and variation selectors where they join and vary nothing.
+pub fn count_hidden_characters(text: &str) -> u32 {
+    u32::try_from(find_hidden_characters(text).count()).unwrap_or(u32::MAX)
+}
+
+/// The black flag, which tags turn into that of a nation.
+const FLAG: char = '\u{1f3f4}';
+/// The nations whose flags are emoji (Unicode TR 51, ED-23), in tags, with the tag that ends them.
+const NATIONS: [&str; 3] = [
+    "\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+    "\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
+    "\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
+];
+
+/// The character before, as far as joiners and variation selectors may follow it.
+#[derive(Clone, Copy, PartialEq)]
+enum PrecedingChar {
+    Nothing,
+    /// A digit or a sign of a key of a telephone, which a variation selector makes an emoji of.
+    Key,
+    Letter,
+    Varied,
+}
+
+/// The characters of a text that are there but not seen, with the bytes that they begin at. Emoji and several scripts
+/// need joiners and variation selectors; one of each behind a letter or an emoji is part of it, more are a hidden text.
+pub fn find_hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut base = PrecedingChar::Nothing;
+    let mut flag_end = 0;
+    text.char_indices().filter(move |&(at, c)| {
+        if at < flag_end {
+            return false;
+        }
+        let (next, is_seen) = match c {
+            '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => match base {
+                PrecedingChar::Letter | PrecedingChar::Key => (PrecedingChar::Varied, true),
+                PrecedingChar::Nothing | PrecedingChar::Varied => (PrecedingChar::Nothing, false),
+            },
+            '\u{200c}' | '\u{200d}' => {
+                (PrecedingChar::Nothing, matches!(base, PrecedingChar::Letter | PrecedingChar::Varied))
+            }
+            c if is_hidden_character(c) => (PrecedingChar::Nothing, false),
+            FLAG => {
+                let behind = at + c.len_utf8();
+                let nation = NATIONS.into_iter().find(|nation| text[behind..].starts_with(nation));
+                flag_end = behind + nation.map_or(0, str::len);
+                (PrecedingChar::Letter, true)
+            }
+            '0'..='9' | '#' | '*' => (PrecedingChar::Key, true),
+            c => (if c.is_ascii() { PrecedingChar::Nothing } else { PrecedingChar::Letter }, true),
+        };
+        base = next;
+        !is_seen
+    })
+}
+
+/// Whether a character by itself is there but not seen. Joiners and variation selectors are part of what is before them.
+pub fn is_hidden_character(c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\r' | '\u{200c}' | '\u{200d}' => false,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' | '\u{3164}' | '\u{ffa0}' => true,
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        c => c.is_control(),
+    }
+}
+
+/// A text as it can be stored by every database: NUL becomes its picture.
+pub fn replace_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{2400}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_counted() {
+        let tags: String = ('\u{e0061}'..='\u{e007a}').collect();
+        let table = [
+            ("plain text\n\twith a tab\r\n", 0),
+            ("report\u{202e}gnp.exe", 1),
+            (&format!("hi{tags}") as &str, 26),
+            ("a\u{200b}b\u{feff}", 2),
+            ("\u{1b}[31mred\u{1b}[0m", 2),
+            ("👩\u{200d}👩\u{200d}👧 and می\u{200c}خواهم", 0),
+            // Flags, a heart on fire, a key, hands and families; Persian, Hindi, Malayalam, Arabic, Japanese names.
+            ("\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}!", 0),
+            ("❤\u{fe0f}\u{200d}🔥 1\u{fe0f}\u{20e3} ☝🏽 ☺\u{fe0e}", 0),
+            ("क्\u{200d}ष ന്\u{200d} می\u{200c}شود", 0),
+            ("葛\u{e0100}城", 0),
+            // The same characters where nothing needs them.
+            ("a\u{200d}b\u{200c}c", 2),
+            ("می\u{200c}\u{200d}\u{200c}", 2),
+            ("👍\u{fe0f}\u{fe01}\u{fe02}\u{e0101}", 3),
+            ("a\u{fe0f} \u{fe0f}", 2),
+            ("\u{1f3f4}\u{e0061}\u{e007f}", 2),
+            ("\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}\u{e0061}", 1),
+            ("nul\0", 1),
+            ("中文，没有什么隐藏", 0),
+        ];
+        for (text, hidden) in table {
+            assert_eq!(count_hidden_characters(text), hidden, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn nul_becomes_its_picture() {
+        assert_eq!(replace_nul("a\0b".into()), "a␀b");
+        assert_eq!(replace_nul("ab".into()), "ab");
+    }
+}

@@ -1,0 +1,239 @@
+//! The one place that decides which parameters go out to a model: what was asked for, held against what the model
+//! takes. What the turn itself asks must fit, or it is an error that names the field. What only the chat asks by default
+//! never stands in a turn's way: where it does not fit it is left out. Whatever is left out is told.
+
+use std::fmt::Display;
+
+use crate::capabilities::{Capabilities, ParamSupport};
+use crate::exchange::{DroppedParam, ModelParams, Thinking};
+use crate::failure::InvalidField;
+use crate::provider::{ReasoningSupport, is_thinking_mode};
+
+/// What goes out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResolvedParams {
+    /// Everything in it fits the model.
+    pub params: ModelParams,
+    /// One of the model's levels, a budget that it takes, or `Off`. Where nothing can be asked of it, what was asked.
+    pub thinking: Thinking,
+    pub is_thinking_mode: bool,
+    pub not_sent: Vec<DroppedParam>,
+}
+
+/// Settles what the turn asks, and where it is silent the defaults.
+///
+/// # Errors
+/// What the turn asks is outside of what the model takes. What a model does not take at all is no error.
+pub fn resolve_params(
+    asked: &ModelParams,
+    defaults: &ModelParams,
+    model: &Capabilities,
+) -> Result<ResolvedParams, InvalidField> {
+    let mut settling = ParamsResolver { model, not_sent: Vec::new() };
+    let mut max_tokens = settling.max_tokens(RequestedValue::pick(asked.max_tokens, defaults.max_tokens))?;
+    let thinking = settling.thinking(RequestedValue::pick(asked.thinking, defaults.thinking), &mut max_tokens)?;
+    let thinks = is_thinking_mode(thinking, model.reasoning);
+    let (said_temperature, said_top_p) = (
+        RequestedValue::pick(asked.temperature, defaults.temperature),
+        RequestedValue::pick(asked.top_p, defaults.top_p),
+    );
+    let mut temperature = settling.number("temperature", said_temperature, model.temperature, thinks)?;
+    let mut top_p = settling.number("top_p", said_top_p, model.top_p, thinks)?;
+    if model.temperature_or_top_p && temperature.is_some() && top_p.is_some() {
+        let is_top_p_wanted = asked.top_p.is_some() && asked.temperature.is_none();
+        let (param, dropped) = if is_top_p_wanted { ("temperature", &mut temperature) } else { ("top_p", &mut top_p) };
+        *dropped = None;
+        settling.leave_out(param, "this model takes temperature or top_p, not both");
+    }
+    let top_k = settling.number("top_k", RequestedValue::pick(asked.top_k, defaults.top_k), model.top_k, thinks)?;
+    let some = |sequences: &Vec<String>| Some(sequences.clone()).filter(|sequences| !sequences.is_empty());
+    let stops = RequestedValue::pick(some(&asked.stop_sequences), some(&defaults.stop_sequences));
+    let stop_sequences = settling.stop_sequences(stops, thinks)?;
+    let max_tokens = max_tokens.map(|said| said.value);
+    Ok(ResolvedParams {
+        params: ModelParams { temperature, top_p, top_k, max_tokens, stop_sequences, thinking: Some(thinking) },
+        thinking,
+        is_thinking_mode: thinks,
+        not_sent: settling.not_sent,
+    })
+}
+
+/// A value, and whether the turn itself said it.
+#[derive(Clone)]
+struct RequestedValue<T> {
+    value: T,
+    is_own: bool,
+}
+
+impl<T> RequestedValue<T> {
+    fn pick(asked: Option<T>, default: Option<T>) -> Option<Self> {
+        let is_own = asked.is_some();
+        asked.or(default).map(|value| Self { value, is_own })
+    }
+}
+
+struct ParamsResolver<'a> {
+    model: &'a Capabilities,
+    not_sent: Vec<DroppedParam>,
+}
+
+impl ParamsResolver<'_> {
+    fn leave_out(&mut self, param: &str, reason: impl Into<String>) {
+        self.not_sent.push(DroppedParam { param: param.to_owned(), reason: reason.into() });
+    }
+
+    /// A value that does not fit: the turn's own is an error, a default is left out.
+    fn refuse(&mut self, param: &str, is_own: bool, reason: String) -> Result<(), InvalidField> {
+        if is_own {
+            return Err(InvalidField::new(format!("params.{param}"), reason));
+        }
+        self.leave_out(param, reason);
+        Ok(())
+    }
+
+    fn max_tokens(&mut self, said: Option<RequestedValue<u32>>) -> Result<Option<RequestedValue<u32>>, InvalidField> {
+        let Some(said) = said else { return Ok(None) };
+        if self.model.max_tokens.contains(&said.value) {
+            return Ok(Some(said));
+        }
+        self.refuse("max_tokens", said.is_own, format!("must be {} for this model", self.model.max_tokens))?;
+        Ok(None)
+    }
+
+    fn thinking(
+        &mut self,
+        said: Option<RequestedValue<Thinking>>,
+        max_tokens: &mut Option<RequestedValue<u32>>,
+    ) -> Result<Thinking, InvalidField> {
+        let is_said = said.is_some();
+        let RequestedValue { value, is_own } =
+            said.unwrap_or(RequestedValue { value: Thinking::default(), is_own: false });
+        let can_be_off = self.model.thinking_levels.contains(&Thinking::Off);
+        let reason = match (self.model.reasoning, value) {
+            (ReasoningSupport::Never, Thinking::Off) => None,
+            (ReasoningSupport::Never, _) => Some("this model does not think"),
+            (ReasoningSupport::Always, Thinking::Off) => Some("this model always thinks"),
+            (ReasoningSupport::Optional, Thinking::Off) => (!can_be_off).then_some(CANNOT_BE_SET),
+            (_, Thinking::Budget(tokens)) => return self.budget(tokens, is_own, max_tokens),
+            (_, level) => return Ok(self.level(level, is_said, max_tokens.as_ref())),
+        };
+        if let Some(reason) = reason.filter(|_| is_said) {
+            self.leave_out("thinking", reason);
+        }
+        Ok(Thinking::Off)
+    }
+
+    fn budget(
+        &mut self,
+        tokens: u32,
+        is_own: bool,
+        max_tokens: &mut Option<RequestedValue<u32>>,
+    ) -> Result<Thinking, InvalidField> {
+        let Some(range) = self.model.thinking_budget else {
+            return Ok(self.level(Thinking::Budget(tokens), true, max_tokens.as_ref()));
+        };
+        let mut reason = None;
+        if !range.contains(&tokens) {
+            reason = Some(format!("a budget must be {range} tokens for this model"));
+        } else if let Some(limit) = self.limit(max_tokens.as_ref()).filter(|limit| tokens >= *limit) {
+            let is_limit_own = max_tokens.as_ref().is_none_or(|said| said.is_own);
+            if is_own && !is_limit_own {
+                *max_tokens = None;
+                self.leave_out("max_tokens", "it leaves no room for the budget of thinking");
+                return self.budget(tokens, is_own, max_tokens);
+            }
+            reason = Some(format!("a budget must be below max_tokens ({limit})"));
+        }
+        match reason {
+            None => Ok(Thinking::Budget(tokens)),
+            Some(reason) => {
+                self.refuse("thinking", is_own, reason)?;
+                Ok(self.level(Thinking::default(), false, max_tokens.as_ref()))
+            }
+        }
+    }
+
+    /// The nearest that the model takes: the next level above, else its highest.
+    fn level(&mut self, wanted: Thinking, is_said: bool, max_tokens: Option<&RequestedValue<u32>>) -> Thinking {
+        let nearest = wanted.nearest(&self.model.thinking_levels);
+        let least = self.model.thinking_budget.filter(|_| self.model.levels_are_budgets).map(|range| range.least);
+        let has_room = least.is_none_or(|least| self.limit(max_tokens).is_none_or(|limit| limit > least));
+        let (sent, reason) = match nearest {
+            None => (wanted.level(), Some(CANNOT_BE_SET.to_owned())),
+            Some(_) if !has_room => (Thinking::Off, Some("max_tokens leaves no room for it".to_owned())),
+            Some(nearest) if nearest == wanted => (nearest, None),
+            Some(nearest) => {
+                let asked = wanted.as_str();
+                (nearest, Some(format!("this model does not take \"{asked}\", it gets \"{}\"", nearest.as_str())))
+            }
+        };
+        if let Some(reason) = reason.filter(|_| is_said) {
+            self.leave_out("thinking", reason);
+        }
+        sent
+    }
+
+    /// What a reply may have at most, reasoning included.
+    fn limit(&self, max_tokens: Option<&RequestedValue<u32>>) -> Option<u32> {
+        max_tokens.map(|said| said.value).or(self.model.max_tokens.most)
+    }
+
+    fn number<T: PartialOrd + Display + Copy>(
+        &mut self,
+        param: &str,
+        said: Option<RequestedValue<T>>,
+        takes: ParamSupport<crate::capabilities::ValueRange<T>>,
+        thinks: bool,
+    ) -> Result<Option<T>, InvalidField> {
+        let Some(RequestedValue { value, is_own }) = said else { return Ok(None) };
+        match (takes.bounds(thinks), takes.bounds(!thinks)) {
+            (Some(range), _) if range.contains(&value) => return Ok(Some(value)),
+            (Some(range), other) => {
+                let fits_otherwise = other.is_some_and(|other| other.contains(&value));
+                let when = if fits_otherwise { mode_condition(thinks) } else { "" };
+                self.refuse(param, is_own, format!("must be {range} for this model{when}"))?;
+            }
+            (None, Some(range)) if !range.contains(&value) => {
+                self.refuse(param, is_own, format!("must be {range} for this model"))?;
+            }
+            (None, other) => self.not_taken(param, other.is_some(), thinks),
+        }
+        Ok(None)
+    }
+
+    fn stop_sequences(
+        &mut self,
+        said: Option<RequestedValue<Vec<String>>>,
+        thinks: bool,
+    ) -> Result<Vec<String>, InvalidField> {
+        const PARAM: &str = "stop_sequences";
+        let Some(RequestedValue { value, is_own }) = said else { return Ok(Vec::new()) };
+        let takes = self.model.stop_sequences;
+        let Some(most) = takes.bounds(thinks) else {
+            self.not_taken(PARAM, takes.bounds(!thinks).is_some(), thinks);
+            return Ok(Vec::new());
+        };
+        if value.len() > most as usize {
+            self.refuse(PARAM, is_own, format!("at most {most} for this model"))?;
+        } else if !self.model.blank_stop_sequences && value.iter().any(|sequence| sequence.trim().is_empty()) {
+            self.refuse(PARAM, is_own, "must not be blank for this model".to_owned())?;
+        } else {
+            return Ok(value);
+        }
+        Ok(Vec::new())
+    }
+
+    fn not_taken(&mut self, param: &str, is_taken_otherwise: bool, thinks: bool) {
+        let when = if is_taken_otherwise { mode_condition(thinks) } else { "" };
+        self.leave_out(param, format!("this model does not take it{when}"));
+    }
+}
+
+const CANNOT_BE_SET: &str = "how much this model thinks cannot be set";
+
+fn mode_condition(thinks: bool) -> &'static str {
+    if thinks { " while it thinks" } else { " unless it thinks" }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! What somebody looks for in a chat: a text that is meant letter for letter, in any case (badinputs.md S-PG-05 to 08).
+
+use crate::failure::InvalidField;
+use crate::limits;
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextMatcher {
+    folded: String,
+}
+
+impl TextMatcher {
+    /// What this query means: itself. Nothing in it is a wildcard or an operator.
+    ///
+    /// # Errors
+    /// It is blank, or longer than [`limits::FIND_CHARS`]; the field is called `q`.
+    pub fn new(query: &str) -> Result<Self, InvalidField> {
+        if query.trim().is_empty() {
+            return Err(InvalidField::new("q", InvalidField::IS_EMPTY));
+        }
+        if query.chars().count() > limits::FIND_CHARS {
+            return Err(InvalidField::too_long("q", limits::FIND_CHARS));
+        }
+        // As stored text has it.
+        Ok(Self { folded: query.replace('\0', "\u{2400}").chars().flat_map(fold_case).collect() })
+    }
+
+    /// A part of it that a text with a hit holds as it is, once the text's ASCII letters are small, but for letters that
+    /// [`is_case_ambiguous`]: the longest run of characters whose case is ASCII's or none. For a database to choose by, whose idea
+    /// of case is its own. May be empty.
+    pub fn prefilter_literal(&self) -> &str {
+        let runs = self.folded.split(|letter| !is_case_stable(letter));
+        // The last letter may be the first half of what İ becomes.
+        let runs = runs.map(|run| run.strip_suffix('i').unwrap_or(run));
+        runs.max_by_key(|run| run.len()).unwrap_or_default()
+    }
+
+    /// Whether the text has it.
+    pub fn is_match(&self, text: &str) -> bool {
+        text.chars().flat_map(fold_case).collect::<String>().contains(&self.folded)
+    }
+
+    /// What is around the first hit in a text: the words before it, the hit as it is written, and the words after it,
+    /// in one line and bounded. `None` without a hit.
+    pub fn excerpt(&self, text: &str) -> Option<[String; 3]> {
+        let (start, end) = self.find_first(text)?;
+        let before: Vec<char> = text[..start].chars().rev().take(limits::FIND_BEFORE).collect();
+        let after = &text[end..];
+        let mut said = [
+            before.iter().rev().collect::<String>(),
+            text[start..end].to_owned(),
+            after.chars().take(limits::FIND_AFTER).collect(),
+        ];
+        if said[0].len() < start {
+            said[0].insert(0, '…');
+        }
+        if said[2].len() < after.len() {
+            said[2].push('…');
+        }
+        Some(said.map(|part| part.replace(char::is_whitespace, " ")))
+    }
+
+    /// The bytes of the first hit. Small letters may be more or fewer bytes than capital ones, so the small text's places
+    /// are counted back to the text's own.
+    fn find_first(&self, text: &str) -> Option<(usize, usize)> {
+        let mut folded = String::with_capacity(text.len());
+        let mut places = Vec::with_capacity(text.len());
+        for (at, letter) in text.char_indices() {
+            folded.extend(fold_case(letter));
+            places.resize(folded.len(), (at, at + letter.len_utf8()));
+        }
+        let start = folded.find(&self.folded)?;
+        let last = start + self.folded.len() - 1;
+        Some((places.get(start)?.0, places.get(last)?.1))
+    }
+}
+
+/// A letter as it is compared: small, whatever stands around it, so that a query and a part of a text become the same.
+/// A small sigma at the end of a word is a sigma.
+fn fold_case(letter: char) -> impl Iterator<Item = char> {
+    letter.to_lowercase().map(|small| if small == 'ς' { 'σ' } else { small })
+}
+
+/// Whether only one letter becomes this one, or two of ASCII do. The dot is what İ becomes beside an i.
+fn is_case_stable(letter: char) -> bool {
+    letter.is_ascii() || (!letter.is_lowercase() && !letter.is_uppercase() && letter != '\u{307}')
+}
+
+/// Letters that stand for one letter of a text, which need not be ASCII's: the sign for Kelvin becomes a k, and where a
+/// database is Turkish a capital I becomes a ı.
+pub fn is_case_ambiguous(letter: char) -> bool {
+    matches!(letter, 'i' | 'k')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matcher(query: &str) -> TextMatcher {
+        TextMatcher::new(query).unwrap()
+    }
+
+    #[test]
+    fn every_character_matches_literally() {
+        for sign in
+            ["%", "_", "100%", "a_b", "\"", "foo\"bar", "*", "NEAR(", "a-b", "C++", "(((", "' OR 1=1--", "\\", "!"]
+        {
+            assert!(matcher(sign).is_match(&format!("before {sign} after")), "{sign}");
+            assert!(!matcher(sign).is_match("before axb 100 NEA after"), "{sign}");
+        }
+    }
+
+    #[test]
+    fn match_ignores_case_and_accepts_two_chinese_characters() {
+        assert!(matcher("STRASSE über").is_match("die Strasse Über dem Fluss"));
+        assert!(matcher("你好").is_match("你好世界 再见"));
+        assert!(!matcher("你坏").is_match("你好世界 再见"));
+    }
+
+    #[test]
+    fn letter_matches_regardless_of_position() {
+        for (query, text) in [
+            ("ΟΔΟΣ", "η οδος"),
+            ("οδος", "Η ΟΔΟΣ"),
+            ("ΣΟΦΟΣ", "ο σοφος"),
+            ("οδοσ", "ΟΔΟΣ 5"),
+            ("300 k", "at 300 \u{212a}"),
+            ("300 \u{212a}", "at 300 K"),
+            ("İstan", "in İstanbul"),
+        ] {
+            assert!(matcher(query).is_match(text), "{query} in {text}");
+            assert!(matcher(query).excerpt(text).is_some(), "{query} in {text}");
+        }
+    }
+
+    #[test]
+    fn only_ascii_case_pairs_fold_to_case_stable_letters() {
+        for letter in '\0'..=char::MAX {
+            for small in fold_case(letter).filter(|small| is_case_stable(*small) && !is_case_ambiguous(*small)) {
+                assert_eq!(letter.to_ascii_lowercase(), small, "{letter:?}");
+            }
+            let small: Vec<char> = fold_case(letter).collect();
+            assert!(small.len() == 1 || small == ['i', '\u{307}'], "{letter:?}");
+        }
+    }
+
+    #[test]
+    fn prefilter_literal_is_in_every_matching_text() {
+        assert_eq!(matcher("Kiwi").prefilter_literal(), "kiw");
+        assert_eq!(matcher("i\u{307}b").prefilter_literal(), "b");
+        assert_eq!(matcher("C++ 你好").prefilter_literal(), "c++ 你好");
+        assert_eq!(matcher("Überfluss").prefilter_literal(), "berfluss");
+        assert_eq!(matcher("ÄÖ").prefilter_literal(), "");
+    }
+
+    #[test]
+    fn excerpt_shows_hit_as_written() {
+        assert_eq!(matcher("tree").excerpt("A\nTREE grows").unwrap(), ["A ", "TREE", " grows"]);
+        let long = format!("{}İx Tree{}", "a".repeat(500), "b".repeat(500));
+        let [before, hit, after] = matcher("TREE").excerpt(&long).unwrap();
+        assert_eq!(hit, "Tree");
+        assert!(before.starts_with('…') && before.ends_with("İx "), "{before}");
+        assert!(after.ends_with('…') && after.chars().count() == limits::FIND_AFTER + 1, "{after}");
+        assert_eq!(matcher("x").excerpt("y"), None);
+    }
+
+    #[test]
+    fn invalid_query_names_its_field() {
+        assert!(TextMatcher::new(&"ä".repeat(limits::FIND_CHARS)).is_ok());
+        assert_eq!(TextMatcher::new(&"ä".repeat(limits::FIND_CHARS + 1)).unwrap_err().field, "q");
+        assert_eq!(TextMatcher::new(" \n").unwrap_err().field, "q");
+    }
+}

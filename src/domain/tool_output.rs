@@ -1,0 +1,139 @@
+//! What a model is told of a tool's result: the same words to every model, and the same bytes each time, or the provider's
+//! cache of the conversation would be lost. What is too long is cut, what is no text is named, and both are said.
+
+use serde_json::Value;
+
+use crate::limits;
+
+/// What stands where a tool gave nothing: some APIs refuse an empty result.
+const NOTHING: &str = "(The tool gave nothing.)";
+
+/// A result as a model is told it: an object that is short enough as it is, anything else as text.
+pub fn render(result: &Value, metadata: &Value) -> Value {
+    render_with_images(result, metadata, &[])
+}
+
+/// The same to a model that is shown the images with these hashes beside it.
+pub fn render_with_images(result: &Value, metadata: &Value, shown: &[&str]) -> Value {
+    let whole = value_to_text(result.clone());
+    let notes = attachment_notes(metadata, shown);
+    let stored_whole = metadata.pointer("/cut/bytes").and_then(Value::as_u64);
+    let is_cut = whole.len() > limits::TOOL_OUTPUT_BYTES || stored_whole.is_some();
+    match (is_cut, notes.is_empty()) {
+        (false, true) if result.is_object() => result.clone(),
+        (false, true) if whole.trim().is_empty() => Value::String(NOTHING.into()),
+        (false, true) => Value::String(whole),
+        (false, false) if whole.trim().is_empty() => Value::String(notes.join("\n")),
+        (false, false) => Value::String(format!("{whole}\n\n{}", notes.join("\n"))),
+        (true, _) => {
+            let kept = whole.floor_char_boundary(limits::TOOL_OUTPUT_BYTES.min(whole.len()));
+            let total = stored_whole.unwrap_or(whole.len() as u64);
+            let note =
+                format!("[Cut: these are the first {kept} of {total} bytes of the result. The rest was left out.]");
+            let notes: Vec<String> = std::iter::once(note).chain(notes).collect();
+            Value::String(format!("{}\n\n{}", &whole[..kept], notes.join("\n")))
+        }
+    }
+}
+
+/// A result as one text.
+pub fn value_to_text(result: Value) -> String {
+    match result {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// An image of a result, as its metadata names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolImage {
+    /// sha256 of the blob, hex.
+    pub blob: String,
+    pub mime: String,
+    pub alt: String,
+}
+
+/// The images of a result, in its order.
+pub fn result_images(metadata: &Value) -> Vec<ToolImage> {
+    let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let image = |one: &Value| ToolImage { blob: word(one, "blob"), mime: word(one, "mime"), alt: word(one, "alt") };
+    metadata.get("images").and_then(Value::as_array).into_iter().flatten().map(image).collect()
+}
+
+/// The blobs that a result names: its images, its files, and the whole of what is only stored in part.
+pub fn result_blobs(metadata: &Value) -> Vec<&str> {
+    let list = |key: &str| metadata.get(key).and_then(Value::as_array).into_iter().flatten();
+    let named = list("images").chain(list("files")).chain(metadata.get("cut"));
+    named.filter_map(|of| of.get("blob")?.as_str()).collect()
+}
+
+/// A line for each image and each file: the person sees them, the model only those images that are `shown`.
+fn attachment_notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
+    let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let image = |one: ToolImage| {
+        let to_whom = if shown.contains(&one.blob.as_str()) { "attached" } else { "shown to the user, not to you" };
+        format!("[{} ({}): {to_whom}]", one.alt, one.mime)
+    };
+    let file = |one: &Value| {
+        let bytes = one.get("bytes").and_then(Value::as_u64).unwrap_or_default();
+        format!("[File ({}, {bytes} bytes): given to the user, not to you]", word(one, "mime"))
+    };
+    result_images(metadata).into_iter().map(image).chain(list("files").iter().map(file)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn short_results_are_rendered_unchanged() {
+        for (result, told) in [
+            (json!("words"), json!("words")),
+            (json!({"b": 1, "a": [2]}), json!({"b": 1, "a": [2]})),
+            (json!([1, "x"]), json!("[1,\"x\"]")),
+            (json!(3), json!("3")),
+            (json!(""), json!(NOTHING)),
+            (json!(null), json!(NOTHING)),
+        ] {
+            assert_eq!(render(&result, &Value::Null), told, "{result}");
+        }
+    }
+
+    #[test]
+    fn long_results_are_cut_between_characters_with_note() {
+        let long = "é".repeat(limits::TOOL_OUTPUT_BYTES);
+        let told = value_to_text(render(&json!(format!("x{long}")), &Value::Null));
+        let total = long.len() + 1;
+        assert!(
+            told.starts_with("xé")
+                && told.ends_with(&format!("of {total} bytes of the result. The rest was left out.]"))
+        );
+        assert!(told.len() < limits::TOOL_OUTPUT_BYTES + 200);
+        let stored_in_part = render(&json!(long), &json!({"cut": {"bytes": 9_000_000, "blob": "b"}}));
+        assert!(value_to_text(stored_in_part).contains("of 9000000 bytes"));
+        let object = json!({"a": long});
+        assert!(value_to_text(render(&object, &Value::Null)).starts_with("{\"a\":\"é"));
+    }
+
+    #[test]
+    fn images_and_files_are_named() {
+        let metadata = json!({
+            "images": [{"blob": "b", "mime": "image/png", "alt": "Image 1"}],
+            "files": [{"blob": "c", "mime": "audio/wav", "bytes": 12}],
+            "cleaned": {"nul": 1},
+        });
+        let notes = "[Image 1 (image/png): shown to the user, not to you]\n[File (audio/wav, 12 bytes): given to the user, not to you]";
+        assert_eq!(render(&json!("Here."), &metadata), format!("Here.\n\n{notes}"));
+        let seen = render_with_images(&json!(""), &metadata, &["b"]);
+        assert_eq!(
+            seen,
+            "[Image 1 (image/png): attached]\n[File (audio/wav, 12 bytes): given to the user, not to you]"
+        );
+        assert_eq!(render(&json!(""), &metadata), notes);
+        assert_eq!(render(&json!({"n": 1}), &metadata), format!("{{\"n\":1}}\n\n{notes}"));
+    }
+}

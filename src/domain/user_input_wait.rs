@@ -1,0 +1,201 @@
+//! What a reply waits for that only a person can give. Such a reply is in order however long it takes: a restart leaves
+//! it as it is.
+
+use serde_json::{Map, Value, json};
+
+use crate::block::{Block, BlockState, Content, ToolStatus};
+use crate::id::BlockId;
+use crate::limits;
+use crate::tool::canonical_arguments;
+use crate::turn::Turn;
+
+/// The type of the block that stands where a reply paused.
+pub const PAUSE: &str = "x:pause";
+
+/// What a person has to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserInputKind {
+    /// Whether a tool may run.
+    Approval,
+    /// Whether it should go on after a pause.
+    Continue,
+}
+
+/// Why a reply paused by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyPauseReason {
+    /// It asked for tools as often as it may at a stretch.
+    Rounds,
+    /// It asked for the same again and again.
+    Repeats,
+}
+
+impl ReplyPauseReason {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Rounds => "rounds",
+            Self::Repeats => "repeats",
+        }
+    }
+
+    /// Why, for people.
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Rounds => format!("Paused after asking for tools {} times.", limits::TOOL_ROUNDS),
+            Self::Repeats => "Paused because the same call was made again and again.".to_owned(),
+        }
+    }
+
+    /// The content of the block that stands where the reply paused; `text` says why.
+    pub fn content(self, text: &str) -> Content {
+        let fields = json!({ "type": PAUSE, "reason": self.word(), "text": text });
+        Content::Other(if let Value::Object(fields) = fields { fields } else { Map::new() })
+    }
+}
+
+/// The text of an open pause.
+pub fn open_pause_text(block: &Block) -> Option<&str> {
+    match &block.content {
+        Content::Other(fields) if block.state == BlockState::Open && block.content.block_type() == PAUSE => {
+            fields.get("text").and_then(Value::as_str)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the block is where a reply paused, open or not.
+pub fn is_pause(block: &Block) -> bool {
+    matches!(&block.content, Content::Other(_)) && block.content.block_type() == PAUSE
+}
+
+/// Whether a turn has to pause before its newest calls, named by their blocks, may run: it asked for tools too often
+/// since it began or last paused, or one of them repeats the calls before it. What the provider runs itself does not
+/// count.
+pub fn required_pause(turn: &Turn, newest: &[BlockId]) -> Option<ReplyPauseReason> {
+    let since = since_last_pause(turn);
+    let (mut rounds, mut round) = (0, None);
+    let (mut before, mut same) = (None, 0);
+    let mut repeats = false;
+    for block in &turn.blocks[since..] {
+        let Content::ToolUse { tool_name, arguments, arguments_raw, .. } = &block.content else { continue };
+        if block.block_metadata.get("run_by").and_then(Value::as_str) == Some("provider") {
+            continue;
+        }
+        if rounds == 0 || round != block.generation_id {
+            (rounds, round) = (rounds + 1, block.generation_id);
+        }
+        let said = match arguments {
+            Value::Null => arguments_raw.clone().unwrap_or_default(),
+            arguments => canonical_arguments(arguments),
+        };
+        let said = Some((tool_name.as_str(), said));
+        same = if before == said { same + 1 } else { 1 };
+        before = said;
+        repeats |= same > limits::TOOL_REPEATS && newest.contains(&block.id);
+    }
+    match (rounds > limits::TOOL_ROUNDS, repeats) {
+        (true, _) => Some(ReplyPauseReason::Rounds),
+        (false, true) => Some(ReplyPauseReason::Repeats),
+        (false, false) => None,
+    }
+}
+
+/// Where the stretch begins that the last pause made new: the calls that waited there are its first.
+fn since_last_pause(turn: &Turn) -> usize {
+    let Some(pause) = turn.blocks.iter().rposition(is_pause) else { return 0 };
+    let is_call = |block: &Block| matches!(block.content, Content::ToolUse { .. });
+    let Some(last) = turn.blocks[..pause].iter().rfind(|block| is_call(block)) else { return pause };
+    turn.blocks.iter().position(|block| is_call(block) && block.generation_id == last.generation_id).unwrap_or(pause)
+}
+
+/// What the turn waits for; nothing when it is over or still has something to do by itself.
+pub fn pending_user_input(turn: &Turn) -> Option<UserInputKind> {
+    if turn.status.is_terminal() {
+        return None;
+    }
+    let asks = |block: &Block| matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
+    if turn.blocks.iter().any(asks) {
+        return Some(UserInputKind::Approval);
+    }
+    turn.blocks.iter().any(|block| open_pause_text(block).is_some()).then_some(UserInputKind::Continue)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::fixtures;
+    use crate::turn::TurnStatus;
+
+    #[test]
+    fn approvals_and_pauses_are_pending_until_resolved() {
+        let call = |status| fixtures::tool_use("c", "look", json!({}), status);
+        let waiting = |contents: Vec<Content>| {
+            let mut turn = fixtures::reply(2, contents);
+            turn.status = TurnStatus::WaitingSubagents;
+            turn
+        };
+        assert_eq!(
+            pending_user_input(&waiting(vec![call(ToolStatus::AwaitingApproval)])),
+            Some(UserInputKind::Approval)
+        );
+        assert_eq!(pending_user_input(&waiting(vec![call(ToolStatus::Running)])), None);
+        let mut paused = waiting(vec![call(ToolStatus::Done), ReplyPauseReason::Rounds.content("25 rounds")]);
+        assert_eq!(pending_user_input(&paused), None, "the pause is over");
+        paused.blocks[1].state = BlockState::Open;
+        assert_eq!(pending_user_input(&paused), Some(UserInputKind::Continue));
+        assert_eq!(open_pause_text(&paused.blocks[1]), Some("25 rounds"));
+        paused.status = TurnStatus::Cancelled;
+        assert_eq!(pending_user_input(&paused), None);
+    }
+
+    /// A reply with one call a step, each of these arguments.
+    fn asking(steps: &[Value]) -> Turn {
+        let call = |arguments: &Value| fixtures::tool_use("c", "look", arguments.clone(), ToolStatus::Done);
+        let mut turn = fixtures::reply(2, steps.iter().map(call));
+        for (n, block) in turn.blocks.iter_mut().enumerate() {
+            block.generation_id = Some(fixtures::block_id(1_000 + n as u64).uuid().into());
+        }
+        turn
+    }
+
+    fn last(turn: &Turn) -> Vec<BlockId> {
+        turn.blocks.last().map(|block| block.id).into_iter().collect()
+    }
+
+    #[test]
+    fn same_call_runs_three_times_in_row_and_then_pauses() {
+        let same = [json!({"a": 1, "b": 2}), json!({"b": 2, "a": 1}), json!({"a": 1, "b": 2}), json!({"b": 2, "a": 1})];
+        assert_eq!(required_pause(&asking(&same[..3]), &last(&asking(&same[..3]))), None);
+        let turn = asking(&same);
+        assert_eq!(required_pause(&turn, &last(&turn)), Some(ReplyPauseReason::Repeats));
+        assert_eq!(required_pause(&turn, &[]), None, "none of those that are to run");
+        let between = asking(&[same[0].clone(), same[1].clone(), json!({}), same[2].clone(), same[3].clone()]);
+        assert_eq!(required_pause(&between, &last(&between)), None);
+        let mut by_provider = turn.clone();
+        for block in &mut by_provider.blocks {
+            block.block_metadata = json!({ "run_by": "provider" });
+        }
+        assert_eq!(required_pause(&by_provider, &last(&by_provider)), None);
+    }
+
+    #[test]
+    fn rounds_count_from_last_pause() {
+        let steps: Vec<Value> = (0..=limits::TOOL_ROUNDS).map(|n| json!({ "n": n })).collect();
+        let most = asking(&steps[1..]);
+        assert_eq!(required_pause(&most, &last(&most)), None);
+        let turn = asking(&steps);
+        assert_eq!(required_pause(&turn, &last(&turn)), Some(ReplyPauseReason::Rounds));
+        // The call that waited is the first of as many again.
+        for (behind, pauses) in [(limits::TOOL_ROUNDS - 1, None), (limits::TOOL_ROUNDS, Some(ReplyPauseReason::Rounds))]
+        {
+            let mut turn = asking(&[&steps[..], &steps[..behind as usize]].concat());
+            turn.blocks.insert(steps.len(), fixtures::block(2, 99, ReplyPauseReason::Rounds.content("paused")));
+            assert_eq!(required_pause(&turn, &last(&turn)), pauses, "{behind} calls behind the pause");
+        }
+        let mut together = asking(&steps);
+        together.blocks.iter_mut().for_each(|block| block.generation_id = None);
+        assert_eq!(required_pause(&together, &last(&together)), None, "many calls of one step are one round");
+    }
+}

@@ -1,0 +1,332 @@
+//! Reading an archive: its blobs, then its documents, then its chats, each element by element. Of a chat or a document no
+//! more is held than what stands around its lists; its turns, calls and versions wait in a file until it is whole.
+
+use std::io::BufRead;
+use std::ops::ControlFlow;
+
+use super::resume_points::{self, ResumePoint};
+use super::scan::{ArchiveScanner, ScanError};
+use super::spool::Spool;
+use super::spool_writer::{ChatSpooler, ReadHalt, SkippedElement, read_damaged, read_document};
+use super::spooled_chat::ArchiveItem;
+use super::{ArchivedBlob, CHATS, FORMAT, LISTS, VERSION};
+use crate::bounds;
+use crate::input::{Input, import_error};
+use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
+use crate::sink::{ImportError, ImportSink, report_issue};
+use turnleaf_domain::byte_size::ByteSize;
+
+/// Whether the first bytes of a file are those of an archive, and of which version.
+pub(crate) fn detect_version(start: &str) -> Option<u32> {
+    let rest = start.trim_start_matches('\u{feff}').trim_start();
+    let after = |text: &'_ str, key: &str| text.find(&format!("\"{key}\"")).map(|at| at + key.len() + 2);
+    let value =
+        |key| after(rest, key).and_then(|at| rest.get(at..)?.trim_start().strip_prefix(':').map(str::trim_start));
+    value("format")?.strip_prefix('"')?.strip_prefix(FORMAT)?.strip_prefix('"')?;
+    let digits: String = value("version")?.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// Hands over what an archive has. What does not fit is told and passed over, and so is what is damaged, as far as it can
+/// be seen where the rest goes on ([`marks`]).
+pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    let version = detect_version(&input.read_start(0)?).ok_or(ImportError::WrongFormat("an archive of Turnleaf"))?;
+    if version > VERSION {
+        return Err(ImportError::NewerVersion(version));
+    }
+    let file = input.parts().all().first().map(|part| part.name.clone()).unwrap_or_default();
+    let mut reading = ArchiveReading { file, ..ArchiveReading::default() };
+    // One walk, unless somebody put the lists in another order.
+    let mut first = Some(0);
+    while let Some(next) = first {
+        first = reading.walk(input, next, taker)?;
+    }
+    match reading.untold.take().filter(|_| !reading.is_told) {
+        Some(why) => reading.tell(taker, IssueKind::Lost, String::new(), why),
+        None => Ok(()),
+    }
+}
+
+/// An archive that is being read, in as many walks as it takes.
+#[derive(Default)]
+struct ArchiveReading {
+    file: String,
+    /// A list was met.
+    is_begun: bool,
+    has_replacements: bool,
+    /// A damage was told; and one that was met in a list which is another walk's to tell of.
+    is_told: bool,
+    untold: Option<String>,
+    /// It was told that the rest is not read.
+    is_cut: bool,
+    /// What the requests come to that are written after others, in bytes.
+    whole: u64,
+}
+
+impl ArchiveReading {
+    /// Tells something of the element that is called so; of the whole where that is empty.
+    fn tell(
+        &mut self,
+        taker: &mut dyn ImportSink,
+        what: IssueKind,
+        conversation: String,
+        text: String,
+    ) -> Result<(), ImportError> {
+        let place = IssueLocation { file: self.file.clone(), conversation, message: String::new() };
+        report_issue(taker, ImportIssue { kind: what, location: place, text })
+    }
+
+    /// Walks through the archive once and takes its lists from `next` on, as far as they stand in their order. Gives the
+    /// first of those that stood before their turn.
+    fn walk(
+        &mut self,
+        input: &mut Input,
+        next: usize,
+        taker: &mut dyn ImportSink,
+    ) -> Result<Option<usize>, ImportError> {
+        let mut walk = ArchiveWalk { at: next, awaited: next, ..ArchiveWalk::default() };
+        let mut start = (0, WalkStart::File);
+        let mut damages = 0;
+        loop {
+            let mut text = input.open_text(0)?;
+            resume_points::skip(&mut text, start.0).map_err(import_error)?;
+            let mut scan = ArchiveScanner::from_offset(text, start.0);
+            let halted = walk.read_lists(&mut scan, start.1, self, taker);
+            if scan.into_source().has_replacements() && !self.has_replacements {
+                self.has_replacements = true;
+                let text = report::REPLACED.to_owned();
+                self.tell(taker, IssueKind::PutRight, String::new(), text)?;
+            }
+            let (why, is_json) = match halted {
+                Ok(()) => break,
+                Err(ReadHalt::Import(why)) => return Err(why),
+                Err(ReadHalt::Scan(ScanError::Spool(error))) => return Err(ImportError::Spool(error)),
+                Err(ReadHalt::Scan(ScanError::NotJson)) => (report::NOT_JSON_BEHIND.to_owned(), false),
+                Err(ReadHalt::Scan(ScanError::Truncated)) => (report::ENDS_WITHIN.to_owned(), true),
+                Err(ReadHalt::Scan(ScanError::Io(error))) => match import_error(error) {
+                    ImportError::Damaged(why) if self.is_begun => {
+                        self.tell_damage(&walk, next, report::damaged_from_here(&why), taker)?;
+                        break;
+                    }
+                    other => return Err(other),
+                },
+            };
+            let mark = match resume_points::find_next(&mut input.open_text(0)?, walk.from, walk.number.map(|_| walk.at))
+            {
+                Ok(mark) => mark,
+                Err(error) => match import_error(error) {
+                    ImportError::Damaged(_) => None,
+                    other => return Err(other),
+                },
+            };
+            if !self.is_begun && mark.is_none() && !is_json {
+                return Err(ImportError::WrongFormat("JSON"));
+            }
+            self.tell_damage(&walk, next, why, taker)?;
+            start = match mark {
+                None => break,
+                Some((at, ResumePoint::List(_))) => (at, WalkStart::List),
+                Some((at, ResumePoint::Element)) => (at, WalkStart::Element),
+            };
+            damages += 1;
+            if damages == bounds::DAMAGES {
+                self.tell_cut(taker)?;
+                break;
+            }
+        }
+        Ok(walk.passed)
+    }
+
+    /// What stands behind so many damages is not read.
+    fn tell_cut(&mut self, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+        if std::mem::replace(&mut self.is_cut, true) {
+            return Ok(());
+        }
+        let text =
+            format!("it is damaged in {} places: what stands behind the last of them was not read", bounds::DAMAGES);
+        self.tell(taker, IssueKind::LeftOut, String::new(), text)
+    }
+
+    /// Something damaged was met. What lies in a list is told in the walk that takes it, and what lies beside the lists in
+    /// the first.
+    fn tell_damage(
+        &mut self,
+        walk: &ArchiveWalk,
+        next: usize,
+        why: String,
+        taker: &mut dyn ImportSink,
+    ) -> Result<(), ImportError> {
+        if walk.number.is_none() && (walk.is_skipping || next > 0) {
+            self.untold.get_or_insert(why);
+            return Ok(());
+        }
+        self.is_told = true;
+        // Only a chat is a conversation that is left out.
+        let what = if walk.number.is_some() && walk.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
+        self.tell(taker, what, walk.label(""), why)
+    }
+}
+
+/// Where a walk begins, or goes on behind what is damaged.
+#[derive(Clone, Copy)]
+enum WalkStart {
+    File,
+    /// Before the name of a list.
+    List,
+    /// Before the next element of the list that it was in.
+    Element,
+}
+
+/// Where a walk is.
+#[derive(Default)]
+struct ArchiveWalk {
+    /// The list that is taken, or comes next.
+    at: usize,
+    /// The one that may be taken behind it.
+    awaited: usize,
+    /// The element that it is at, from 1.
+    number: Option<u64>,
+    /// Where that begins, or the member.
+    from: u64,
+    /// Whether it goes past a list.
+    is_skipping: bool,
+    /// The first list that stood before its turn.
+    passed: Option<usize>,
+}
+
+impl ArchiveWalk {
+    /// What the element is called that it is at, as far as its title was seen.
+    fn label(&self, title: &str) -> String {
+        let mut conversation = self.number.map(|number| format!("{} {number}", LISTS[self.at])).unwrap_or_default();
+        if !title.is_empty() {
+            conversation.push_str(", ");
+            conversation.push_str(title);
+        }
+        conversation
+    }
+
+    /// Takes the lists whose turn it is.
+    fn read_lists<R: BufRead>(
+        &mut self,
+        scan: &mut ArchiveScanner<R>,
+        start: WalkStart,
+        reading: &mut ArchiveReading,
+        taker: &mut dyn ImportSink,
+    ) -> Result<(), ReadHalt> {
+        match start {
+            WalkStart::File if !scan.try_enter(b'{')? => return Err(ScanError::NotJson.into()),
+            WalkStart::File | WalkStart::List => {}
+            WalkStart::Element => self.read_elements(scan, reading, taker)?,
+        }
+        loop {
+            (self.number, self.from) = (None, scan.offset());
+            // Where no name comes behind a list that was passed, that list may have ended elsewhere.
+            let Some(name) = scan.next_member()? else { return Ok(()) };
+            self.is_skipping = false;
+            let list = LISTS.iter().position(|list| *list == name);
+            reading.is_begun |= list.is_some();
+            match list {
+                // A list is behind the one that was taken, or is it again.
+                Some(list) if list == self.at || list == self.awaited => {
+                    (self.at, self.awaited) = (list, list + 1);
+                    if scan.try_enter(b'[')? {
+                        self.read_elements(scan, reading, taker)?;
+                    } else {
+                        scan.skip_value()?;
+                        reading.tell(taker, IssueKind::Lost, LISTS[list].to_owned(), "it is no list".to_owned())?;
+                    }
+                }
+                Some(list) => {
+                    if list > self.at {
+                        self.passed = Some(self.passed.map_or(list, |passed| passed.min(list)));
+                    }
+                    self.is_skipping = true;
+                    scan.skip_value()?;
+                }
+                None if name == "damaged" => {
+                    for one in read_damaged(scan)? {
+                        reading.tell(taker, one.kind, one.place, one.text)?;
+                    }
+                }
+                None => scan.skip_value()?,
+            }
+        }
+    }
+
+    /// The elements of a list that was gone into, behind the one that it was at.
+    fn read_elements<R: BufRead>(
+        &mut self,
+        scan: &mut ArchiveScanner<R>,
+        reading: &mut ArchiveReading,
+        taker: &mut dyn ImportSink,
+    ) -> Result<(), ReadHalt> {
+        let mut spool = None;
+        for number in self.number.map_or(1, |number| number + 1).. {
+            (self.number, self.from) = (Some(number), scan.offset());
+            if !scan.has_element()? {
+                break;
+            }
+            self.from = scan.offset();
+            if number > bounds::CONVERSATIONS {
+                let text = format!("there are more than {} {}", bounds::CONVERSATIONS, LISTS[self.at]);
+                return Err(ImportError::TooLarge(text).into());
+            }
+            let item = match self.at {
+                0 => read_blob(scan, &mut spool, taker)?.map(ArchiveItem::Blob),
+                1 => read_document(scan, open_spool(taker)?)?.map(|document| ArchiveItem::Document(Box::new(document))),
+                _ => ChatSpooler::new(open_spool(taker)?)
+                    .read_chat(scan, &mut reading.whole)?
+                    .map(|chat| ArchiveItem::Chat(Box::new(chat))),
+            };
+            if let Ok(ArchiveItem::Chat(chat)) = &item
+                && chat.calls_without_request > 0
+            {
+                let place = self.label(&chat.chat.title);
+                let text = format!(
+                    "what was sent in {} calls is left out: whole, all requests are larger than {}",
+                    chat.calls_without_request,
+                    ByteSize(bounds::REASSEMBLED_BYTES)
+                );
+                reading.tell(taker, IssueKind::Lost, place, text)?;
+            }
+            match item {
+                Ok(item) => match taker.take_archived(item) {
+                    ControlFlow::Continue(()) => {}
+                    ControlFlow::Break(()) => return Err(ImportError::Cancelled.into()),
+                },
+                Err(SkippedElement { title, why }) => {
+                    let what = if self.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
+                    reading.tell(taker, what, self.label(&title), why)?;
+                }
+            }
+        }
+        self.number = None;
+        Ok(())
+    }
+}
+
+fn open_spool(taker: &mut dyn ImportSink) -> Result<Spool, ReadHalt> {
+    Ok(Spool::new(taker.open_scratch().map_err(ImportError::Spool)?))
+}
+
+/// The blob that comes. It is read at once: all of them lie in the same place.
+fn read_blob<R: BufRead>(
+    scan: &mut ArchiveScanner<R>,
+    spool: &mut Option<Spool>,
+    taker: &mut dyn ImportSink,
+) -> Result<Result<ArchivedBlob, SkippedElement>, ReadHalt> {
+    let spool = match spool {
+        Some(spool) => spool,
+        None => spool.insert(open_spool(taker)?),
+    };
+    let left_out = |why| SkippedElement { title: String::new(), why };
+    spool.clear();
+    let spot = match spool.take(scan)? {
+        Ok(spot) => spot,
+        Err(why) => return Ok(Err(left_out(why))),
+    };
+    match spool.read(spot) {
+        Err(error) if error.is_io() => Err(ScanError::Spool(error.into()).into()),
+        read => Ok(read.map_err(|error| left_out(error.to_string()))),
+    }
+}

@@ -1,0 +1,236 @@
+//! What was read of an archive and is too much to be held: a chat with its turns and calls, a document with its versions.
+//! What stands around them is at hand, and they are in a file, to be taken out of it a few at a time, in the order in which
+//! they can be stored.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use chrono::{DateTime, Utc};
+use serde_json::{Error, Value, json};
+
+use super::request_delta::{BaseRequest, ParsedDelta};
+use super::spool::{Spool, SpoolRange};
+use super::{ArchivedBlob, ArchivedBranch, ArchivedBytes, ArchivedGeneration, ArchivedVersion};
+use crate::bounds;
+use crate::domain::{BranchId, Chat, DocumentId, Exchange, GenerationId, ImportDifference, ImportOrigin, Turn, TurnId};
+
+/// Parts are taken out together as long as they are no longer than this, as a text.
+const BATCH_BYTES: u64 = 1 << 20;
+
+/// One thing of an archive.
+pub enum ArchiveItem {
+    Document(Box<SpooledDocument>),
+    Blob(ArchivedBlob),
+    Chat(Box<SpooledChat>),
+}
+
+/// A chat, which keeps the rules ([`super::check`]); its images and documents may be missing.
+pub struct SpooledChat {
+    pub chat: Chat,
+    pub imported_from: Option<ImportOrigin>,
+    /// Which tools it offers, as it stands there: a choice that cannot be read costs no chat.
+    pub tools: Option<Value>,
+    /// What could not be read when it was exported.
+    pub damaged: Vec<ImportDifference>,
+    /// Its turns, by their places, and the place of the last; 0 where there is none.
+    pub turns: Vec<TurnId>,
+    pub last_ord: i64,
+    pub branches: u64,
+    /// What its messages name.
+    pub documents: HashSet<DocumentId>,
+    /// What has not been taken out.
+    pub(super) waiting: VecDeque<SpooledPart>,
+    pub(super) calls: HashSet<GenerationId>,
+    /// The call that the last ones were written after, with where it lies.
+    pub(super) last_base: Option<(SpoolRange, BaseRequest)>,
+    /// Calls of which the request is not kept: whole, they are too much.
+    pub(super) calls_without_request: u64,
+    pub(super) spool: Spool,
+}
+
+/// Where a part of a chat lies.
+pub(super) enum SpooledPart {
+    /// With the branch that it leaves.
+    Branch(SpoolRange, Option<BranchId>),
+    Exchange(SpoolRange),
+    Turn(SpoolRange),
+    Generation(SpoolRange, RequestStorage),
+}
+
+/// How the request of a call is come by.
+#[derive(Clone, Copy)]
+pub(super) enum RequestStorage {
+    Whole,
+    /// With that of the call that lies there.
+    Delta(SpoolRange),
+    /// It is not kept.
+    LeftOut,
+}
+
+/// A part of a chat.
+pub enum ChatPart {
+    Branch(Box<ArchivedBranch>),
+    Exchange(Box<Exchange>),
+    Turn(Box<Turn>),
+    Generation(Box<ArchivedGeneration>),
+}
+
+impl SpooledChat {
+    /// The bytes of the turns that have not been taken out, as texts. Calls are stored packed, so that their length here
+    /// says little.
+    pub fn turns_byte_count(&self) -> u64 {
+        let turns = self.waiting.iter().filter(|waiting| matches!(waiting, SpooledPart::Turn(_)));
+        turns.map(SpooledPart::byte_count).sum()
+    }
+
+    /// The next parts: branches, each behind the one that it leaves, then exchanges, then each turn with its calls behind
+    /// it. One long part comes alone. Nothing behind the last.
+    ///
+    /// # Errors
+    /// What is wrong with a part that nobody could know before it was taken out; or that the file cannot be read.
+    pub fn next_parts(&mut self) -> Result<Vec<ChatPart>, String> {
+        let mut parts = Vec::new();
+        let mut length = 0;
+        while let Some(next) = self.waiting.front() {
+            length += next.byte_count();
+            if !parts.is_empty() && length > BATCH_BYTES {
+                break;
+            }
+            let part = read_part(&mut self.spool, next, &self.calls, &mut self.last_base);
+            parts.push(part.map_err(|error| format!("{}: {error}", next.kind()))?);
+            self.waiting.pop_front();
+        }
+        Ok(parts)
+    }
+}
+
+/// How the request of a call is come by that may be written after another one. `whole` is what those of the archive come to
+/// so far, in bytes.
+pub(super) fn request_storage(spot: SpoolRange, after: Option<SpoolRange>, whole: &mut u64) -> RequestStorage {
+    let Some(after) = after else { return RequestStorage::Whole };
+    let with_it = whole.saturating_add(spot.length + after.length);
+    if with_it > bounds::REASSEMBLED_BYTES {
+        return RequestStorage::LeftOut;
+    }
+    *whole = with_it;
+    RequestStorage::Delta(after)
+}
+
+/// The turns, each with the calls behind it that it was made by.
+pub(super) fn interleave_calls(
+    turns: impl Iterator<Item = (TurnId, SpoolRange)>,
+    calls: Vec<(TurnId, SpoolRange, RequestStorage)>,
+) -> impl Iterator<Item = SpooledPart> {
+    let mut made: HashMap<TurnId, Vec<SpooledPart>> = HashMap::new();
+    for (turn, call, request) in calls {
+        made.entry(turn).or_default().push(SpooledPart::Generation(call, request));
+    }
+    turns.flat_map(move |(id, turn)| {
+        std::iter::once(SpooledPart::Turn(turn)).chain(made.remove(&id).unwrap_or_default())
+    })
+}
+
+fn read_part(
+    spool: &mut Spool,
+    waiting: &SpooledPart,
+    calls: &HashSet<GenerationId>,
+    before: &mut Option<(SpoolRange, BaseRequest)>,
+) -> Result<ChatPart, Error> {
+    Ok(match waiting {
+        SpooledPart::Branch(spot, parent) => {
+            let mut of: Box<ArchivedBranch> = spool.read(*spot)?;
+            of.branch.parent_branch_id = *parent;
+            ChatPart::Branch(of)
+        }
+        SpooledPart::Exchange(spot) => ChatPart::Exchange(spool.read(*spot)?),
+        SpooledPart::Turn(spot) => {
+            let mut turn: Box<Turn> = spool.read(*spot)?;
+            for block in &mut turn.blocks {
+                block.generation_id = block.generation_id.filter(|call| calls.contains(call));
+            }
+            ChatPart::Turn(turn)
+        }
+        SpooledPart::Generation(spot, request) => {
+            let mut call: Box<ArchivedGeneration> = spool.read(*spot)?;
+            match request {
+                RequestStorage::Whole => {}
+                RequestStorage::Delta(at) => {
+                    let ParsedDelta { after } = spool.read(*spot)?;
+                    let (_, before) = match before.take().filter(|(known, _)| known == at) {
+                        Some(known) => before.insert(known),
+                        None => before.insert((*at, spool.read(*at)?)),
+                    };
+                    after.apply(&mut call, before)?;
+                }
+                RequestStorage::LeftOut => {
+                    call.request = ArchivedBytes::default();
+                    call.request_manifest = json!({ "turns": [], "not_sent": [] });
+                }
+            }
+            ChatPart::Generation(call)
+        }
+    })
+}
+
+impl SpooledPart {
+    /// How long it is when it is whole, at most.
+    fn byte_count(&self) -> u64 {
+        match self {
+            Self::Branch(spot, _) | Self::Exchange(spot) | Self::Turn(spot) => spot.length,
+            Self::Generation(spot, RequestStorage::Delta(after)) => spot.length + after.length,
+            Self::Generation(spot, _) => spot.length,
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Branch(..) => "branches",
+            Self::Exchange(_) => "exchanges",
+            Self::Turn(_) => "turns",
+            Self::Generation(..) => "generations",
+        }
+    }
+}
+
+/// A document.
+pub struct SpooledDocument {
+    pub id: DocumentId,
+    pub title: String,
+    pub kind: String,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+    /// What the texts of its versions come to.
+    pub bytes: u64,
+    pub(super) versions: VecDeque<SpoolRange>,
+    pub(super) spool: Spool,
+}
+
+impl SpooledDocument {
+    /// The next version, the oldest first.
+    ///
+    /// # Errors
+    /// As of [`SpooledChat::next_parts`].
+    pub fn next_version(&mut self) -> Result<Option<ArchivedVersion>, String> {
+        let next = self.versions.pop_front().map(|spot| self.spool.read(spot));
+        next.transpose().map_err(|error| format!("versions: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_too_large_when_reassembled_is_left_out() {
+        let spot = |length| SpoolRange { at: 0, length };
+        let mut whole = 0;
+        let half = bounds::REASSEMBLED_BYTES / 2;
+        assert!(matches!(request_storage(spot(1), Some(spot(half)), &mut whole), RequestStorage::Delta(_)));
+        assert!(matches!(request_storage(spot(1), Some(spot(half)), &mut whole), RequestStorage::LeftOut));
+        assert!(
+            matches!(request_storage(spot(1), Some(spot(half - 2)), &mut whole), RequestStorage::Delta(_)),
+            "a shorter one may be"
+        );
+        assert!(matches!(request_storage(spot(u64::MAX), None, &mut whole), RequestStorage::Whole));
+        assert_eq!(whole, bounds::REASSEMBLED_BYTES);
+    }
+}

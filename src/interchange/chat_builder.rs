@@ -1,0 +1,348 @@
+//! A conversation becomes a chat of ours: its messages get places, branches with their locks, and exchanges. One rule for
+//! all sources, and pure: whoever calls brings the ids, the time and what the files became.
+//!
+//! What it keeps to is domain.md 4.4: a parent before its children by place and by time (I1, I5), one chain a branch with
+//! one lock (I3, I4), a result behind its call (I7), one reply an exchange and something to see in each (I8).
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::archive::{ArchivedChat, ArchivedGeneration};
+use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
+use crate::domain::block::Block;
+use crate::domain::chat::{ChatSettings, derive_title};
+use crate::domain::exchange::ModelParams;
+use crate::domain::turn::{Role, Turn, TurnStatus};
+use crate::domain::{
+    BranchId, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, TurnId, limits,
+};
+use crate::report::{ImportIssue, IssueKind, IssueLocation, message_count};
+
+mod blocks;
+mod branches;
+mod build_context;
+mod calls;
+mod generations;
+pub mod incremental;
+mod order;
+pub mod source_changes;
+mod times;
+
+pub use build_context::BuildContext;
+
+use times::MessageTimes;
+
+/// How much of a source's words on a failure is kept.
+pub(crate) const FAILURE_CHARS: usize = 2_000;
+
+/// What the id of a message's turn is made of.
+pub fn turn_id_key(message: &str) -> String {
+    format!("turn {message}")
+}
+
+/// Makes a chat of a conversation whose messages are joined. What had to be put right or left out is told.
+pub fn build_chat(
+    conversation: &Conversation,
+    soil: &BuildContext<'_>,
+    tell: &mut dyn FnMut(ImportIssue),
+) -> ArchivedChat {
+    let (kept, plan) = plan_branches(conversation, soil, tell);
+    let mut builder = ChatBuilder {
+        conversation,
+        context: soil,
+        kept: &kept,
+        plan: &plan,
+        chat_id: (soil.id)("chat").into(),
+        times: MessageTimes::new(conversation, soil.now),
+        turns: Vec::with_capacity(kept.order.len()),
+        number_of_turn: HashMap::with_capacity(kept.order.len()),
+        generations: Vec::new(),
+        exchanges: Vec::new(),
+        number_of_exchange: HashMap::new(),
+    };
+    for (ord, &at) in (1_i64..).zip(&kept.order) {
+        builder.add_message(ord, at, tell);
+    }
+    builder.settle_calls(tell);
+    builder.finish(tell)
+}
+
+/// Chooses the messages that a chat can keep, and the branch and the lock of each.
+fn plan_branches(
+    conversation: &Conversation,
+    soil: &BuildContext<'_>,
+    tell: &mut dyn FnMut(ImportIssue),
+) -> (order::KeptMessages, branches::BranchPlan) {
+    let mut left_out = |at: usize, text: String| {
+        let place = location_of(conversation, &conversation.messages[at].source_id);
+        tell(ImportIssue { kind: IssueKind::LeftOut, location: place, text });
+    };
+    let mut kept = order::select_messages(&conversation.messages, conversation.current, &mut |at, text| {
+        left_out(at, text.to_owned());
+    });
+    let mut plan = branches::plan(conversation, &kept, soil.provider);
+    let most = usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX);
+    if let Some((first, count)) = branches::drop_excess_branches(&mut plan, &mut kept, most) {
+        let (messages, are) = (message_count(count), if count == 1 { "is" } else { "are" });
+        left_out(
+            first,
+            format!("the chat has more branches than Turnleaf keeps: {messages} from this one on {are} left out"),
+        );
+    }
+    (kept, plan)
+}
+
+/// Where in the source a message is.
+fn location_of(conversation: &Conversation, message: &str) -> IssueLocation {
+    IssueLocation { file: String::new(), conversation: conversation.source_id.clone(), message: message.to_owned() }
+}
+
+/// A chat that is being made of a conversation, message by message. Messages are known by their number in it.
+struct ChatBuilder<'c, 's> {
+    conversation: &'c Conversation,
+    context: &'c BuildContext<'s>,
+    kept: &'c order::KeptMessages,
+    plan: &'c branches::BranchPlan,
+    chat_id: ChatId,
+    times: MessageTimes,
+    turns: Vec<Turn>,
+    /// By message the place of its turn in `turns`.
+    number_of_turn: HashMap<usize, usize>,
+    generations: Vec<ArchivedGeneration>,
+    exchanges: Vec<Exchange>,
+    number_of_exchange: HashMap<ExchangeId, usize>,
+}
+
+impl ChatBuilder<'_, '_> {
+    /// Adds the turn of a message whose parent has its own, with its generation and its exchange.
+    fn add_message(&mut self, ord: i64, at: usize, tell: &mut dyn FnMut(ImportIssue)) {
+        let message = &self.conversation.messages[at];
+        let parent = self.kept.parent(at).and_then(|parent| self.number_of_turn.get(&parent));
+        let parent = parent.map(|&number| &self.turns[number]);
+        let created_at = self.times.time_of(message, parent.map(|parent| parent.created_at));
+        let ended_at = self.times.not_in_future(message.ended_at).unwrap_or(created_at).max(created_at);
+        let (blocks, status, error) = self.read_message(ord, at, created_at, tell);
+        let lock = &self.plan.locks[&at];
+        let is_reply = message.role == Role::Assistant;
+        let turn = Turn {
+            id: self.turn_id(at),
+            chat_id: self.chat_id,
+            ord,
+            depth: parent.map_or(0, |parent| parent.depth + 1),
+            branch_id: self.branch_id(self.plan.branch_of[&at]),
+            exchange_id: self.exchange_id(at),
+            prev_turn_id: parent.map(|parent| parent.id),
+            role: message.role,
+            status,
+            provider_used: is_reply.then(|| lock.provider.clone()),
+            model_used: is_reply.then(|| lock.model.clone()),
+            usage: if is_reply { message.usage } else { Default::default() },
+            cost: None,
+            context_tokens: message.usage.context_tokens().filter(|_| is_reply),
+            error,
+            last_event_seq: 0,
+            created_at,
+            started_at: is_reply.then_some(created_at),
+            completed_at: Some(ended_at),
+            blocks,
+            attempt: None,
+        };
+        if is_reply {
+            self.generations.push(generations::from_turn(&turn, lock, self.context));
+        }
+        self.join_exchange(at, &turn);
+        self.number_of_turn.insert(at, self.turns.len());
+        self.turns.push(turn);
+    }
+
+    /// The blocks of a message, and how its turn ended.
+    fn read_message(
+        &self,
+        ord: i64,
+        at: usize,
+        created_at: DateTime<Utc>,
+        tell: &mut dyn FnMut(ImportIssue),
+    ) -> (Vec<Block>, TurnStatus, Option<Failure>) {
+        let message = &self.conversation.messages[at];
+        let place = || location_of(self.conversation, &message.source_id);
+        let mut sheet = blocks::TurnBlockBuilder {
+            message,
+            at,
+            ord,
+            created_at,
+            context: self.context,
+            path: self.turns_above(at),
+            tell: &mut |what, text| tell(ImportIssue { kind: what, location: place(), text }),
+        };
+        let (mut blocks, shows_something) = sheet.build_blocks();
+        let (mut status, mut error) = ending(message);
+        if message.role != Role::Assistant {
+            (status, error) = (TurnStatus::Complete, None);
+        } else if !shows_something && status == TurnStatus::Complete {
+            // Nothing is there to see: it ended before it began.
+            status = TurnStatus::Cancelled;
+        }
+        if let Some(failure) = &error {
+            sheet.add_failure(&mut blocks, failure);
+        }
+        (blocks, status, error)
+    }
+
+    /// Puts a turn into the exchange of its message, which the first turn of it begins.
+    fn join_exchange(&mut self, at: usize, turn: &Turn) {
+        let message = &self.conversation.messages[at];
+        let user_turn_id = self.question_of(at).map(|question| self.turn_id(question));
+        let number = *self.number_of_exchange.entry(turn.exchange_id).or_insert_with(|| {
+            self.exchanges.push(Exchange {
+                id: turn.exchange_id,
+                chat_id: turn.chat_id,
+                branch_id: turn.branch_id,
+                user_turn_id,
+                kind: ExchangeKind::Import,
+                is_thinking_mode: false,
+                params: ModelParams::default(),
+                not_sent: Vec::new(),
+                client_request_id: None,
+                created_at: turn.created_at,
+            });
+            self.exchanges.len() - 1
+        });
+        // Only here it is inferred (domain.md C2), where a source does not say which mode was asked for.
+        let infer = || turn.blocks.iter().any(|block| matches!(block.content, Content::Thinking { .. }));
+        self.exchanges[number].is_thinking_mode |= message.is_thinking_mode.unwrap_or_else(infer);
+    }
+
+    /// Settles the calls of tools, once every turn that may answer them is there.
+    fn settle_calls(&mut self, tell: &mut dyn FnMut(ImportIssue)) {
+        let handed = calls::calls_answered_by_client(&self.turns);
+        for (turn, &at) in self.turns.iter_mut().zip(&self.kept.order) {
+            let id = &self.conversation.messages[at].source_id;
+            let mut put_right = |text| {
+                tell(ImportIssue { kind: IssueKind::PutRight, location: location_of(self.conversation, id), text })
+            };
+            calls::add_missing_results(turn, &handed, id, self.context, &mut put_right);
+        }
+    }
+
+    /// The chat with its branches around the turns that were added.
+    fn finish(self, tell: &mut dyn FnMut(ImportIssue)) -> ArchivedChat {
+        let mut put_right = |message: &str, text: String| {
+            tell(ImportIssue { kind: IssueKind::PutRight, location: location_of(self.conversation, message), text });
+        };
+        let chat = self.chat(&mut || {
+            let text =
+                format!("its system prompt is longer than {} characters and was cut", limits::SYSTEM_PROMPT_CHARS);
+            put_right("", text);
+        });
+        let branches = branches::build_branches(self.plan, self.kept, &chat, &|at| self.turn_of(at), &|number| {
+            self.branch_id(number)
+        });
+        if let Some((message, text)) = self.times.into_notice() {
+            put_right(&message, text);
+        }
+        let Self { turns, generations, exchanges, .. } = self;
+        ArchivedChat { chat, imported_from: None, turns, generations, exchanges, branches }
+    }
+
+    /// The row of the chat. It opens where the source showed it last, else at its last turn.
+    fn chat(&self, prompt_was_cut: &mut dyn FnMut()) -> Chat {
+        let (conversation, begun) = (self.conversation, self.times.started_at);
+        let shown = self.kept.shown.and_then(|at| self.turn_of(at)).or(self.turns.last());
+        let newest = self.turns.iter().map(|turn| turn.created_at).max().unwrap_or(begun);
+        let updated_at = newest.max(self.times.not_in_future(conversation.updated_at).unwrap_or(begun));
+        Chat {
+            id: self.chat_id,
+            owner_id: self.context.owner,
+            title: title(conversation),
+            system_prompt: truncate(&conversation.system_prompt, limits::SYSTEM_PROMPT_CHARS, prompt_was_cut),
+            settings: ChatSettings { titled_by_user: true, ..ChatSettings::default() },
+            default_branch_id: shown.map(|turn| turn.branch_id),
+            last_viewed_turn_id: shown.map(|turn| turn.id),
+            copied_from_turn_id: None,
+            // No source says since when.
+            pinned_at: conversation.is_pinned.then_some(updated_at),
+            archived_at: conversation.is_archived.then_some(updated_at),
+            rev: i64::try_from(self.turns.len()).unwrap_or(i64::MAX),
+            created_at: begun,
+            updated_at,
+        }
+    }
+
+    fn branch_id(&self, number: usize) -> BranchId {
+        (self.context.id)(&format!("branch {number}")).into()
+    }
+
+    fn turn_id(&self, at: usize) -> TurnId {
+        (self.context.id)(&turn_id_key(&self.conversation.messages[at].source_id)).into()
+    }
+
+    /// Which exchange a message is in: a reply that is the first to its question shares the question's.
+    fn exchange_id(&self, at: usize) -> ExchangeId {
+        let messages = &self.conversation.messages;
+        let is_own = |question: usize| question != at && self.kept.first_reply(question, messages) != Some(at);
+        let begins = self.question_of(at).filter(|question| !is_own(*question)).unwrap_or(at);
+        (self.context.id)(&format!("exchange {}", messages[begins].source_id)).into()
+    }
+
+    /// The user's message of the exchange that a message is in.
+    fn question_of(&self, at: usize) -> Option<usize> {
+        let role = |at: usize| self.conversation.messages[at].role;
+        match role(at) {
+            Role::User => Some(at),
+            Role::Assistant => self.kept.parent(at).filter(|parent| role(*parent) == Role::User),
+            Role::System => None,
+        }
+    }
+
+    fn turn_of(&self, at: usize) -> Option<&Turn> {
+        self.number_of_turn.get(&at).map(|number| &self.turns[*number])
+    }
+
+    /// The two turns above a message, the nearest first, whose calls it may answer.
+    fn turns_above(&self, at: usize) -> Vec<&Turn> {
+        let parent = self.kept.parent(at);
+        let path = [parent, parent.and_then(|parent| self.kept.parent(parent))];
+        path.into_iter().flatten().filter_map(|at| self.turn_of(at)).collect()
+    }
+}
+
+fn ending(message: &ImportedMessage) -> (TurnStatus, Option<Failure>) {
+    match &message.ending {
+        MessageEnding::Complete => (TurnStatus::Complete, None),
+        MessageEnding::Cancelled => (TurnStatus::Cancelled, None),
+        MessageEnding::Failed(why) => {
+            let words: String = why.chars().take(FAILURE_CHARS).collect();
+            let failure = Failure {
+                kind: FailureKind::Unknown,
+                message: "This reply had failed where it was imported from.".to_owned(),
+                retryable: true,
+                retry_after_ms: None,
+                detail: Some(words).filter(|words| !words.is_empty()),
+            };
+            (TurnStatus::Error, Some(failure))
+        }
+    }
+}
+
+/// The title within its bound; of the first message where there is none.
+fn title(conversation: &Conversation) -> String {
+    let clean: String = conversation.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let title = truncate(clean.trim(), limits::TITLE_CHARS, &mut || {});
+    if !title.is_empty() {
+        return title;
+    }
+    let of_user = conversation.messages.iter().find(|message| message.role == Role::User);
+    of_user.and_then(blocks::first_text).map(|text| derive_title(&text)).unwrap_or_default()
+}
+
+fn truncate(text: &str, longest: usize, told: &mut dyn FnMut()) -> String {
+    if text.chars().count() <= longest {
+        return text.replace('\0', "\u{2400}");
+    }
+    told();
+    text.chars().take(longest).collect::<String>().replace('\0', "\u{2400}")
+}
+
+#[cfg(test)]
+mod tests;

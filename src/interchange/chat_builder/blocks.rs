@@ -1,0 +1,259 @@
+//! The blocks of a turn, from the pieces of a message.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use super::build_context::BuildContext;
+use crate::conversation::{ImportedMessage, ImportedSource, MessageFile, MessagePiece, PieceBody};
+use crate::domain::attachment::{AttachmentCard, CARD_KEY, is_reference};
+use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
+use crate::domain::sources::{self, SourceInput};
+use crate::domain::turn::{Role, Turn};
+use crate::domain::{BlockId, Failure};
+use crate::report::IssueKind;
+
+/// What the blocks of one message are made with.
+pub(super) struct TurnBlockBuilder<'m, 's> {
+    pub message: &'m ImportedMessage,
+    /// The message's number in its conversation.
+    pub at: usize,
+    pub ord: i64,
+    pub created_at: DateTime<Utc>,
+    pub context: &'s BuildContext<'s>,
+    /// The turns above, the nearest first, whose calls a result may answer.
+    pub path: Vec<&'s Turn>,
+    pub tell: &'m mut dyn FnMut(IssueKind, String),
+}
+
+/// The first text of a message.
+pub(super) fn first_text(message: &ImportedMessage) -> Option<String> {
+    message.pieces.iter().find_map(|piece| match &piece.body {
+        PieceBody::Text(text) if !text.trim().is_empty() => Some(text.clone()),
+        _ => None,
+    })
+}
+
+impl TurnBlockBuilder<'_, '_> {
+    /// The blocks, and whether a reader sees something of them.
+    pub fn build_blocks(&mut self) -> (Vec<Block>, bool) {
+        let message = self.message;
+        let answers = result_outcomes(message);
+        let mut blocks: Vec<Block> = Vec::with_capacity(message.pieces.len());
+        let mut calls: HashMap<&str, BlockId> = HashMap::new();
+        for (number, piece) in message.pieces.iter().enumerate() {
+            match (&piece.body, message.role) {
+                (PieceBody::Text(text), _) => {
+                    if !text.is_empty() || message.pieces.len() == 1 {
+                        self.add(&mut blocks, piece, Content::text(text.replace('\0', "\u{2400}")));
+                    }
+                }
+                (PieceBody::Thinking { text, title, duration_ms }, Role::Assistant) => {
+                    let content = Content::Thinking {
+                        thinking: text.replace('\0', "\u{2400}"),
+                        signature: None,
+                        redacted: None,
+                        title: title.clone(),
+                        duration_ms: *duration_ms,
+                    };
+                    self.add(&mut blocks, piece, content);
+                }
+                (PieceBody::ToolCall { id, name, arguments, arguments_raw }, Role::Assistant) => {
+                    let status = match answers.get(id.as_str()) {
+                        Some(true) => ToolStatus::Done,
+                        Some(false) => ToolStatus::Failed,
+                        None => ToolStatus::Cancelled,
+                    };
+                    let block = self.add(&mut blocks, piece, call(id, name, arguments, arguments_raw.clone(), status));
+                    calls.insert(id, block);
+                }
+                (PieceBody::ToolResult { id, .. }, Role::Assistant | Role::User) => {
+                    // A call has one result, and in a reply it is the reply's own.
+                    let own = calls.remove(id.as_str());
+                    self.add_tool_result(&mut blocks, piece, own);
+                }
+                (PieceBody::Picture { file, .. } | PieceBody::Attachment { file }, _) => {
+                    self.add_file(&mut blocks, number, piece, file);
+                }
+                (PieceBody::Sources(list), Role::Assistant) => self.add_sources(&mut blocks, piece, list),
+                (body, role) => {
+                    let (what, role) = (body_label(body), role.as_str());
+                    (self.tell)(IssueKind::Lost, format!("{what} in a message of the {role} has no place here"));
+                }
+            }
+        }
+        if blocks.is_empty() && message.role != Role::Assistant {
+            let empty =
+                MessagePiece { author: author(message.role), created_at: None, body: PieceBody::Text(String::new()) };
+            self.add(&mut blocks, &empty, Content::text(""));
+        }
+        let shows = blocks.iter().any(|block| match &block.content {
+            Content::Text { text, .. } => !text.trim().is_empty(),
+            Content::ThinkingSignature { .. } | Content::Other(_) => false,
+            _ => true,
+        });
+        (blocks, shows)
+    }
+
+    /// A result behind its call: the one of this reply, of the turn above for a client's, else one that is made for it.
+    fn add_tool_result(&mut self, blocks: &mut Vec<Block>, piece: &MessagePiece, own: Option<BlockId>) {
+        let PieceBody::ToolResult { id, name, result, success, metadata } = &piece.body else { return };
+        let role = self.message.role;
+        let found = if role == Role::User { self.open_call_before(id) } else { own };
+        let parent = match (found, role) {
+            (Some(call), _) => call,
+            (None, Role::User) => {
+                return (self.tell)(IssueKind::Lost, format!("a result of `{name}` answers no call before it"));
+            }
+            (None, _) => {
+                (self.tell)(
+                    IssueKind::PutRight,
+                    format!("the call of the result of `{name}` is missing: one was made"),
+                );
+                let (arguments, raw) = self.arguments_above(id);
+                let status = if *success { ToolStatus::Done } else { ToolStatus::Failed };
+                let made = call(id, name, &arguments, raw, status);
+                self.add(blocks, &MessagePiece { author: Author::Assistant, ..piece.clone() }, made)
+            }
+        };
+        let content = Content::ToolResult {
+            tool_use_id: id.clone(),
+            tool_name: name.clone(),
+            result: result.clone(),
+            success: *success,
+            is_error: !success,
+            metadata: metadata.clone(),
+        };
+        self.add(blocks, &MessagePiece { author: Author::Tool, ..piece.clone() }, content);
+        if let Some(block) = blocks.last_mut() {
+            block.parent_block_id = Some(parent);
+        }
+    }
+
+    /// What a picture or an attachment became, where the message may have files. `number` is the piece's.
+    fn add_file(&mut self, blocks: &mut Vec<Block>, number: usize, piece: &MessagePiece, file: &MessageFile) {
+        let Some(content) = self.context.files.get(&(self.at, number)) else { return };
+        let content = match (self.message.role, content) {
+            (Role::User, _) | (_, Content::Text { .. }) | (Role::Assistant, Content::Image { .. }) => content.clone(),
+            (role, _) => {
+                (self.tell)(IssueKind::Lost, format!("a message of the {} has no files", role.as_str()));
+                Content::text(format!("[{}]", file.name))
+            }
+        };
+        let is_document = is_reference(&content);
+        self.add(blocks, piece, content);
+        if let Some(block) = blocks.last_mut().filter(|_| is_document) {
+            // What its chip says, and what a model is told that it is called.
+            let title = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
+            let card = AttachmentCard { title: title.to_owned(), ..AttachmentCard::default() };
+            block.block_metadata = json!({ CARD_KEY: card });
+        }
+    }
+
+    /// The pages that a reply names as its sources, in one block.
+    fn add_sources(&mut self, blocks: &mut Vec<Block>, piece: &MessagePiece, list: &[ImportedSource]) {
+        let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let given = list.iter().map(|source| SourceInput {
+            url: source.url.clone(),
+            title: source.title.clone(),
+            quote: source.snippet.clone(),
+            place: source.cited_range.map(|(start, end)| (count(start), count(end))),
+        });
+        match sources::sources_content(given) {
+            Some(fields) => drop(self.add(blocks, piece, Content::Other(fields))),
+            None => (self.tell)(IssueKind::Lost, "its sources have no addresses".to_owned()),
+        }
+    }
+
+    /// The sentence of a failure, as a reply that failed here has it.
+    pub fn add_failure(&mut self, blocks: &mut Vec<Block>, failure: &Failure) {
+        let content = Content::Text { text: failure.message.clone(), is_error: true };
+        let piece = MessagePiece { author: Author::Assistant, created_at: None, body: PieceBody::Text(String::new()) };
+        self.add(blocks, &piece, content);
+    }
+
+    fn add(&self, blocks: &mut Vec<Block>, piece: &MessagePiece, content: Content) -> BlockId {
+        let seq = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+        let id = BlockId::from((self.context.id)(&format!("block {} {seq}", self.message.source_id)));
+        let before = blocks.last().map_or(self.created_at, |block| block.created_at);
+        let author = match (piece.author, self.message.role) {
+            (Author::Tool, _) => Author::Tool,
+            (_, role) => author(role),
+        };
+        blocks.push(Block {
+            id,
+            seq,
+            chat_seq: chat_seq(self.ord, seq),
+            author,
+            state: BlockState::Done,
+            content,
+            parent_block_id: None,
+            generation_id: None,
+            block_metadata: Value::Null,
+            created_at: piece.created_at.unwrap_or(before).clamp(before, self.context.now.max(before)),
+        });
+        id
+    }
+
+    /// A call of this id in the turn right above that nothing there answers.
+    fn open_call_before(&self, wanted: &str) -> Option<BlockId> {
+        let before = self.path.first()?;
+        let is_answered = |call: BlockId| before.blocks.iter().any(|block| block.parent_block_id == Some(call));
+        let is_wanted =
+            |block: &&Block| matches!(&block.content, Content::ToolUse { tool_use_id, .. } if tool_use_id == wanted);
+        before.blocks.iter().rev().filter(is_wanted).map(|block| block.id).find(|call| !is_answered(*call))
+    }
+
+    /// What a call of this id in the turns above was called with.
+    fn arguments_above(&self, wanted: &str) -> (Value, Option<String>) {
+        let mut blocks = self.path.iter().flat_map(|turn| turn.blocks.iter().rev());
+        let arguments = blocks.find_map(|block| match &block.content {
+            Content::ToolUse { tool_use_id, arguments, arguments_raw, .. } if tool_use_id == wanted => {
+                Some((arguments.clone(), arguments_raw.clone()))
+            }
+            _ => None,
+        });
+        arguments.unwrap_or_default()
+    }
+}
+
+/// Of the answers within a message, by call, whether they went well.
+fn result_outcomes(message: &ImportedMessage) -> HashMap<&str, bool> {
+    let answer = |piece| match piece {
+        &MessagePiece { body: PieceBody::ToolResult { ref id, success, .. }, .. } => Some((id.as_str(), success)),
+        _ => None,
+    };
+    message.pieces.iter().filter_map(answer).collect()
+}
+
+fn call(id: &str, name: &str, arguments: &Value, arguments_raw: Option<String>, status: ToolStatus) -> Content {
+    Content::ToolUse {
+        tool_use_id: id.to_owned(),
+        tool_name: if name.is_empty() { "tool".to_owned() } else { name.to_owned() },
+        arguments: arguments.clone(),
+        arguments_raw,
+        status,
+        duration_ms: None,
+    }
+}
+
+fn author(role: Role) -> Author {
+    match role {
+        Role::User => Author::User,
+        Role::Assistant => Author::Assistant,
+        Role::System => Author::System,
+    }
+}
+
+fn body_label(body: &PieceBody) -> &'static str {
+    match body {
+        PieceBody::Text(_) => "text",
+        PieceBody::Thinking { .. } => "reasoning",
+        PieceBody::ToolCall { .. } => "a call of a tool",
+        PieceBody::ToolResult { .. } => "a result of a tool",
+        PieceBody::Picture { .. } => "a picture",
+        PieceBody::Attachment { .. } => "a file",
+        PieceBody::Sources(_) => "sources",
+    }
+}

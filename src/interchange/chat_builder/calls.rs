@@ -1,0 +1,77 @@
+//! Calls without a result: each gets one, as a reply that was stopped here has them, or its result stands in the message
+//! behind it (domain.md I7).
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::build_context::BuildContext;
+use crate::domain::BlockId;
+use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
+use crate::domain::turn::Turn;
+
+/// What stands in the place of a result that there is none of.
+const NO_RESULT: &str = "The result of this call did not come along when it was imported.";
+
+/// Whether the JSON of a content is such a result.
+pub(super) fn is_placeholder_result(content: &Value) -> bool {
+    content["type"] == "tool_result" && content["result"]["error"] == NO_RESULT
+}
+
+/// The calls that a message behind their reply answers: a client ran them.
+pub(super) fn calls_answered_by_client(turns: &[Turn]) -> HashSet<BlockId> {
+    let results = turns.iter().flat_map(|turn| {
+        let own: HashSet<BlockId> = turn.blocks.iter().map(|block| block.id).collect();
+        let answered = turn.blocks.iter().filter_map(|block| block.parent_block_id);
+        answered.filter(|call| !own.contains(call)).collect::<Vec<_>>()
+    });
+    results.collect()
+}
+
+/// Gives each call of a reply that has no result one that says so, and marks those that were handed over.
+pub(super) fn add_missing_results(
+    turn: &mut Turn,
+    handed: &HashSet<BlockId>,
+    source_id: &str,
+    soil: &BuildContext<'_>,
+    tell: &mut dyn FnMut(String),
+) {
+    let answered: HashSet<BlockId> = turn.blocks.iter().filter_map(|block| block.parent_block_id).collect();
+    let mut made = Vec::new();
+    for block in &mut turn.blocks {
+        let Content::ToolUse { tool_use_id, tool_name, status, .. } = &mut block.content else { continue };
+        if handed.contains(&block.id) {
+            *status = ToolStatus::HandedOver;
+            continue;
+        }
+        if answered.contains(&block.id) {
+            continue;
+        }
+        *status = ToolStatus::Cancelled;
+        tell(format!("the call of `{tool_name}` has no result: it is kept as a stopped one"));
+        let content = Content::ToolResult {
+            tool_use_id: tool_use_id.clone(),
+            tool_name: tool_name.clone(),
+            result: json!({ "error": NO_RESULT }),
+            success: false,
+            is_error: true,
+            metadata: Value::Null,
+        };
+        made.push((block.id, block.created_at, content));
+    }
+    for (call, created_at, content) in made {
+        let seq = u32::try_from(turn.blocks.len()).unwrap_or(u32::MAX);
+        turn.blocks.push(Block {
+            id: (soil.id)(&format!("block {source_id} {seq}")).into(),
+            seq,
+            chat_seq: chat_seq(turn.ord, seq),
+            author: Author::Tool,
+            state: BlockState::Done,
+            content,
+            parent_block_id: Some(call),
+            generation_id: None,
+            block_metadata: Value::Null,
+            created_at: turn.blocks.last().map_or(created_at, |last| last.created_at),
+        });
+    }
+}

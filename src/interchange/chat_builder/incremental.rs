@@ -1,0 +1,188 @@
+//! A chat that went on where it comes from: what its source has said since stands below what is here. Nothing that is
+//! here is changed, and what has no place any more, because what it stands on was deleted, stays behind.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::archive::{ArchivedBranch, ArchivedChat};
+use crate::domain::branch::{Branch, ContextPolicy};
+use crate::domain::turn::{Role, Turn};
+use crate::domain::{BlockId, BranchId, BranchOrigin, Exchange, ExchangeId, ModelLock, TurnId, limits};
+
+/// A chat as it is here.
+#[derive(Debug, Clone, Default)]
+pub struct ExistingChat {
+    pub turns: HashMap<TurnId, ExistingTurn>,
+    /// Turns that were here and were deleted: they stay so.
+    pub deleted: HashSet<TurnId>,
+    /// Of each branch its name, its lock and its newest turn.
+    pub branches: HashMap<BranchId, (String, ModelLock, Option<TurnId>)>,
+}
+
+/// Where a turn stands.
+#[derive(Debug, Clone, Copy)]
+pub struct ExistingTurn {
+    pub prev_turn_id: Option<TurnId>,
+    pub branch_id: BranchId,
+    pub exchange_id: ExchangeId,
+    pub depth: i64,
+    pub created_at: DateTime<Utc>,
+}
+
+/// Of a chat as it grew of its source what is not here, with its place: the places in the chat (`ord`) are whoever's who
+/// stores it. Also how many turns stay behind.
+pub fn collect_additions(
+    grown: &ArchivedChat,
+    here: &ExistingChat,
+    id: &dyn Fn(&str) -> Uuid,
+) -> (ArchivedChat, usize) {
+    let mut growth = AdditionsBuilder::new(grown, here);
+    let mut behind = 0;
+    for turn in &grown.turns {
+        let is_known = here.turns.contains_key(&turn.id) || here.deleted.contains(&turn.id);
+        if !is_known && growth.add(turn, id).is_none() {
+            behind += 1;
+        }
+    }
+    let AdditionsBuilder { mut added, heads, .. } = growth;
+    for of in &mut added.branches {
+        of.branch.head_turn_id = heads.get(&of.branch.id).and_then(|(_, head)| *head);
+    }
+    let ids: HashSet<TurnId> = added.turns.iter().map(|turn| turn.id).collect();
+    added.generations.extend(grown.generations.iter().filter(|call| ids.contains(&call.turn_id)).cloned());
+    (added, behind)
+}
+
+struct AdditionsBuilder<'g> {
+    locks: HashMap<BranchId, &'g ModelLock>,
+    exchanges: HashMap<ExchangeId, &'g Exchange>,
+    places: HashMap<TurnId, ExistingTurn>,
+    children: HashMap<Option<TurnId>, usize>,
+    names: HashSet<String>,
+    heads: HashMap<BranchId, (ModelLock, Option<TurnId>)>,
+    /// Exchanges that are here, and those that are added.
+    begun: HashSet<ExchangeId>,
+    opened: HashSet<ExchangeId>,
+    /// Blocks of what is added.
+    blocks: HashSet<BlockId>,
+    added: ArchivedChat,
+}
+
+impl<'g> AdditionsBuilder<'g> {
+    fn new(grown: &'g ArchivedChat, here: &ExistingChat) -> Self {
+        let mut children: HashMap<Option<TurnId>, usize> = HashMap::new();
+        for place in here.turns.values() {
+            *children.entry(place.prev_turn_id).or_default() += 1;
+        }
+        let empty = ArchivedChat {
+            chat: grown.chat.clone(),
+            imported_from: None,
+            turns: Vec::new(),
+            generations: Vec::new(),
+            exchanges: Vec::new(),
+            branches: Vec::new(),
+        };
+        Self {
+            locks: grown.branches.iter().map(|of| (of.branch.id, &of.branch.lock)).collect(),
+            exchanges: grown.exchanges.iter().map(|exchange| (exchange.id, exchange)).collect(),
+            places: here.turns.clone(),
+            children,
+            names: here.branches.values().map(|(name, ..)| name.clone()).collect(),
+            heads: here.branches.iter().map(|(id, (_, lock, head))| (*id, (lock.clone(), *head))).collect(),
+            begun: here.turns.values().map(|place| place.exchange_id).collect(),
+            opened: HashSet::new(),
+            blocks: HashSet::new(),
+            added: empty,
+        }
+    }
+
+    /// Adds a turn where it belongs; none where it has no place.
+    fn add(&mut self, turn: &Turn, id: &dyn Fn(&str) -> Uuid) -> Option<()> {
+        let above = match turn.prev_turn_id {
+            Some(above) => Some((above, *self.places.get(&above)?)),
+            None => None,
+        };
+        let siblings = self.children.get(&turn.prev_turn_id).copied().unwrap_or_default();
+        let is_full = |count: usize, most: i64| usize::try_from(most).is_ok_and(|most| count >= most);
+        if is_full(self.places.len(), limits::TURNS_PER_CHAT) || is_full(siblings, limits::SIBLINGS) {
+            return None;
+        }
+        // What a message brings for a call of a reply that is here: that call is over.
+        let own: HashSet<BlockId> = turn.blocks.iter().map(|block| block.id).collect();
+        let mut answered = turn.blocks.iter().filter_map(|block| block.parent_block_id);
+        if answered.any(|call| !own.contains(&call) && !self.blocks.contains(&call)) {
+            return None;
+        }
+        let lock = *self.locks.get(&turn.branch_id)?;
+        let exchange = *self.exchanges.get(&turn.exchange_id)?;
+        let is_head = |(above, place): &(TurnId, ExistingTurn)| {
+            self.heads.get(&place.branch_id).is_some_and(|(of, head)| of == lock && *head == Some(*above))
+        };
+        let goes_on = above.filter(is_head);
+        if goes_on.is_none() && is_full(self.heads.len(), limits::BRANCHES_PER_CHAT) {
+            return None;
+        }
+        self.children.insert(turn.prev_turn_id, siblings + 1);
+        let mut turn = turn.clone();
+        turn.depth = above.map_or(0, |(_, place)| place.depth + 1);
+        let floor = above.map_or(turn.created_at, |(_, place)| place.created_at.max(turn.created_at));
+        turn.created_at = floor;
+        turn.started_at = turn.started_at.map(|at| at.max(floor));
+        turn.completed_at = turn.completed_at.map(|at| at.max(floor));
+        turn.blocks.iter_mut().for_each(|block| block.created_at = block.created_at.max(floor));
+        turn.branch_id = match goes_on {
+            Some((_, place)) => place.branch_id,
+            None => self.start_branch(&turn, above.map(|(_, place)| place.branch_id), lock, id),
+        };
+        self.heads.insert(turn.branch_id, (lock.clone(), Some(turn.id)));
+        let is_reply = turn.role == Role::Assistant;
+        // The exchange of a question that is here stays as it is: mode, branch and reply.
+        if is_reply && self.begun.contains(&turn.exchange_id) {
+            turn.exchange_id = id(&format!("exchange of {}", turn.id)).into();
+        }
+        if self.opened.insert(turn.exchange_id) {
+            let (id, branch_id) = (turn.exchange_id, turn.branch_id);
+            self.added.exchanges.push(Exchange { id, branch_id, created_at: floor, ..exchange.clone() });
+        }
+        self.blocks.extend(own);
+        let Turn { prev_turn_id, branch_id, exchange_id, depth, created_at, .. } = turn;
+        self.places.insert(turn.id, ExistingTurn { prev_turn_id, branch_id, exchange_id, depth, created_at });
+        self.added.turns.push(turn);
+        Some(())
+    }
+
+    fn start_branch(
+        &mut self,
+        turn: &Turn,
+        parent_branch_id: Option<BranchId>,
+        lock: &ModelLock,
+        id: &dyn Fn(&str) -> Uuid,
+    ) -> BranchId {
+        let mut number = self.names.len() + 1;
+        let mut name = format!("branch {number}");
+        while !self.names.insert(name.clone()) {
+            number += 1;
+            name = format!("branch {number}");
+        }
+        let branch = Branch {
+            id: BranchId::from(id(&format!("branch at {}", turn.id))),
+            chat_id: turn.chat_id,
+            name,
+            lock: lock.clone(),
+            parent_branch_id,
+            fork_turn_id: turn.prev_turn_id,
+            head_turn_id: None,
+            origin: BranchOrigin::Import,
+            label: None,
+            pinned: false,
+            policy: ContextPolicy::default(),
+            created_at: turn.created_at,
+        };
+        let id = branch.id;
+        let system_prompt = self.added.chat.system_prompt.clone();
+        self.added.branches.push(ArchivedBranch { branch, system_prompt, tools: Some(Vec::new()) });
+        id
+    }
+}

@@ -1,0 +1,77 @@
+//! Which entries of an export's archive hold conversations, and which hold something that is not read.
+
+use crate::input::{Input, InputPart};
+use crate::report::{ImportIssue, IssueKind, IssueLocation};
+use crate::sink::{ImportError, ImportSink, report_issue};
+
+/// Tells the parts that conversations stand in: the entries that exports name so; of an archive that has none of them,
+/// every JSON; what is no archive, whole.
+pub(crate) fn conversation_filter(input: &Input) -> impl Fn(&InputPart) -> bool + use<> {
+    let is_archive = input.is_archive();
+    let has_named = input.parts().all().iter().any(is_conversations_file);
+    move |part| !is_archive || if has_named { is_conversations_file(part) } else { is_json(part) }
+}
+
+/// Tells the parts that conversations of any format may stand in: what is no archive, whole, whatever its name is; of an
+/// archive the entries that are texts by their names.
+pub(crate) fn candidate_filter(input: &Input) -> impl Fn(&InputPart) -> bool + use<> {
+    const ENDINGS: [&str; 5] = [".json", ".jsonl", ".ndjson", ".txt", ".gz"];
+    let is_archive = input.is_archive();
+    move |part| {
+        let name = part.base_name().to_ascii_lowercase();
+        let is_text = !name.contains('.') || ENDINGS.iter().any(|ending| name.ends_with(ending));
+        !is_archive || (is_text && !is_macos_metadata(part))
+    }
+}
+
+/// `conversations.json`, or one of `conversations-000.json` and its siblings, in whatever folder.
+fn is_conversations_file(part: &InputPart) -> bool {
+    let name = part.base_name().to_ascii_lowercase();
+    let Some(stem) = name.strip_suffix(".json") else { return false };
+    let is_numbered =
+        stem.strip_prefix("conversations-").is_some_and(|n| n.bytes().all(|digit| digit.is_ascii_digit()));
+    !is_macos_metadata(part) && (stem == "conversations" || is_numbered)
+}
+
+fn is_json(part: &InputPart) -> bool {
+    !is_macos_metadata(part) && part.base_name().to_ascii_lowercase().ends_with(".json")
+}
+
+/// What macOS puts beside every file of an archive.
+fn is_macos_metadata(part: &InputPart) -> bool {
+    part.name.starts_with("__MACOSX/") || part.base_name().starts_with("._")
+}
+
+/// Tells the entries with something of the user's that has no place here, by their names without folders, or by a folder
+/// (`name/`), told once. Empty ones hold `[]` or the like.
+pub(crate) fn report_unread_entries(
+    input: &Input,
+    taker: &mut dyn ImportSink,
+    not_read: &[(&str, &str)],
+) -> Result<(), ImportError> {
+    let parts = input.parts();
+    for (folder, text) in not_read.iter().filter(|(name, _)| name.ends_with('/')) {
+        if let Some(part) =
+            parts.all().iter().find(|part| part.name.starts_with(folder) || part.name.contains(&format!("/{folder}")))
+        {
+            let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
+            report_issue(taker, ImportIssue { kind: IssueKind::Lost, location: place, text: (*text).to_owned() })?;
+        }
+    }
+    for part in parts.all() {
+        let base = part.base_name();
+        let finding = |what, text: &str| ImportIssue {
+            kind: what,
+            location: IssueLocation { file: part.name.clone(), ..IssueLocation::default() },
+            text: text.to_owned(),
+        };
+        if let Some((_, text)) = not_read.iter().find(|(name, _)| *name == base && part.packed_bytes > 32) {
+            report_issue(taker, finding(IssueKind::Lost, text))?;
+        }
+        if base.ends_with(".zip") && base.to_ascii_lowercase().contains("conversations") {
+            let text = "it is an archive within the archive: take it out and import it by itself";
+            report_issue(taker, finding(IssueKind::LeftOut, text))?;
+        }
+    }
+    Ok(())
+}

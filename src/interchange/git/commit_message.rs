@@ -1,0 +1,43 @@
+//! What a commit says of its turn: who wrote it, its first words, and what is to be known of it.
+
+use super::object::CommitAuthor;
+use crate::domain::excerpt::first_line;
+use crate::domain::{Content, Role, Turn, TurnStatus};
+
+/// Characters of a commit's first line, as its readers expect it.
+pub const SUBJECT_CHARS: usize = 72;
+
+/// Who wrote a turn: the person, the system, or the model by its name with the provider's.
+pub fn author(turn: &Turn) -> CommitAuthor {
+    match turn.role {
+        Role::User => CommitAuthor::new("User", "user", "User"),
+        Role::System => CommitAuthor::new("System", "system", "System"),
+        Role::Assistant if turn.is_edited() => CommitAuthor::new("User", "user", "User"),
+        Role::Assistant => {
+            let (model, provider) = (turn.model_used.as_deref(), turn.provider_used.as_deref());
+            CommitAuthor::new(model.unwrap_or_default(), provider.unwrap_or_default(), "Assistant")
+        }
+    }
+}
+
+/// The first words of what was said, and what is to be known of the turn as git's trailers.
+pub fn message(turn: &Turn) -> String {
+    let said = first_line(&turn.content_text(), SUBJECT_CHARS);
+    let error = turn.error.as_ref().map(|error| first_line(&error.message, SUBJECT_CHARS));
+    let subject = match (said.is_empty(), error) {
+        (false, _) => said,
+        (true, Some(error)) if !error.is_empty() => error,
+        (true, _) if turn.blocks.iter().any(|block| matches!(block.content, Content::Image { .. })) => "(image)".into(),
+        (true, _) => "(no text)".into(),
+    };
+    let mut message = format!("{subject}\n\nTurn: {}\nRole: {}\n", turn.id, turn.role.as_str());
+    if turn.status != TurnStatus::Complete {
+        message.push_str(&format!("Status: {}\n", turn.status.as_str()));
+    }
+    for (name, value) in [("Provider", &turn.provider_used), ("Model", &turn.model_used)] {
+        if let Some(value) = value {
+            message.push_str(&format!("{name}: {}\n", first_line(value, 200)));
+        }
+    }
+    message
+}

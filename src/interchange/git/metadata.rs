@@ -1,0 +1,61 @@
+//! What lies beside git's own files, because it changes: names as people gave them, and which provider and model each
+//! branch is locked to.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::object::ObjectId;
+use crate::domain::{Branch, Chat, ImportDifference, ImportOrigin};
+
+const FORMAT: &str = "turnleaf-git";
+/// Rises when a reader of the version before could not read it any more.
+const VERSION: u32 = 1;
+
+/// The file.
+#[derive(Serialize)]
+pub struct RepositoryMetadata<'b> {
+    format: &'static str,
+    version: u32,
+    chat: ChatMetadata<'b>,
+    branches: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    imported_from: Option<&'b ImportOrigin>,
+    /// What could not be read when it was exported.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    damaged: &'b [ImportDifference],
+}
+
+#[derive(Serialize)]
+struct ChatMetadata<'b> {
+    id: String,
+    title: &'b str,
+    created_at: chrono::DateTime<chrono::Utc>,
+    updated_at: chrono::DateTime<chrono::Utc>,
+}
+
+impl<'b> RepositoryMetadata<'b> {
+    pub fn new(
+        chat: &'b Chat,
+        imported_from: Option<&'b ImportOrigin>,
+        damaged: &'b [ImportDifference],
+        refs: &[(String, Option<ObjectId>, &Branch)],
+    ) -> Self {
+        let branches = refs.iter().map(|(name, _, branch)| {
+            let said = json!({
+                "provider": branch.lock.provider,
+                "model": branch.lock.model,
+                "name": branch.name,
+                "label": branch.label,
+                "id": branch.id,
+            });
+            (name.clone(), said)
+        });
+        let chat = ChatMetadata {
+            id: chat.id.to_string(),
+            title: &chat.title,
+            created_at: chat.created_at,
+            updated_at: chat.updated_at,
+        };
+        Self { format: FORMAT, version: VERSION, chat, branches: branches.collect(), imported_from, damaged }
+    }
+}

@@ -1,0 +1,69 @@
+//! Bounds on what comes out of a compressed file.
+
+use std::io::{self, Read};
+
+use crate::bounds;
+use crate::sink::ImportError;
+use turnleaf_domain::byte_size::ByteSize;
+
+/// Reads on until a bound is reached, and says which.
+pub(crate) struct BoundedReader<'a, R> {
+    from: R,
+    /// How many bytes the compressed form has.
+    compressed: u64,
+    read: u64,
+    /// What came out of the whole input so far.
+    total: &'a mut u64,
+}
+
+impl<'a, R: Read> BoundedReader<'a, R> {
+    pub(crate) fn new(from: R, compressed: u64, total: &'a mut u64) -> Self {
+        Self { from, compressed, read: 0, total }
+    }
+}
+
+impl<R: Read> Read for BoundedReader<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.read += read as u64;
+        *self.total += read as u64;
+        let ratio = self.read / self.compressed.max(1);
+        if self.read > bounds::ENTRY_BYTES {
+            Err(LimitExceeded::io_error(format!("unpacked, it is larger than {}", ByteSize(bounds::ENTRY_BYTES))))
+        } else if *self.total > bounds::TOTAL_BYTES {
+            Err(LimitExceeded::io_error(format!(
+                "unpacked, all of it is larger than {}",
+                ByteSize(bounds::TOTAL_BYTES)
+            )))
+        } else if self.read > bounds::RATIO_FROM && ratio > bounds::RATIO {
+            Err(LimitExceeded::io_error(format!("it unpacks to more than {} times its size", bounds::RATIO)))
+        } else {
+            Ok(read)
+        }
+    }
+}
+
+/// A bound was reached. Readers in between know only `io::Error`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct LimitExceeded(String);
+
+impl LimitExceeded {
+    fn io_error(text: String) -> io::Error {
+        io::Error::other(Self(text))
+    }
+}
+
+/// What an error of reading means for the input: a bound, damage, or that the machine cannot read.
+pub(crate) fn import_error(error: io::Error) -> ImportError {
+    if let Some(LimitExceeded(text)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        return ImportError::TooLarge(text.clone());
+    }
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => ImportError::Damaged("it ends too early".into()),
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => ImportError::Damaged(error.to_string()),
+        // Decoders put what they find wrong into errors that are not the system's.
+        _ if error.raw_os_error().is_none() && error.get_ref().is_some() => ImportError::Damaged(error.to_string()),
+        _ => ImportError::Io(error),
+    }
+}

@@ -1,0 +1,108 @@
+//! Texts of earlier versions, which have reasoning and calls in them between marks.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::conversation::{ImportedMessage, PieceBody};
+use crate::message_builder;
+
+const THOUGHT: (&str, &str) = ("<<<reasoning_content_start>>>", "<<<reasoning_content_end>>>");
+const CALL: (&str, &str) = ("<<<AGENTIC_TOOL_CALL_START>>>", "<<<AGENTIC_TOOL_CALL_END>>>");
+const ARGUMENTS: (&str, &str) = ("<<<TOOL_ARGS_START>>>", "<<<TOOL_ARGS_END>>>");
+const NAME: (&str, &str) = ("<<<TOOL_NAME:", ">>>");
+const THINK: (&str, &str) = ("<think>", "</think>");
+
+/// Adds a text with what is between the marks in it, in its order. What is not closed goes to the end.
+pub(super) fn add_marked_text(message: &mut ImportedMessage, text: &str) {
+    let mut rest = text;
+    let start = rest.trim_start();
+    if let Some((thought, after)) = start.strip_prefix(THINK.0).and_then(|start| start.split_once(THINK.1)) {
+        message.add_reasoning(thought.trim());
+        rest = after.trim_start_matches(['\r', '\n']);
+    }
+    let mut is_marked = false;
+    while let Some((marks, at)) = next_mark(rest) {
+        is_marked = true;
+        message.add_text(rest[..at].trim_matches(['\r', '\n']));
+        let within = &rest[at + marks.0.len()..];
+        let (within, after) = within.split_once(marks.1).unwrap_or((within, ""));
+        if marks == THOUGHT {
+            message.add_reasoning(within);
+        } else {
+            add_call(message, within);
+        }
+        rest = after;
+    }
+    message.add_text(if is_marked { rest.trim_matches(['\r', '\n']) } else { rest });
+}
+
+/// The first mark and where it is.
+fn next_mark(text: &str) -> Option<((&'static str, &'static str), usize)> {
+    [THOUGHT, CALL].into_iter().filter_map(|marks| Some((marks, text.find(marks.0)?))).min_by_key(|(_, at)| *at)
+}
+
+/// A call, its arguments and, behind them, what it brought.
+fn add_call(message: &mut ImportedMessage, within: &str) {
+    let named = within.split_once(NAME.0).and_then(|(_, after)| after.split_once(NAME.1));
+    let (name, after) = named.unwrap_or(("tool", within));
+    let given = after.split_once(ARGUMENTS.0).map(|(_, after)| after.split_once(ARGUMENTS.1).unwrap_or((after, "")));
+    let (arguments, result) = given.unwrap_or(("", after));
+    let id = format!("{}/{}", message.source_id, message.pieces.len());
+    message.add_piece(message_builder::call_body(id.clone(), name, Some(&Value::String(arguments.trim().to_owned()))));
+    let result = result.trim_matches(['\r', '\n']);
+    if !result.is_empty() {
+        message.add_tool_result(&id, name, Value::String(result.to_owned()), true);
+    }
+}
+
+/// The names of the tools whose answers were in the text.
+pub(super) fn answered_tools(message: &ImportedMessage) -> HashSet<String> {
+    let named = |body: &PieceBody| match body {
+        PieceBody::ToolResult { name, .. } => Some(name.clone()),
+        _ => None,
+    };
+    message.pieces.iter().filter_map(|piece| named(&piece.body)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::turn::Role;
+
+    fn drawn(text: &str) -> Vec<String> {
+        let mut message = message_builder::empty_message("m", Role::Assistant);
+        add_marked_text(&mut message, text);
+        let drawn = |body: &PieceBody| match body {
+            PieceBody::Text(text) => format!("text {text}"),
+            PieceBody::Thinking { text, .. } => format!("think {text}"),
+            PieceBody::ToolCall { id, name, arguments, .. } => format!("call {id} {name} {arguments}"),
+            PieceBody::ToolResult { id, name, result, .. } => format!("answer {id} {name} {result}"),
+            other => format!("{other:?}"),
+        };
+        message.pieces.iter().map(|piece| drawn(&piece.body)).collect()
+    }
+
+    #[test]
+    fn marked_text_becomes_reasoning_and_calls() {
+        let call = "\n\n<<<AGENTIC_TOOL_CALL_START>>>\n<<<TOOL_NAME:sh>>>\n<<<TOOL_ARGS_START>>>\n{\"c\":1}\n\
+                    <<<TOOL_ARGS_END>>>\na\nb\n<<<AGENTIC_TOOL_CALL_END>>>\n";
+        let thought = "<<<reasoning_content_start>>>hm<<<reasoning_content_end>>>";
+        let table: [(String, &[&str]); 8] = [
+            ("  plain\n".into(), &["text   plain\n"]),
+            (format!("{thought}a"), &["think hm", "text a"]),
+            (format!("a{call}b"), &["text a", "call m/1 sh {\"c\":1}", "answer m/1 sh \"a\\nb\"", "text b"]),
+            (format!("{thought}{thought}"), &["think hm", "think hm"]),
+            ("a<<<reasoning_content_start>>>hm".into(), &["text a", "think hm"]),
+            (
+                "<<<AGENTIC_TOOL_CALL_START>>>\n<<<TOOL_NAME:sh>>>\n<<<TOOL_ARGS_START>>>\n{\"c".into(),
+                &["call m/0 sh null"],
+            ),
+            ("<think>\nhm\n</think>\n\na <think>b</think>".into(), &["think hm", "text a <think>b</think>"]),
+            ("<think>open".into(), &["text <think>open"]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(drawn(&text), expected, "{text}");
+        }
+    }
+}

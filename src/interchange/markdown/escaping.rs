@@ -1,0 +1,213 @@
+//! The smallest parts of the Markdown export: code that cannot leave its fence, words that mean nothing but themselves,
+//! and texts that cannot swallow what stands after them.
+
+use std::io::{self, Write};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+
+use crate::domain::hidden_text::is_hidden_character;
+
+/// A code block that holds exactly this text, whatever is in it.
+pub fn write_code(out: &mut impl Write, language: &str, text: &str) -> io::Result<()> {
+    let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
+    writeln!(out, "{fence}{language}")?;
+    out.write_all(text.as_bytes())?;
+    if !text.is_empty() && !text.ends_with('\n') {
+        writeln!(out)?;
+    }
+    writeln!(out, "{fence}\n")
+}
+
+/// How often a character stands in a row, at most.
+fn longest_run(text: &str, of: char) -> usize {
+    text.split(|c| c != of).map(|run| run.len() / of.len_utf8()).max().unwrap_or(0)
+}
+
+/// A text as it was written, in its own paragraph. Where it leaves a fence or a comment open, that is closed: the text
+/// would take the rest of the file with it.
+pub fn write_verbatim(out: &mut impl Write, text: &str) -> io::Result<()> {
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        writeln!(out)?;
+    }
+    if let Some(closing) = closing(text) {
+        writeln!(out, "{closing}")?;
+    }
+    writeln!(out)
+}
+
+/// A text as it was written, as a quote.
+pub fn write_quote(out: &mut impl Write, text: &str) -> io::Result<()> {
+    // A carriage return alone ends a line, too.
+    for line in text.replace("\r\n", "\n").trim_end().split(['\n', '\r']) {
+        writeln!(out, "{}", format!("> {line}").trim_end())?;
+    }
+    writeln!(out)
+}
+
+/// Words in one line that mean nothing but themselves in Markdown, without what cannot be seen.
+pub fn escape_inline(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in one_line(text).chars() {
+        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '~' | '|' | '&' | '$') {
+            line.push('\\');
+        }
+        line.push(c);
+    }
+    line
+}
+
+/// Words in one line of HTML.
+pub fn escape_html(text: &str) -> String {
+    one_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Words in one line, without what cannot be seen.
+pub fn one_line(text: &str) -> String {
+    let seen: String =
+        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_hidden_character(*c)).collect();
+    seen.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Where a link leads, as it can stand in parentheses.
+pub fn link_target(address: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#@!$&'*+,;=%".contains(c);
+    if !address.is_empty() && address.chars().all(plain) {
+        return address.to_owned();
+    }
+    let mut safe = String::from("<");
+    for c in address.chars() {
+        match c {
+            '<' | '>' | '\\' => safe.push_str(&format!("%{:02X}", u32::from(c))),
+            c if c.is_control() => {}
+            c => safe.push(c),
+        }
+    }
+    safe + ">"
+}
+
+/// A word that no text has by chance, to see whether what comes after a text is read on its own.
+const PROBE_WORD: &str = "turnleafreadsthisafterthetext";
+
+/// The line that ends what a text leaves open.
+fn closing(text: &str) -> Option<String> {
+    if is_over(text, "") {
+        return None;
+    }
+    let closing = closing_of_last(text)?;
+    is_over(text, &closing).then_some(closing)
+}
+
+/// Whether what follows the text and this line is a paragraph of its own.
+fn is_over(text: &str, closing: &str) -> bool {
+    let whole = format!("{text}\n{closing}\n\n{PROBE_WORD}\n");
+    let mut depth = 0_usize;
+    let mut last = None;
+    for event in Parser::new(&whole) {
+        match event {
+            Event::Start(tag) => {
+                if depth == 0 {
+                    last = Some((matches!(tag, Tag::Paragraph), String::new()));
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            Event::Text(words) => {
+                if let Some((_, said)) = &mut last {
+                    said.push_str(&words);
+                }
+            }
+            _ if depth == 0 => last = None,
+            _ => {}
+        }
+    }
+    last.is_some_and(|(is_paragraph, said)| is_paragraph && said == PROBE_WORD)
+}
+
+/// The line that ends the last block of a text, of those blocks that do not end by themselves.
+fn closing_of_last(text: &str) -> Option<String> {
+    let mut depth = 0_usize;
+    let mut last = None;
+    for (event, range) in Parser::new(text).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                if depth == 0 {
+                    last = Some((tag, range.start));
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    let (tag, start) = last?;
+    let begin = text.get(start..)?.trim_start();
+    match tag {
+        Tag::CodeBlock(CodeBlockKind::Fenced(_)) => {
+            let mark = begin.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+            Some(begin.chars().take_while(|c| *c == mark).collect())
+        }
+        Tag::HtmlBlock => {
+            let lower: String = begin.chars().take(12).collect::<String>().to_ascii_lowercase();
+            let ends = [
+                ("<!--", "-->"),
+                ("<?", "?>"),
+                ("<![cdata[", "]]>"),
+                ("<!", ">"),
+                ("<script", "</script>"),
+                ("<pre", "</pre>"),
+                ("<style", "</style>"),
+                ("<textarea", "</textarea>"),
+            ];
+            ends.into_iter().find(|(begin, _)| lower.starts_with(begin)).map(|(_, end)| end.to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// A time as everything can read it, to the second.
+pub fn iso_time(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_fences_and_comments_are_closed() {
+        let table = [
+            ("plain", None),
+            ("# heading\n\n- item\n  - item", None),
+            ("```rust\nfn main() {", Some("```")),
+            ("```rust\nfn main() {}\n```", None),
+            ("~~~~\n```\n", Some("~~~~")),
+            ("  ````md\n```\nx\n```", Some("````")),
+            // Fences in lists and quotes end with them.
+            ("- ```\n  code", None),
+            ("1. ```\n   code\n   ```", None),
+            ("> ```\n> code", None),
+            ("```\n```\n```", Some("```")),
+            ("a <!-- b", None),
+            ("<!-- a\n\nb", Some("-->")),
+            ("<script>\nlet a", Some("</script>")),
+            ("<div>\na", None),
+            ("<?php\n\necho", Some("?>")),
+            ("    indented", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(closing(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn inline_text_is_escaped() {
+        assert_eq!(escape_inline("a\n*b* [c](d) <e>\u{202e}# &amp;"), "a \\*b\\* \\[c\\](d) \\<e\\>\\# \\&amp;");
+        assert_eq!(escape_html("a\n<b> & \"c\""), "a &lt;b&gt; &amp; &quot;c&quot;");
+        assert_eq!(link_target("https://a.example/b?c=1#d"), "https://a.example/b?c=1#d");
+        assert_eq!(link_target("a (1).png"), "<a (1).png>");
+        assert_eq!(link_target("a>b\n"), "<a%3Eb>");
+    }
+}

@@ -1,0 +1,124 @@
+//! Every word of the Markdown export that is not of the chat itself, in one place, so that another language can take its
+//! place. What is counted or measured is said by a function, so that each language can order it in its own way.
+
+use crate::domain::ImportDifferenceKind;
+use crate::domain::elapsed::format_elapsed;
+
+pub const UNTITLED: &str = "Untitled chat";
+pub const CREATED: &str = "Created";
+pub const SYSTEM_PROMPT: &str = "System prompt";
+pub const YOU: &str = "You";
+pub const ASSISTANT: &str = "Assistant";
+pub const SYSTEM: &str = "System";
+pub const EDITED: &str = "edited by you";
+pub const HIDDEN_REASONING: &str = "The provider keeps the words of this reasoning to itself.";
+pub const ARGUMENTS: &str = "Arguments";
+pub const NO_ARGUMENTS: &str = "No arguments.";
+pub const RESULT: &str = "Result";
+pub const TOOL_ERROR: &str = "Error";
+pub const NO_RESULT: &str = "There is no result.";
+pub const SOURCES: &str = "Sources";
+pub const ERROR: &str = "Error";
+pub const STOPPED: &str = "Stopped by you.";
+pub const STILL_WRITTEN: &str = "This reply was still being written.";
+pub const EMPTY_REPLY: &str = "The reply is empty.";
+pub const DOCUMENT: &str = "Document";
+pub const IMAGE: &str = "Image";
+pub const IMPORTED_FROM: &str = "Imported from";
+pub const DIFFERENCES: &str = "What the source had and this chat has not, or has otherwise:";
+pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported as they were:";
+pub const NO_DIFFERENCES: &str = "Everything of it came along.";
+
+/// How bad a difference to the source is.
+pub fn difference(kind: ImportDifferenceKind) -> &'static str {
+    match kind {
+        ImportDifferenceKind::LeftOut => "left out",
+        ImportDifferenceKind::PutRight => "put right",
+        ImportDifferenceKind::Lost => "not kept",
+    }
+}
+
+/// Why a reasoning block ended before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasoningCutOff {
+    Stopped,
+    Broken,
+}
+
+/// "Thought for 12 s · 3 tool calls, 1 failed". The time is in milliseconds.
+pub fn reasoning_summary(
+    ms: Option<u64>,
+    calls: usize,
+    failed: usize,
+    is_hidden: bool,
+    cut_off: Option<ReasoningCutOff>,
+) -> String {
+    let mut label = match ms {
+        None => "Thought".to_owned(),
+        Some(..1_000) => "Thought briefly".to_owned(),
+        Some(ms) => format!("Thought for {}", seconds(ms.saturating_add(500) / 1_000)),
+    };
+    if calls > 0 {
+        let all = if calls == 1 { "1 tool call".to_owned() } else { format!("{calls} tool calls") };
+        label = format!("{label} · {all}");
+        if failed > 0 {
+            label = format!("{label}, {failed} failed");
+        }
+    }
+    if is_hidden && cut_off.is_none() {
+        label.push_str(" · hidden by the provider");
+    }
+    label.push_str(match cut_off {
+        Some(ReasoningCutOff::Stopped) => " · stopped",
+        Some(ReasoningCutOff::Broken) => " · cut off",
+        None => "",
+    });
+    label
+}
+
+/// "Tool weather".
+pub fn tool_label(name: &str) -> String {
+    format!("Tool {name}")
+}
+
+/// "done", "failed", …: how a call ended.
+pub fn tool_state(status: crate::domain::block::ToolStatus, failed: bool) -> &'static str {
+    use crate::domain::block::ToolStatus::{
+        AwaitingApproval, Cancelled, Denied, Done, Failed, HandedOver, Interrupted, Pending, Running,
+    };
+    match status {
+        Failed => "failed",
+        Done if failed => "failed",
+        Done => "done",
+        Cancelled => "stopped",
+        Denied => "you declined",
+        Interrupted => "the server restarted; it may or may not have run",
+        HandedOver => "handed over to a program",
+        Pending => "waiting",
+        AwaitingApproval => "waiting for your answer",
+        Running => "running",
+    }
+}
+
+/// "12 s", "2 min 5 s", "1 h 3 min".
+pub fn seconds(seconds: u64) -> String {
+    format_elapsed(seconds, ["h", "min", "s"])
+}
+
+/// "version 2026-11-22T07:00:00Z".
+pub fn version(time: &str) -> String {
+    format!("version {time}")
+}
+
+/// "line 3", "lines 3-9".
+pub fn lines(first: u64, last: u64) -> String {
+    if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
+}
+
+/// What of the chat this file does not have.
+pub fn other_versions(count: usize) -> String {
+    match count {
+        1 => "1 other version is not in this file.".to_owned(),
+        count => format!("{count} other versions are not in this file."),
+    }
+}

@@ -1,0 +1,235 @@
+//! How readers make what all of their formats have: pieces of a message, a call's arguments, the system prompt.
+
+use serde_json::Value;
+
+use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, MessagePiece, PieceBody};
+use crate::domain::block::Author;
+use crate::domain::turn::Role;
+use crate::domain::usage::Usage;
+use crate::media::parse_data_url;
+use crate::notes::ConversationNotes;
+use crate::report::IssueKind;
+
+/// Why a reply failed of which the source says no more.
+pub(crate) const SOURCE_SAYS_FAILED: &str = "The source says that it failed.";
+
+/// A message that says nothing yet. Where it stands is the tree's.
+pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
+    ImportedMessage {
+        source_id: id.to_owned(),
+        parent: None,
+        role,
+        provider: None,
+        model: None,
+        created_at: None,
+        ended_at: None,
+        ending: MessageEnding::Complete,
+        pieces: Vec::new(),
+        usage: Usage::default(),
+        is_thinking_mode: None,
+    }
+}
+
+impl ImportedMessage {
+    /// Adds a piece of the message's own author.
+    pub(crate) fn add_piece(&mut self, body: PieceBody) {
+        let author = match self.role {
+            Role::User => Author::User,
+            Role::Assistant => Author::Assistant,
+            Role::System => Author::System,
+        };
+        self.pieces.push(MessagePiece { author, created_at: None, body });
+    }
+
+    /// Adds a text, unless it is blank.
+    pub(crate) fn add_text(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.add_piece(PieceBody::Text(text.to_owned()));
+        }
+    }
+
+    /// Adds reasoning, unless it is blank.
+    pub(crate) fn add_reasoning(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.add_piece(PieceBody::Thinking { text: text.to_owned(), title: None, duration_ms: None });
+        }
+    }
+
+    /// Adds what a tool brought.
+    pub(crate) fn add_tool_result(&mut self, id: &str, name: &str, result: Value, success: bool) {
+        let body =
+            PieceBody::ToolResult { id: id.to_owned(), name: name.to_owned(), result, success, metadata: Value::Null };
+        self.pieces.push(MessagePiece { author: Author::Tool, created_at: None, body });
+    }
+
+    /// Adds a failure. Several stand one below the other.
+    pub(crate) fn add_failure(&mut self, why: &str) {
+        match &mut self.ending {
+            MessageEnding::Failed(before) if before.ends_with(why) => {}
+            MessageEnding::Failed(before) => {
+                before.push('\n');
+                before.push_str(why);
+            }
+            ending => *ending = MessageEnding::Failed(why.to_owned()),
+        }
+    }
+}
+
+/// A call, its arguments as they were written: JSON in a string, or JSON itself.
+pub(crate) fn call_body(id: String, name: &str, arguments: Option<&Value>) -> PieceBody {
+    let (arguments, arguments_raw) = match arguments {
+        Some(Value::String(raw)) if raw.trim().is_empty() => (Value::Null, None),
+        Some(Value::String(raw)) => (serde_json::from_str(raw).unwrap_or_default(), Some(raw.clone())),
+        Some(other) => (other.clone(), None),
+        None => (Value::Null, None),
+    };
+    PieceBody::ToolCall { id, name: name.to_owned(), arguments, arguments_raw }
+}
+
+/// A picture, where the file is one by its media type or by what else is known, else an attachment.
+pub(crate) fn attachment_body(file: MessageFile, alt: &str, is_picture: bool) -> PieceBody {
+    let is_picture = file.mime.starts_with("image/") || (is_picture && file.mime.is_empty());
+    if is_picture { PieceBody::Picture { file, alt: alt.to_owned() } } else { PieceBody::Attachment { file } }
+}
+
+/// Tells which files are only named.
+pub(crate) fn report_missing_files(messages: &[ImportedMessage], notes: &mut ConversationNotes) {
+    for message in messages {
+        for piece in &message.pieces {
+            let (PieceBody::Picture { file, .. } | PieceBody::Attachment { file }) = &piece.body else { continue };
+            let text = match file.bytes {
+                FileBytes::Absent(_) => "a file is named, but it did not come along",
+                FileBytes::TextOnly(_) => "a file did not come along, only the text that was taken out of it",
+                FileBytes::Entry(_) | FileBytes::Inline(_) => continue,
+            };
+            notes.add(IssueKind::Lost, &message.source_id, text);
+        }
+    }
+}
+
+/// Where the bytes are that an address leads to: within itself, or nowhere here. The media type is empty where the
+/// address does not say it.
+pub(crate) fn resolve_address(address: &str) -> (String, FileBytes) {
+    match parse_data_url(address) {
+        Some((mime, bytes)) => (mime, FileBytes::Inline(bytes.into())),
+        // A broken one is long and says nothing to anybody.
+        None if address.starts_with("data:") => (String::new(), FileBytes::Absent("data:".to_owned())),
+        None => (String::new(), FileBytes::Absent(address.to_owned())),
+    }
+}
+
+/// Words as a Markdown quote.
+pub(crate) fn as_quote(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    lines.join("\n")
+}
+
+/// Takes the system message out that every path begins with: its text, and the messages without it. Where paths begin
+/// differently, or there is more in it than text, the messages stay as they are.
+pub(crate) fn split_system_prompt(
+    messages: Vec<ImportedMessage>,
+    current: Option<usize>,
+) -> (String, Vec<ImportedMessage>, Option<usize>) {
+    let mut prompt: Option<String> = None;
+    for root in messages.iter().filter(|message| message.parent.is_none()) {
+        let text = match root.pieces.as_slice() {
+            [MessagePiece { body: PieceBody::Text(text), .. }] if root.role == Role::System => text,
+            _ => return (String::new(), messages, current),
+        };
+        if prompt.as_ref().is_some_and(|prompt| prompt != text) {
+            return (String::new(), messages, current);
+        }
+        prompt = Some(text.clone());
+    }
+    let mut moved: Vec<Option<usize>> = Vec::with_capacity(messages.len());
+    let mut kept: Vec<ImportedMessage> = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        match message.parent {
+            None => moved.push(None),
+            Some(parent) => {
+                message.parent = moved.get(parent).copied().flatten();
+                moved.push(Some(kept.len()));
+                kept.push(message);
+            }
+        }
+    }
+    let current = current.and_then(|at| moved.get(at).copied().flatten());
+    (prompt.unwrap_or_default(), kept, current)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn text_message(parent: Option<usize>, role: Role, text: &str) -> ImportedMessage {
+        let mut message = empty_message(text, role);
+        message.parent = parent;
+        message.add_text(text);
+        message
+    }
+
+    #[test]
+    fn system_message_starting_every_path_becomes_system_prompt() {
+        type Parents = &'static [Option<usize>];
+        let table: [(Vec<ImportedMessage>, &str, Parents); 5] = [
+            (
+                vec![
+                    text_message(None, Role::System, "s"),
+                    text_message(Some(0), Role::User, "a"),
+                    text_message(Some(1), Role::User, "b"),
+                ],
+                "s",
+                &[None, Some(0)],
+            ),
+            (
+                vec![
+                    text_message(None, Role::System, "s"),
+                    text_message(Some(0), Role::User, "a"),
+                    text_message(None, Role::System, "s"),
+                    text_message(Some(2), Role::User, "b"),
+                ],
+                "s",
+                &[None, None],
+            ),
+            (vec![text_message(None, Role::System, "s"), text_message(None, Role::System, "t")], "", &[None, None]),
+            (vec![text_message(None, Role::System, "s"), text_message(None, Role::User, "t")], "", &[None, None]),
+            (vec![], "", &[]),
+        ];
+        for (messages, prompt, parents) in table {
+            let last = messages.len().checked_sub(1);
+            let (found, kept, current) = split_system_prompt(messages, last);
+            assert_eq!(found, prompt);
+            assert_eq!(kept.iter().map(|message| message.parent).collect::<Vec<_>>(), parents);
+            assert_eq!(current, kept.len().checked_sub(1));
+        }
+    }
+
+    #[test]
+    fn arguments_are_read_as_written() {
+        let table = [
+            (Some(json!("{\"a\":1}")), json!({"a": 1}), Some("{\"a\":1}")),
+            (Some(json!("{broken")), Value::Null, Some("{broken")),
+            (Some(json!({"a": 1})), json!({"a": 1}), None),
+            (Some(json!(" ")), Value::Null, None),
+            (None, Value::Null, None),
+        ];
+        for (given, expected, raw) in table {
+            let PieceBody::ToolCall { arguments, arguments_raw, .. } = call_body("1".into(), "f", given.as_ref())
+            else {
+                panic!("it is a call")
+            };
+            assert_eq!((arguments, arguments_raw.as_deref()), (expected, raw));
+        }
+    }
+
+    #[test]
+    fn several_failures_are_joined_by_line() {
+        let mut message = empty_message("m", Role::Assistant);
+        for why in ["a", "a", "b"] {
+            message.add_failure(why);
+        }
+        assert_eq!(message.ending, MessageEnding::Failed("a\nb".into()));
+    }
+}

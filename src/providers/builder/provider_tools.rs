@@ -1,0 +1,141 @@
+//! Calls that the provider runs itself: blocks like those of any call, with what says who ran it (`run_by`). Nobody here
+//! answers them; their results come in the same response, or in the next one of a reply that was paused.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::pictures::generated_image::strip_base64;
+use turnleaf_domain::block::{RUN_BY_PROVIDER, ToolStatus};
+use turnleaf_domain::tool::parse_arguments;
+use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, limits};
+
+/// One such call.
+pub(super) struct PendingProviderCall {
+    id: String,
+    pub name: String,
+    raw: String,
+    pub block_id: BlockId,
+    since: Option<Duration>,
+    /// Its block is not finished: it is one of this response.
+    is_open: bool,
+}
+
+/// The calls of a reply that have no result yet.
+#[derive(Default)]
+pub(super) struct PendingProviderCalls(Vec<PendingProviderCall>);
+
+impl PendingProviderCalls {
+    /// Those of a reply's earlier steps.
+    pub fn from_blocks(blocks: &[Block]) -> Self {
+        let has_result = |call: &Block| {
+            blocks.iter().any(|block| {
+                matches!(block.content, Content::ToolResult { .. }) && block.parent_block_id == Some(call.id)
+            })
+        };
+        let own = blocks.iter().filter(|block| block.is_run_by_provider() && !has_result(block));
+        let own = own.filter_map(|block| match &block.content {
+            Content::ToolUse { tool_use_id, tool_name, arguments_raw, .. } => Some(PendingProviderCall {
+                id: tool_use_id.clone(),
+                name: tool_name.clone(),
+                raw: arguments_raw.clone().unwrap_or_default(),
+                block_id: block.id,
+                since: None,
+                is_open: false,
+            }),
+            _ => None,
+        });
+        Self(own.collect())
+    }
+
+    /// A call begins, in this block of this response.
+    pub fn start(&mut self, id: String, name: String, block_id: BlockId, since: Option<Duration>) {
+        self.0.push(PendingProviderCall { id, name, raw: String::new(), block_id, since, is_open: true });
+    }
+
+    /// Adds to the arguments of a call that is open.
+    pub fn append_arguments(&mut self, id: &str, more: &str) -> Option<Event> {
+        let call = self.0.iter_mut().rfind(|call| call.id == id && call.is_open).filter(|_| !more.is_empty())?;
+        call.raw.push_str(more);
+        Some(Event::BlockDelta { block_id: call.block_id, text: more.to_owned() })
+    }
+
+    /// The call is over: takes it out, with the event that says so.
+    pub fn finish(&mut self, id: &str, is_error: bool, now: Option<Duration>) -> Option<(PendingProviderCall, Event)> {
+        let call = self.0.iter().rposition(|call| call.id == id).map(|at| self.0.remove(at))?;
+        let status = if is_error { ToolStatus::Failed } else { ToolStatus::Done };
+        let took = call.since.and_then(|since| Some(now?.saturating_sub(since)));
+        let duration_ms = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        let event = match call.is_open {
+            true => Event::BlockEnd {
+                block_id: call.block_id,
+                state: BlockState::Done,
+                content: Some(call.content(status, duration_ms)),
+            },
+            false => Event::tool_update(call.block_id, status, duration_ms),
+        };
+        Some((call, event))
+    }
+
+    /// Ends the blocks of calls without a result. They still run: the reply goes on, or its end says what became of them.
+    pub fn close(&mut self, state: BlockState) -> impl Iterator<Item = Event> {
+        self.0.iter_mut().filter(|call| call.is_open).map(move |call| {
+            call.is_open = false;
+            let content = Some(call.content(ToolStatus::Running, None));
+            Event::BlockEnd { block_id: call.block_id, state, content }
+        })
+    }
+}
+
+impl PendingProviderCall {
+    fn content(&self, status: ToolStatus, duration_ms: Option<u64>) -> Content {
+        let arguments = parse_arguments(&self.raw).unwrap_or_default();
+        content(&self.id, &self.name, arguments, Some(self.raw.clone()), status, duration_ms)
+    }
+}
+
+/// The content of the block of a call that begins.
+pub(super) fn started_content(id: &str, name: &str) -> Content {
+    content(id, name, Value::Null, None, ToolStatus::Running, None)
+}
+
+/// What that block says of who runs the call.
+pub(super) fn run_by_metadata(name: &str, server: Option<String>) -> Value {
+    let mut metadata = json!({"run_by": RUN_BY_PROVIDER});
+    if let Some(server) = server {
+        metadata["tool"] = json!({"title": name, "server": server});
+    }
+    metadata
+}
+
+fn content(
+    id: &str,
+    name: &str,
+    arguments: Value,
+    raw: Option<String>,
+    status: ToolStatus,
+    duration_ms: Option<u64>,
+) -> Content {
+    Content::ToolUse {
+        tool_use_id: id.to_owned(),
+        tool_name: name.to_owned(),
+        arguments,
+        arguments_raw: raw,
+        status,
+        duration_ms,
+    }
+}
+
+/// A result of the size that a row has; the rest of it is in the kept response.
+pub(super) fn truncate_result(mut result: Value) -> (Value, Value) {
+    strip_base64(&mut result);
+    let whole = match &result {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if whole.len() <= limits::TOOL_RESULT_BYTES {
+        return (result, Value::Null);
+    }
+    let begin = &whole[..whole.floor_char_boundary(limits::TOOL_RESULT_BYTES)];
+    (Value::String(begin.to_owned()), json!({"cut": {"bytes": whole.len()}}))
+}

@@ -1,0 +1,65 @@
+//! Turns and blocks of plain shape, for the tests of every API's requests.
+
+use bytes::Bytes;
+use chrono::DateTime;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::provider::HistoryTurn;
+use turnleaf_domain::block::ToolStatus;
+use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Role, TurnId};
+
+pub fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
+    let block_id = |id| BlockId::from_uuid(Uuid::from_u128(id));
+    Block {
+        id: block_id(id),
+        seq: 0,
+        chat_seq: 0,
+        author: Author::Assistant,
+        state: BlockState::Done,
+        content,
+        parent_block_id: parent.map(block_id),
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: DateTime::UNIX_EPOCH,
+    }
+}
+
+/// A turn with these blocks, and these responses.
+pub fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
+    let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes()).into()).collect();
+    HistoryTurn {
+        turn_id: TurnId::from_uuid(Uuid::nil()),
+        role,
+        blocks: blocks.into(),
+        raw,
+        leaves_out_reasoning: false,
+        attached: Default::default(),
+    }
+}
+
+/// A call; its own id is no response's.
+pub fn tool_use_block(id: u128) -> Block {
+    let content = Content::ToolUse {
+        tool_use_id: "any".into(),
+        tool_name: "f".into(),
+        arguments: json!({}),
+        arguments_raw: None,
+        status: ToolStatus::Done,
+        duration_ms: None,
+    };
+    block(id, content, None)
+}
+
+/// The result of the call with this block id.
+pub fn result_block(id: u128, call: u128, result: Value, is_error: bool) -> Block {
+    let content = Content::ToolResult {
+        tool_use_id: "any".into(),
+        tool_name: "f".into(),
+        result,
+        success: !is_error,
+        is_error,
+        metadata: Value::Null,
+    };
+    block(id, content, Some(call))
+}

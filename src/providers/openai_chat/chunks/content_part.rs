@@ -1,0 +1,40 @@
+//! Parts of a content array, and images beside it.
+
+use serde_json::Value;
+
+use super::{ChunkReader, text_of};
+use crate::pictures::GeneratedImage;
+use crate::provider::DecodedItem;
+
+impl ChunkReader {
+    /// An image, in the form that requests have; what is none, or lies elsewhere, is kept as it came.
+    pub(super) fn push_image(&mut self, part: &Value, out: &mut Vec<DecodedItem>) {
+        let url = part.pointer("/image_url/url").or_else(|| part.get("image_url")).and_then(Value::as_str);
+        let Some(image) = url.and_then(|url| GeneratedImage::parse(url, None)) else {
+            return self.extras.push_image(part);
+        };
+        self.flush(out);
+        out.push(DecodedItem::Image(image));
+        if let Some(said) = &mut self.said {
+            said.images.push(part.clone());
+        }
+    }
+
+    /// One part of a content array.
+    pub(super) fn push_content_part(&mut self, part: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        match part.get("type").and_then(Value::as_str) {
+            Some("text" | "output_text") => self.text(text_of(part, "text").unwrap_or_default(), is_mended, out),
+            Some("thinking") => match part.get("thinking") {
+                Some(Value::String(text)) if !text.is_empty() => self.push_thinking(text, "", is_mended, out),
+                Some(Value::Array(pieces)) => {
+                    for text in pieces.iter().filter_map(|piece| text_of(piece, "text")) {
+                        self.push_thinking(text, "", is_mended, out);
+                    }
+                }
+                _ => {}
+            },
+            Some("image_url") => self.push_image(part, out),
+            _ => self.extras.push_part(part),
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! A page of the open internet, for a model that named its address: nothing about the address is believed (badinputs.md
+//! S-SS-01..11). One parser reads it, every name is resolved here and checked before it is connected to, redirects are
+//! followed by hand, each is an address like the first, and another host is held to the grants of the chat. No cookie, no key and no proxy is ever used for it.
+
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, LOCATION};
+use reqwest::{Response, Url};
+
+use super::address::is_public;
+use super::http_client::guard::BlockedAddress;
+use super::http_client::{self, connection_errors};
+use turnleaf_domain::limits;
+use turnleaf_platform::base_url::literal_address;
+
+/// How long an address may be.
+const URL_BYTES: usize = 2_000;
+
+/// What came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FetchedPage {
+    /// Where it came from in the end.
+    pub url: String,
+    /// Without parameters, in small letters (`text/html`).
+    pub content_type: String,
+    /// In which letters it is written, as its server says, if it does.
+    pub charset: Option<String>,
+    pub body: Bytes,
+    /// It is longer than what is read of a page.
+    pub is_cut: bool,
+}
+
+impl FetchedPage {
+    /// Whether it is to be read as a browser reads it.
+    pub fn is_markup(&self) -> bool {
+        matches!(self.content_type.as_str(), "text/html" | "application/xhtml+xml")
+    }
+}
+
+/// Why nothing came: words for a model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    #[error("blocked_address: {0}. Only pages of the open internet can be fetched.")]
+    Blocked(String),
+    #[error("The page could not be fetched: {0}.")]
+    Failed(String),
+    #[error(
+        "other_host: The page leads to {url}, which is on another host ({host}) that the user has not allowed. It was not \
+         followed. If it is needed, fetch that address in a call of its own, so that the user can be asked."
+    )]
+    OtherHost { url: String, host: String },
+}
+
+/// Decides about hosts that a page leads to and that are not the one it was asked of.
+pub trait RedirectPolicy: Send + Sync {
+    fn may_reach<'a>(&'a self, host: &'a str) -> BoxFuture<'a, bool>;
+}
+
+/// The host of an address, in the form that grants name it.
+///
+/// # Errors
+/// The address cannot be fetched, as far as it can be read.
+pub fn host_of(address: &str) -> Result<String, FetchError> {
+    parse_public_url(address).map(|url| host(&url))
+}
+
+/// A host as a person writes it, in the form that grants name it; `None` where it is more than a host, or none of the
+/// open internet.
+pub fn parse_host(text: &str) -> Option<String> {
+    let is_plain = !text.is_empty() && !text.contains(['/', '?', '#', '@', ':', '\\']) && text.contains('.');
+    host_of(&format!("https://{text}/")).ok().filter(|_| is_plain)
+}
+
+/// A name with a dot behind it is the same host.
+fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+/// Resolves names.
+pub trait NameResolver: Send + Sync + 'static {
+    fn lookup_addresses(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
+
+    /// Where to connect to for an address that was found to be public: only tests have public addresses elsewhere.
+    fn route(&self, address: SocketAddr) -> SocketAddr {
+        address
+    }
+}
+
+struct SystemResolver;
+
+impl NameResolver for SystemResolver {
+    fn lookup_addresses(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
+        let name = name.to_owned();
+        Box::pin(async move { Ok(tokio::net::lookup_host((name.as_str(), 0)).await?.collect()) })
+    }
+}
+
+/// Gets pages. Cheap to clone; built at the first use.
+#[derive(Clone)]
+pub struct Fetcher {
+    names: Arc<dyn NameResolver>,
+    client: Arc<OnceLock<Result<reqwest::Client, String>>>,
+}
+
+impl Fetcher {
+    /// With the names that the system knows.
+    pub fn with_system_resolver() -> Self {
+        Self::new(Arc::new(SystemResolver))
+    }
+
+    pub fn new(names: Arc<dyn NameResolver>) -> Self {
+        Self { names, client: Arc::default() }
+    }
+
+    /// Gets a page. It is followed to another host only where `crossing` lets it.
+    ///
+    /// # Errors
+    /// Why not, for the model that asked.
+    pub async fn get(&self, address: &str, crossing: &dyn RedirectPolicy) -> Result<FetchedPage, FetchError> {
+        let seconds = limits::FETCH_TIME.as_secs();
+        let took_too_long = || FetchError::Failed(format!("it took longer than {seconds} seconds"));
+        let following = tokio::time::timeout(limits::FETCH_TIME, self.follow(address, crossing));
+        following.await.unwrap_or_else(|_| Err(took_too_long()))
+    }
+
+    async fn follow(&self, address: &str, crossing: &dyn RedirectPolicy) -> Result<FetchedPage, FetchError> {
+        let mut url = parse_public_url(address)?;
+        let allowed = host(&url);
+        for _ in 0..=limits::FETCH_HOPS {
+            let response = self.send(&url).await?;
+            if !response.status().is_redirection() {
+                return read(url, response).await;
+            }
+            let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
+            let to = to.ok_or_else(|| FetchError::Failed("it leads elsewhere and does not say where to".into()))?;
+            let next = url.join(to).map_err(|_| FetchError::Failed("it leads to what is no address".into()))?;
+            url = parse_public_url(next.as_str())?;
+            let host = host(&url);
+            if host != allowed && !crossing.may_reach(&host).await {
+                return Err(FetchError::OtherHost { url: url.into(), host });
+            }
+        }
+        Err(FetchError::Failed(format!("it leads elsewhere more than {} times", limits::FETCH_HOPS)))
+    }
+
+    async fn send(&self, url: &Url) -> Result<Response, FetchError> {
+        let client = self.client.get_or_init(|| {
+            let names = || Arc::new(PublicResolver(self.names.clone()));
+            http_client::build(|| http_client::builder().no_proxy().referer(false).dns_resolver(names()))
+        });
+        let client = client.as_ref().map_err(|error| FetchError::Failed(error.clone()))?;
+        let accept =
+            "text/html, text/plain;q=0.9, application/json;q=0.9, text/*;q=0.8, application/xml;q=0.8, */*;q=0.1";
+        let request = client
+            .get(url.clone())
+            .header(ACCEPT, HeaderValue::from_static(accept))
+            .header(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        request.send().await.map_err(|error| fetch_error(&error))
+    }
+}
+
+/// An address that may be asked for, as far as it can be read.
+fn parse_public_url(address: &str) -> Result<Url, FetchError> {
+    let no = |why: &str| FetchError::Failed(why.to_owned());
+    if address.len() > URL_BYTES {
+        return Err(no("the address is too long"));
+    }
+    // The parser drops some of these silently, and takes others for a slash.
+    if address.trim() != address || address.contains(|c: char| c.is_control() || c == '\\') {
+        return Err(no("the address holds blanks, control characters or backslashes"));
+    }
+    let mut url = Url::parse(address).map_err(|_| no("this is no address; it has to begin with https://"))?;
+    let blocked = |why: &str| Err(FetchError::Blocked(why.to_owned()));
+    if !matches!(url.scheme(), "http" | "https") {
+        return blocked("the address has to begin with http:// or https://");
+    }
+    if !url.username().is_empty() || url.password().is_some() || authority(address).contains('@') {
+        return blocked("the address holds a user name or a password");
+    }
+    if !matches!(url.port(), None | Some(80 | 443)) {
+        return blocked("the address names a port other than 80 and 443");
+    }
+    if let Some(ip) = literal_address(url.as_str()).filter(|ip| !is_public(*ip)) {
+        return blocked(&format!("{ip} is not on the open internet"));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(no("the address has no host"));
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+fn authority(address: &str) -> &str {
+    let rest = address.split_once(':').map_or(address, |(_, rest)| rest).trim_start_matches('/');
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
+fn fetch_error(error: &reqwest::Error) -> FetchError {
+    let links = std::iter::successors(Some(error as &(dyn Error + 'static)), |link| (*link).source());
+    for link in links {
+        let held = link.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        let blocked = link.downcast_ref().or_else(|| held.and_then(|held| held.downcast_ref()));
+        if let Some(BlockedAddress::NotPublic(ip) | BlockedAddress::Metadata(ip)) = blocked {
+            return FetchError::Blocked(format!("{ip} is not on the open internet"));
+        }
+    }
+    FetchError::Failed(format!("no answer came ({})", connection_errors::innermost_message(error)))
+}
+
+async fn read(url: Url, response: Response) -> Result<FetchedPage, FetchError> {
+    let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    if !response.status().is_success() {
+        return Err(FetchError::Failed(format!("the server answered with the status {}", response.status().as_u16())));
+    }
+    if let Some(packed) = header(CONTENT_ENCODING).filter(|packed| !packed.eq_ignore_ascii_case("identity")) {
+        return Err(FetchError::Failed(format!("it came packed as {:.40}, which was not asked for", packed)));
+    }
+    let mut kind = header(CONTENT_TYPE).unwrap_or("text/plain").split(';');
+    let content_type = kind.next().unwrap_or_default().trim().to_ascii_lowercase();
+    let charset = kind.find_map(charset);
+    if !is_text(&content_type) {
+        return Err(FetchError::Failed(format!("it is {content_type:.100}, which is no text")));
+    }
+    let mut body = Vec::new();
+    let mut is_cut = false;
+    let mut pieces = response.bytes_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| fetch_error(&error))?;
+        let room = limits::FETCH_BYTES - body.len();
+        body.extend_from_slice(&piece[..piece.len().min(room)]);
+        if piece.len() > room {
+            is_cut = true;
+            break;
+        }
+    }
+    Ok(FetchedPage { url: url.into(), content_type, charset, body: body.into(), is_cut })
+}
+
+/// The value of a parameter of a content type, if it is this one.
+fn charset(parameter: &str) -> Option<String> {
+    let (name, value) = parameter.split_once('=')?;
+    let value = value.trim().trim_matches(['"', '\'']).trim();
+    (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
+}
+
+fn is_text(content_type: &str) -> bool {
+    const TEXTS: [&str; 5] = [
+        "application/json",
+        "application/xml",
+        "application/xhtml+xml",
+        "application/ld+json",
+        "application/javascript",
+    ];
+    content_type.starts_with("text/")
+        || TEXTS.contains(&content_type)
+        || content_type.ends_with("+json")
+        || content_type.ends_with("+xml") && !content_type.starts_with("image/")
+}
+
+/// Gives only addresses of the open internet: what is connected to is what was checked.
+struct PublicResolver(Arc<dyn NameResolver>);
+
+impl Resolve for PublicResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let names = self.0.clone();
+        Box::pin(async move {
+            let found = names.lookup_addresses(name.as_str()).await?;
+            match found.iter().find(|address| !is_public(address.ip())) {
+                // One that is both is not to be trusted with either.
+                Some(address) => Err(Box::new(BlockedAddress::NotPublic(address.ip())) as Box<dyn Error + Send + Sync>),
+                None => Ok(Box::new(found.into_iter().map(move |address| names.route(address))) as Addrs),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

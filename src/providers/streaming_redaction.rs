@@ -1,0 +1,210 @@
+//! Streaming redaction: keys that a provider repeats are taken out of its bytes and of its words also where they come in
+//! pieces. Only a suffix that could be the beginning of a key is held back, until it is decided or the stream ends.
+
+use std::mem::take;
+
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use serde_json::Value;
+
+use super::provider::{DecodeOutcome, DecodedItem, Decoder};
+use super::redaction::SecretSet;
+use turnleaf_domain::Failure;
+
+/// Takes keys out of bytes that come in pieces. Any split of the same bytes gives the same bytes.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    secrets: SecretSet,
+    held: Vec<u8>,
+    /// The search took too much work: what follows may be the end of a key, and none of it is given.
+    is_cut: bool,
+}
+
+impl Redactor {
+    pub fn new(secrets: SecretSet) -> Self {
+        Self { secrets, held: Vec::new(), is_cut: false }
+    }
+
+    /// What of the bytes so far is decided.
+    pub fn push(&mut self, piece: Bytes) -> Bytes {
+        if self.is_cut {
+            return Bytes::new();
+        }
+        if self.held.is_empty() && self.secrets.is_clean(&piece) {
+            return piece;
+        }
+        self.held.extend_from_slice(&piece);
+        let clean = self.secrets.remove_secrets(&self.held, false);
+        self.held.drain(..clean.read);
+        self.is_cut = clean.is_cut;
+        clean.bytes.into()
+    }
+
+    /// What was held back: nothing follows.
+    pub fn finish(&mut self) -> Bytes {
+        self.secrets.remove_secrets(&take(&mut self.held), true).bytes.into()
+    }
+}
+
+/// A body without keys. What is held back comes before its end, and before the failure that it breaks with.
+pub fn redact_body(
+    body: BoxStream<'static, Result<Bytes, Failure>>,
+    secrets: SecretSet,
+) -> BoxStream<'static, Result<Bytes, Failure>> {
+    if secrets.is_empty() {
+        return body;
+    }
+    let ended = body.map(Some).chain(stream::iter([None]));
+    let clean = ended.scan(Redactor::new(secrets), |redactor, piece| {
+        let pieces = match piece {
+            Some(Ok(piece)) => vec![Ok(redactor.push(piece))],
+            Some(Err(failure)) => vec![Ok(redactor.finish()), Err(failure)],
+            None => vec![Ok(redactor.finish())],
+        };
+        std::future::ready(Some(stream::iter(pieces)))
+    });
+    let has_bytes = |piece: &Result<Bytes, Failure>| std::future::ready(!piece.as_ref().is_ok_and(Bytes::is_empty));
+    clean.flatten().filter(has_bytes).boxed()
+}
+
+/// Where a text goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum TextTarget {
+    Text,
+    Thinking,
+    Arguments(u64),
+    OwnArguments(String),
+}
+
+impl TextTarget {
+    fn is_arguments(&self) -> bool {
+        matches!(self, Self::Arguments(_) | Self::OwnArguments(_))
+    }
+
+    fn item(self, text: String) -> DecodedItem {
+        match self {
+            Self::Text => DecodedItem::Text(text),
+            Self::Thinking => DecodedItem::Thinking(text),
+            Self::Arguments(index) => DecodedItem::ToolArguments { index, text },
+            Self::OwnArguments(id) => DecodedItem::ProviderToolArguments { id, text },
+        }
+    }
+}
+
+/// A decoder whose words have no keys in them, also where the events of a stream cut a key up. Arguments of calls that
+/// arrive side by side are texts of their own, each with what is held back of it.
+pub struct RedactingDecoder {
+    decoder: Box<dyn Decoder>,
+    secrets: SecretSet,
+    /// The texts that may go on.
+    strands: Vec<(TextTarget, Redactor)>,
+    said: Vec<DecodedItem>,
+}
+
+impl RedactingDecoder {
+    /// The decoder itself where there is nothing to take out.
+    pub fn wrap(decoder: Box<dyn Decoder>, secrets: SecretSet) -> Box<dyn Decoder> {
+        if secrets.is_empty() {
+            return decoder;
+        }
+        Box::new(Self { decoder, secrets, strands: Vec::new(), said: Vec::new() })
+    }
+
+    /// Gives out what is held back of those texts that do not go on.
+    fn finish_targets(&mut self, is_over: impl Fn(&TextTarget) -> bool, out: &mut Vec<DecodedItem>) {
+        for (strand, mut redactor) in self.strands.extract_if(.., |(strand, _)| is_over(strand)) {
+            let rest = into_text(redactor.finish());
+            if !rest.is_empty() {
+                out.push(strand.item(rest));
+            }
+        }
+    }
+
+    fn redact_items(&mut self, out: &mut Vec<DecodedItem>) {
+        for item in take(&mut self.said) {
+            let (strand, text) = match item {
+                DecodedItem::Text(text) => (TextTarget::Text, text),
+                DecodedItem::Thinking(text) => (TextTarget::Thinking, text),
+                DecodedItem::ToolArguments { index, text } => (TextTarget::Arguments(index), text),
+                DecodedItem::ProviderToolArguments { id, text } => (TextTarget::OwnArguments(id), text),
+                // They come between the pieces of a text.
+                item @ (DecodedItem::Model(_)
+                | DecodedItem::Usage(_)
+                | DecodedItem::Cost(_)
+                | DecodedItem::ResponseId(_)) => {
+                    out.push(item);
+                    continue;
+                }
+                // Another call begins beside those whose arguments still come.
+                item @ (DecodedItem::ToolCall { .. } | DecodedItem::ProviderToolCall { .. }) => {
+                    self.finish_targets(|strand| !strand.is_arguments(), out);
+                    out.push(item);
+                    continue;
+                }
+                item => {
+                    self.finish_targets(|_| true, out);
+                    out.push(self.redact_item(item));
+                    continue;
+                }
+            };
+            // Words and reasoning stand one behind the other; arguments lie beside everything else.
+            self.finish_targets(|known| *known != strand && !known.is_arguments(), out);
+            let at = self.strands.iter().position(|(known, _)| *known == strand).unwrap_or_else(|| {
+                self.strands.push((strand.clone(), Redactor::new(self.secrets.clone())));
+                self.strands.len() - 1
+            });
+            let was_empty = text.is_empty();
+            let clean = into_text(self.strands[at].1.push(text.into()));
+            // An empty text says that there is one.
+            if was_empty || !clean.is_empty() {
+                out.push(strand.item(clean));
+            }
+        }
+    }
+
+    /// An item that comes in one piece.
+    fn redact_item(&self, item: DecodedItem) -> DecodedItem {
+        let secrets = &self.secrets;
+        match item {
+            DecodedItem::ProviderToolResult { id, name, result, is_error } => {
+                DecodedItem::ProviderToolResult { id, name, result: secrets.redact_value(result), is_error }
+            }
+            DecodedItem::Opaque(fields) => match secrets.redact_value(Value::Object(fields)) {
+                Value::Object(fields) => DecodedItem::Opaque(fields),
+                _ => DecodedItem::Opaque(Default::default()),
+            },
+            other => other,
+        }
+    }
+}
+
+impl Decoder for RedactingDecoder {
+    fn feed(&mut self, bytes: &[u8], out: &mut Vec<DecodedItem>) {
+        self.decoder.feed(bytes, &mut self.said);
+        self.redact_items(out);
+    }
+
+    fn is_over(&self) -> bool {
+        self.decoder.is_over()
+    }
+
+    fn finish(&mut self, out: &mut Vec<DecodedItem>) -> DecodeOutcome {
+        let outcome = self.decoder.finish(&mut self.said);
+        self.redact_items(out);
+        self.finish_targets(|_| true, out);
+        outcome
+    }
+
+    fn event_count(&self) -> u64 {
+        self.decoder.event_count()
+    }
+}
+
+/// Keys begin and end where characters do.
+fn into_text(bytes: Bytes) -> String {
+    String::from_utf8(bytes.into()).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+#[cfg(test)]
+mod tests;

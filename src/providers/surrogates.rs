@@ -1,0 +1,125 @@
+//! Surrogate halves that a provider split over two deltas (reliability.md F14). JSON writes 😀 as `\ud83d\ude00`; a
+//! provider that cuts its text by UTF-16 units sends each half in its own event, and neither is a string for
+//! `serde_json`. Here a lone half becomes a stand-in character that survives parsing, and neighbouring deltas of one
+//! text put the character together again. A half that never finds its other becomes U+FFFD.
+
+use std::borrow::Cow;
+
+/// Where the stand-ins live: plane 16 of the private use area, one for each of the 2048 halves.
+const FIRST_PLACEHOLDER: u32 = 0x10_F000;
+const FIRST_SURROGATE: u32 = 0xD800;
+const SURROGATE_COUNT: u32 = 0x800;
+const FIRST_LOW_SURROGATE: u32 = 0xDC00;
+
+/// The JSON text with every lone half replaced by its stand-in; borrowed when there is none.
+pub fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
+    let bytes = json.as_bytes();
+    let mut mended = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        let Some(half) = escaped_surrogate(bytes, at) else {
+            at += 2;
+            continue;
+        };
+        if half < FIRST_LOW_SURROGATE && escaped_surrogate(bytes, at + 6).is_some_and(|low| low >= FIRST_LOW_SURROGATE)
+        {
+            at += 12;
+            continue;
+        }
+        mended.push_str(&json[copied..at]);
+        mended.extend(char::from_u32(FIRST_PLACEHOLDER + half - FIRST_SURROGATE));
+        at += 6;
+        copied = at;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    mended.push_str(&json[copied..]);
+    Cow::Owned(mended)
+}
+
+/// The half that the escape at `at` writes, if it writes one.
+fn escaped_surrogate(bytes: &[u8], at: usize) -> Option<u32> {
+    let escape = bytes.get(at..at + 6)?;
+    let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
+    let unit = u32::from_str_radix(digits, 16).ok()?;
+    (FIRST_SURROGATE..FIRST_SURROGATE + SURROGATE_COUNT).contains(&unit).then_some(unit)
+}
+
+fn surrogate_of_placeholder(c: char) -> Option<u32> {
+    let offset = u32::from(c).checked_sub(FIRST_PLACEHOLDER)?;
+    (offset < SURROGATE_COUNT).then_some(FIRST_SURROGATE + offset)
+}
+
+/// The text of a mended event with its stand-ins resolved, given the high half that the same text ended with before.
+/// Also gives the high half that it ends with now.
+pub fn join_surrogates(held: Option<u32>, text: &str) -> (String, Option<u32>) {
+    let mut high = held;
+    let mut joined = String::with_capacity(text.len());
+    for c in text.chars() {
+        let half = surrogate_of_placeholder(c);
+        match (high.take(), half) {
+            (Some(up), Some(low)) if low >= FIRST_LOW_SURROGATE => {
+                let whole = 0x1_0000 + ((up - FIRST_SURROGATE) << 10) + (low - FIRST_LOW_SURROGATE);
+                joined.push(char::from_u32(whole).unwrap_or(char::REPLACEMENT_CHARACTER));
+                continue;
+            }
+            (Some(_), _) => joined.push(char::REPLACEMENT_CHARACTER),
+            (None, _) => {}
+        }
+        match half {
+            Some(half) if half < FIRST_LOW_SURROGATE => high = Some(half),
+            Some(_) => joined.push(char::REPLACEMENT_CHARACTER),
+            None => joined.push(c),
+        }
+    }
+    (joined, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deltas(events: &[&str]) -> String {
+        let mut held = None;
+        let mut whole = String::new();
+        for event in events {
+            let text: String = serde_json::from_str(&replace_lone_surrogates(event)).unwrap();
+            let (joined, high) = join_surrogates(held, &text);
+            whole.push_str(&joined);
+            held = high;
+        }
+        if held.is_some() {
+            whole.push(char::REPLACEMENT_CHARACTER);
+        }
+        whole
+    }
+
+    #[test]
+    fn surrogates_of_two_events_become_one_character() {
+        for (events, expected) in [
+            (&[r#""a\ud83d""#, r#""\ude00b""#][..], "a😀b"),
+            (&[r#""\ud83d""#, r#""""#, r#""\ude00""#], "😀"),
+            (&[r#""\ud83d\ude00\ud83d""#, r#""\ude00""#], "😀😀"),
+            (&[r#""\ud83d""#], "\u{fffd}"),
+            (&[r#""\ude00\ud83d""#, r#""x""#], "\u{fffd}\u{fffd}x"),
+            (&[r#""\ud83d\ud83d""#, r#""\ude00""#], "\u{fffd}😀"),
+            (&[r#""\\ud83d""#], "\\ud83d"),
+            (&[r#""\\\ud83d""#, r#""\ude00""#], "\\😀"),
+            (&[r#""\ud83dx""#], "\u{fffd}x"),
+            (&[r#""😀""#], "😀"),
+        ] {
+            assert_eq!(deltas(events), expected, "{events:?}");
+        }
+    }
+
+    #[test]
+    fn text_without_surrogates_is_not_copied() {
+        assert!(matches!(replace_lone_surrogates(r#"{"a":"\ud83d\ude00 \n é"}"#), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,78 @@
+//! The text that grows now, for decoders whose pieces of text are whole strings: halves of surrogate pairs that came in
+//! two pieces are put together, and given up where the text ends.
+
+use crate::provider::DecodedItem;
+use crate::surrogates;
+
+/// What grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextKind {
+    Text,
+    Thinking,
+}
+
+impl TextKind {
+    fn item(self, text: String) -> DecodedItem {
+        match self {
+            Self::Text => DecodedItem::Text(text),
+            Self::Thinking => DecodedItem::Thinking(text),
+        }
+    }
+}
+
+/// The end of what was given out.
+#[derive(Debug, Default)]
+pub struct TextAccumulator {
+    now: Option<TextKind>,
+    /// A high half at its end.
+    half: Option<u32>,
+}
+
+impl TextAccumulator {
+    /// Gives out one more piece and returns it as it was given out. `is_mended` says that it may hold stand-ins of
+    /// halves (`Piece::is_mended`).
+    pub fn push(&mut self, growth: TextKind, text: &str, is_mended: bool, out: &mut Vec<DecodedItem>) -> String {
+        if self.now != Some(growth) {
+            self.flush(out);
+            self.now = Some(growth);
+        }
+        let given = if is_mended || self.half.is_some() {
+            let (joined, half) = surrogates::join_surrogates(self.half.take(), text);
+            self.half = half;
+            joined
+        } else {
+            text.to_owned()
+        };
+        if !given.is_empty() {
+            out.push(growth.item(given.clone()));
+        }
+        given
+    }
+
+    /// The place between two blocks, or the end.
+    pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
+        if let (Some(growth), Some(_)) = (self.now.take(), self.half.take()) {
+            out.push(growth.item(char::REPLACEMENT_CHARACTER.to_string()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surrogates_join_within_one_text_and_are_replaced_between_texts() {
+        let high = "a\u{10F03D}";
+        let low = "\u{10F600}b";
+        let mut growing = TextAccumulator::default();
+        let mut out = Vec::new();
+        assert_eq!(growing.push(TextKind::Text, high, true, &mut out), "a");
+        assert_eq!(growing.push(TextKind::Text, low, true, &mut out), "😀b");
+        growing.push(TextKind::Text, high, true, &mut out);
+        growing.push(TextKind::Thinking, "why", false, &mut out);
+        growing.flush(&mut out);
+        let text = |text: &str| DecodedItem::Text(text.to_owned());
+        assert_eq!(out, [text("a"), text("😀b"), text("a"), text("\u{fffd}"), DecodedItem::Thinking("why".to_owned())]);
+    }
+}

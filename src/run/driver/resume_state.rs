@@ -1,0 +1,124 @@
+//! Where a turn stands that an earlier process left waiting: what its run would know, out of what is stored.
+
+use bytes::Bytes;
+
+use super::context::replayable_responses;
+use super::run::{AppliedRepair, HaltReason, TurnRun};
+use crate::path_cache::CachedResponse;
+use turnleaf_domain::context::RequestManifest;
+use turnleaf_domain::notice::is_notice;
+use turnleaf_domain::repair::RequestRepair;
+use turnleaf_domain::{Block, Charge, Content, Failure, FailureKind, GenerationId, Turn, tool};
+use turnleaf_providers::builder::PendingCall;
+use turnleaf_providers::provider::{DecodedItem, Provider};
+use turnleaf_store::StoreError;
+use turnleaf_store::generations::{self, Generation, raw};
+
+impl TurnRun<'_> {
+    /// Goes on with a turn that waits for a person.
+    pub(super) async fn resume_steps(&mut self) -> Result<(), HaltReason> {
+        self.restore_state().await.map_err(|error| {
+            tracing::error!(turn = %self.job.turn.id, %error, "where a turn stands could not be read");
+            Failure::new(FailureKind::Internal, "")
+        })?;
+        let calls = open_calls(self.recorder.turn());
+        self.run_steps(Some(calls)).await
+    }
+
+    async fn restore_state(&mut self) -> Result<(), StoreError> {
+        let (db, turn) = (self.supervisor.db(), self.recorder.turn().clone());
+        let made = generations::list(db, self.job.owner, turn.id).await?;
+        for generation in &made {
+            self.usages.set(generation.id, generation.usage);
+            self.charges.push(charge_of(generation));
+        }
+        self.step = made.iter().map(|generation| generation.step + 1).max().unwrap_or_default();
+        let steps = raw::list_by_turns(db, &[turn.id]).await?.remove(&turn.id).unwrap_or_default();
+        let mut steps: Vec<CachedResponse> = steps.into_iter().map(CachedResponse::from).collect();
+        // A request that was refused and repaired is no step.
+        steps.retain(|step| has_blocks_from(&turn, step.generation_id));
+        let told = steps.iter().any(|step| step.is_empty);
+        (_, self.steps_raw) = replayable_responses(&turn, &steps, self.provider.api());
+        self.repair = applied_repair(&turn, &made);
+        if told && self.repair.as_ref().is_none_or(|repaired| repaired.repair != RequestRepair::StepsTold) {
+            // Without the bytes they can only be told in words.
+            self.repair = Some(AppliedRepair::already_announced(
+                RequestRepair::StepsTold,
+                self.steps_raw.len(),
+                turn.blocks.len(),
+            ));
+        }
+        if let Some(last) = self.steps_raw.last() {
+            self.response_id = response_id(self.provider.as_ref(), &last.bytes());
+        }
+        Ok(())
+    }
+
+    /// What the newest calls gave belongs to steps that are told in words as long as none follows them.
+    pub(super) fn extend_repair_over_results(&mut self) {
+        let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
+        if let Some(told) =
+            self.repair.as_mut().filter(|told| told.repair == RequestRepair::StepsTold && told.steps == steps)
+        {
+            told.blocks = blocks;
+        }
+    }
+}
+
+/// Whether the model wrote anything of the turn in this generation.
+fn has_blocks_from(turn: &Turn, generation: GenerationId) -> bool {
+    turn.blocks.iter().any(|block| block.generation_id == Some(generation))
+}
+
+fn charge_of(generation: &Generation) -> Option<Charge> {
+    Some(Charge {
+        micros: generation.cost_micros?,
+        basis: generation.cost_basis?,
+        price_version: generation.price_version.clone(),
+    })
+}
+
+/// The repair of the turn's requests, with what the turn had when it was made.
+fn applied_repair(turn: &Turn, made: &[Generation]) -> Option<AppliedRepair> {
+    let form = |generation: &Generation| {
+        serde_json::from_value::<RequestManifest>(generation.request_manifest.clone()).ok()?.repair
+    };
+    let at = made.iter().position(|generation| form(generation).is_some())?;
+    let steps = made[..at].iter().filter(|generation| has_blocks_from(turn, generation.id)).count();
+    let behind: Vec<GenerationId> = made[at..].iter().map(|generation| generation.id).collect();
+    let is_behind = |block: &Block| block.generation_id.is_some_and(|generation| behind.contains(&generation));
+    let first = turn.blocks.iter().position(is_behind).unwrap_or(turn.blocks.len());
+    // The line that says so stands between.
+    let is_said = |block: &Block| block.generation_id.is_none() && is_notice(&block.content);
+    let blocks = first - usize::from(first > 0 && is_said(&turn.blocks[first - 1]));
+    Some(AppliedRepair::already_announced(form(&made[at])?, steps, blocks))
+}
+
+/// Under which id the provider keeps a response: it said so in it.
+fn response_id(provider: &dyn Provider, bytes: &Bytes) -> Option<String> {
+    if !provider.keeps_responses() {
+        return None;
+    }
+    let (mut decoder, mut items) = (provider.decoder(), Vec::new());
+    decoder.feed(bytes, &mut items);
+    decoder.finish(&mut items);
+    items.into_iter().rev().find_map(|item| if let DecodedItem::ResponseId(id) = item { Some(id) } else { None })
+}
+
+/// The calls that are not over, as the model made them.
+fn open_calls(turn: &Turn) -> Vec<PendingCall> {
+    let open = |block: &Block| match &block.content {
+        Content::ToolUse { tool_use_id, tool_name, arguments_raw, arguments, status, .. } if status.is_open() => {
+            let raw = arguments_raw.clone().unwrap_or_else(|| arguments.to_string());
+            Some(PendingCall {
+                block_id: block.id,
+                tool_use_id: tool_use_id.clone(),
+                name: tool_name.clone(),
+                arguments: tool::parse_arguments(&raw),
+                raw,
+            })
+        }
+        _ => None,
+    };
+    turn.blocks.iter().filter_map(open).collect()
+}

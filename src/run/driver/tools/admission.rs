@@ -1,0 +1,174 @@
+//! What becomes of a call: it is refused, handed to the client, asked about, or may run.
+
+use futures::FutureExt;
+use serde_json::json;
+use tokio::time::timeout;
+
+use super::call::{CallEnding, CallStage, CallTarget, CallWork, ToolStep};
+use super::result_texts;
+use crate::driver::run::{HaltReason, TurnRun};
+use crate::journal::JournalBatch;
+use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest, KEY};
+use turnleaf_domain::block::ToolStatus;
+use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
+use turnleaf_domain::{Block, Event, limits};
+use turnleaf_providers::builder::PendingCall;
+use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolCaller};
+
+/// What a first look at a call says.
+enum CallAdmission {
+    Refused(String),
+    HandedOver,
+    Allowed(CallTarget),
+}
+
+impl TurnRun<'_> {
+    /// Looks at every call of the step for the first time.
+    pub(super) async fn admit_calls(&mut self, step: &mut ToolStep) -> Result<(), HaltReason> {
+        let offered = self.offered_tools().await?;
+        for at in 0..step.calls.len() {
+            if !matches!(step.calls[at].stage, CallStage::New) {
+                continue;
+            }
+            let look = match at < limits::TOOL_CALLS_A_STEP {
+                true => self.classify_call(&step.calls[at].pending, &offered),
+                false => CallAdmission::Refused(result_texts::too_many_calls()),
+            };
+            match look {
+                CallAdmission::Refused(why) => {
+                    self.record_end(step, at, CallEnding::without_running(ToolStatus::Failed, &why))
+                }
+                CallAdmission::HandedOver => {
+                    let block = step.calls[at].pending.block_id;
+                    self.recorder.push(Event::tool_update(block, ToolStatus::HandedOver, None));
+                    step.calls[at].stage = CallStage::Over;
+                }
+                CallAdmission::Allowed(target) => {
+                    step.calls[at].target = target;
+                    self.restore_stage(step, at);
+                }
+            }
+        }
+        self.recorder.flush(JournalBatch::default()).await?;
+        Ok(())
+    }
+
+    fn classify_call(&self, call: &PendingCall, offered: &[OfferedTool]) -> CallAdmission {
+        let Some(tool) = offered.iter().find(|tool| tool.spec.name == call.name) else {
+            return CallAdmission::Refused(result_texts::tool_not_available(&call.name));
+        };
+        let Some(arguments) = &call.arguments else {
+            return CallAdmission::Refused(result_texts::unusable_arguments(&call.raw));
+        };
+        match &tool.origin {
+            None => CallAdmission::Allowed(CallTarget::Provider),
+            Some(ToolOrigin::Client) => CallAdmission::HandedOver,
+            // Its provider runs it within its replies; here is nobody who could.
+            Some(ToolOrigin::Provider { .. }) => CallAdmission::Refused(result_texts::tool_not_available(&call.name)),
+            Some(origin) => CallAdmission::Allowed(CallTarget::Toolbox(ToolCall {
+                caller: ToolCaller {
+                    owner: self.job.owner,
+                    chat: self.job.chat.id,
+                    turn: self.job.turn.id,
+                    block: call.block_id,
+                },
+                origin: origin.clone(),
+                arguments: arguments.clone(),
+            })),
+        }
+    }
+
+    /// Takes a call up where an earlier process left it: it asks, was allowed, or was not looked at.
+    fn restore_stage(&mut self, step: &mut ToolStep, at: usize) {
+        let call = &mut step.calls[at];
+        let block = self.recorder.turn().blocks.iter().find(|block| block.id == call.pending.block_id);
+        if let Some(ask) = block.and_then(ApprovalRequest::from_block) {
+            call.stage = CallStage::Asking(ask);
+            return;
+        }
+        call.granted = block.and_then(granted_hash);
+        match call.target {
+            CallTarget::Toolbox(_) => self.start_gate_check(step, at),
+            CallTarget::Provider | CallTarget::Unknown => call.stage = CallStage::Queued { is_fresh: true },
+        }
+    }
+
+    /// Finds out whether a call may run now.
+    pub(super) fn start_gate_check(&self, step: &mut ToolStep, at: usize) {
+        let Some(work) = self.gate_check(step, at) else { return };
+        step.calls[at].stage = CallStage::Gating;
+        step.start_work(at, work);
+    }
+
+    /// Finds out whether a call that is asked about may run without that by now.
+    pub(super) fn restart_gate_check(&self, step: &mut ToolStep, at: usize) {
+        if let Some(work) = self.gate_check(step, at) {
+            step.start_work(at, work);
+        }
+    }
+
+    fn gate_check(&self, step: &ToolStep, at: usize) -> Option<futures::future::BoxFuture<'static, CallWork>> {
+        let call = &step.calls[at];
+        let CallTarget::Toolbox(tool_call) = &call.target else { return None };
+        let (toolbox, tool_call, granted) =
+            (self.supervisor.toolbox().clone(), tool_call.clone(), call.granted.clone());
+        // A server that starts may take its time to say what it has.
+        let most = limits::TOOL_START + limits::TOOL_STOP;
+        let work = async move {
+            let gate = timeout(most, toolbox.gate(&tool_call, granted.as_deref())).await;
+            CallWork::Gated {
+                at,
+                gate: gate.unwrap_or_else(|_| GateDecision::Refuse(result_texts::GATE_TOO_LONG.to_owned())),
+            }
+        };
+        Some(work.boxed())
+    }
+
+    /// Does what the gate says.
+    pub(super) async fn apply_gate(
+        &mut self,
+        step: &mut ToolStep,
+        at: usize,
+        gate: GateDecision,
+    ) -> Result<(), HaltReason> {
+        let call = &step.calls[at];
+        let asked = if let CallStage::Asking(ask) = &call.stage { Some(ask.clone()) } else { None };
+        match gate {
+            GateDecision::Run => {
+                if asked.is_some() {
+                    let block = call.pending.block_id;
+                    self.recorder.push(Event::tool_update(block, ToolStatus::Pending, None));
+                    self.recorder.flush(JournalBatch::default()).await?;
+                }
+                step.calls[at].stage = CallStage::Queued { is_fresh: true };
+                Ok(())
+            }
+            GateDecision::Ask(ask) if asked.as_ref() == Some(&ask) => Ok(()),
+            GateDecision::Ask(ask) => {
+                let update = Event::BlockUpdate {
+                    block_id: call.pending.block_id,
+                    status: ToolStatus::AwaitingApproval,
+                    duration_ms: None,
+                    // An answer to something else is none.
+                    metadata: json!({ KEY: ask, "decision": null }),
+                };
+                self.recorder.push(update);
+                let call = &mut step.calls[at];
+                (call.stage, call.granted) = (CallStage::Asking(ask), None);
+                self.recorder.flush(JournalBatch::default()).await?;
+                Ok(())
+            }
+            GateDecision::Refuse(why) => {
+                self.end_call(step, at, CallEnding::without_running(ToolStatus::Failed, &why)).await
+            }
+        }
+    }
+}
+
+/// The hash of what a person allowed of a call that did not begin since.
+fn granted_hash(block: &Block) -> Option<String> {
+    let decision = block.block_metadata.get("decision")?.get("decision")?;
+    let decision: ApprovalDecision = serde_json::from_value(decision.clone()).ok()?;
+    let ask: ApprovalRequest = serde_json::from_value(block.block_metadata.get(KEY)?.clone()).ok()?;
+    decision.allows().then_some(ask.hash)
+}

@@ -1,0 +1,142 @@
+//! What a person says about the calls of a step: whether one may run, that one is to stop, that a paused reply may go on.
+
+use serde_json::{Map, Value, json};
+
+use super::call::{CallEnding, CallStage, CallTarget, ToolStep};
+use super::result_texts;
+use crate::driver::run::{HaltReason, TurnRun};
+use crate::journal::JournalBatch;
+use crate::mailbox::{CommandEnvelope, CommandOutcome, RunCommand};
+use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest, ToolApprovalPolicy};
+use turnleaf_domain::block::ToolStatus;
+use turnleaf_domain::{BlockId, BlockState, Event, Failure, FailureKind, hidden_text};
+use turnleaf_store::StoreError;
+use turnleaf_store::tool_policies::{self, StoredPolicy};
+
+impl TurnRun<'_> {
+    /// Does what is said, and says what became of it.
+    pub(super) async fn handle_command(
+        &mut self,
+        step: &mut ToolStep,
+        word: CommandEnvelope,
+    ) -> Result<(), HaltReason> {
+        let done = match word.command {
+            RunCommand::Decide { block, hash, decision, reason } => {
+                let reason = reason.map(hidden_text::replace_nul);
+                self.decide(step, block, &hash, decision, reason).await
+            }
+            RunCommand::StopCall { block } => self.stop_call(step, block).await,
+            RunCommand::Continue => self.unpause(step).await,
+        };
+        let (heard, done) = match done {
+            Ok(heard) => (heard, Ok(())),
+            Err(HaltReason::Failed(failure)) => {
+                (CommandOutcome::Failed(failure.clone()), Err(HaltReason::Failed(failure)))
+            }
+            Err(halt) => (CommandOutcome::NotAsked, Err(halt)),
+        };
+        // Whoever asked may be gone.
+        let _ = word.answer.send(heard);
+        done
+    }
+
+    async fn decide(
+        &mut self,
+        step: &mut ToolStep,
+        block: BlockId,
+        hash: &str,
+        decision: ApprovalDecision,
+        reason: Option<String>,
+    ) -> Result<CommandOutcome, HaltReason> {
+        let Some(at) = step.call_index(block).filter(|_| step.pause.is_none()) else {
+            return Ok(CommandOutcome::NotAsked);
+        };
+        let CallStage::Asking(ask) = &step.calls[at].stage else { return Ok(CommandOutcome::NotAsked) };
+        if ask.hash != hash {
+            return Ok(CommandOutcome::Changed);
+        }
+        let ask = ask.clone();
+        let lasts = matches!(decision, ApprovalDecision::AllowInChat | ApprovalDecision::Always);
+        let host = match &step.calls[at].target {
+            CallTarget::Toolbox(call) => call.host().unwrap_or_default(),
+            CallTarget::Provider | CallTarget::Unknown => None,
+        };
+        if lasts && let Err(error) = self.keep_answer(&ask, host, decision).await {
+            tracing::error!(turn = %self.job.turn.id, %error, "a lasting answer could not be stored");
+            return Ok(CommandOutcome::Failed(Failure::new(FailureKind::Internal, "")));
+        }
+        let noted = self.decision_metadata(decision, reason.as_deref());
+        if !decision.allows() {
+            let ending =
+                CallEnding::without_running(ToolStatus::Denied, &result_texts::declined_with_reason(reason.as_deref()));
+            self.end_call(step, at, CallEnding { metadata: noted, ..ending }).await?;
+            return Ok(CommandOutcome::Done);
+        }
+        self.recorder.push(Event::BlockUpdate {
+            block_id: block,
+            status: ToolStatus::Pending,
+            duration_ms: None,
+            metadata: Value::Object(noted),
+        });
+        self.recorder.flush(JournalBatch::default()).await?;
+        step.calls[at].granted = Some(ask.hash.clone());
+        self.start_gate_check(step, at);
+        if lasts {
+            let same = |call: &CallStage| matches!(call, CallStage::Asking(other) if other.server == ask.server && other.tool == ask.tool);
+            let others: Vec<usize> = (0..step.calls.len()).filter(|at| same(&step.calls[*at].stage)).collect();
+            others.into_iter().for_each(|at| self.restart_gate_check(step, at));
+        }
+        Ok(CommandOutcome::Done)
+    }
+
+    fn decision_metadata(&self, decision: ApprovalDecision, reason: Option<&str>) -> Map<String, Value> {
+        let mut noted = json!({ "decision": decision, "at": self.supervisor.clock().now() });
+        if let (Some(reason), false) = (reason, decision.allows()) {
+            noted["reason"] = reason.into();
+        }
+        Map::from_iter([("decision".to_owned(), noted)])
+    }
+
+    /// Stores an answer that holds for this tool as it is now, here or everywhere; of a call that reaches a host, for that
+    /// host.
+    async fn keep_answer(
+        &self,
+        ask: &ApprovalRequest,
+        host: Option<String>,
+        decision: ApprovalDecision,
+    ) -> Result<(), StoreError> {
+        let chat = Some(self.job.chat.id).filter(|_| decision == ApprovalDecision::AllowInChat);
+        let (owner, now) = (self.job.owner, self.supervisor.clock().now());
+        let said = StoredPolicy {
+            chat,
+            server: ask.server.clone(),
+            tool: ask.tool.clone(),
+            host,
+            policy: ToolApprovalPolicy::Allow,
+            schema_hash: Some(ask.schema_hash.clone()),
+        };
+        let mut tx = self.supervisor.db().begin().await?;
+        tool_policies::put(&mut tx, owner, &said, now).await?;
+        tx.commit().await
+    }
+
+    async fn stop_call(&mut self, step: &mut ToolStep, block: BlockId) -> Result<CommandOutcome, HaltReason> {
+        let Some(at) = step.call_index(block) else { return Ok(CommandOutcome::NotAsked) };
+        let call = &step.calls[at];
+        if matches!(call.stage, CallStage::Over) {
+            return Ok(CommandOutcome::NotAsked);
+        }
+        let took = matches!(call.stage, CallStage::Running).then(|| call.began.elapsed());
+        self.end_call(step, at, CallEnding::stopped(took)).await?;
+        Ok(CommandOutcome::Done)
+    }
+
+    async fn unpause(&mut self, step: &mut ToolStep) -> Result<CommandOutcome, HaltReason> {
+        let Some(block_id) = step.pause else { return Ok(CommandOutcome::NotAsked) };
+        self.recorder.push(Event::BlockEnd { block_id, state: BlockState::Done, content: None });
+        self.recorder.flush(JournalBatch::default()).await?;
+        step.pause = None;
+        self.admit_calls(step).await?;
+        Ok(CommandOutcome::Done)
+    }
+}

@@ -1,0 +1,39 @@
+//! What a model is told about calls that were not run, in sentences that it can act upon.
+
+use turnleaf_domain::{json_bounds, limits};
+
+pub(super) const STOPPED: &str = "The user stopped this call.";
+pub(super) const DECLINED: &str = "The user declined this call.";
+pub(super) const TOO_LONG: &str = "The tool took too long and was stopped.";
+pub(super) const GATE_TOO_LONG: &str = "The tool is not available now: its server does not answer.";
+
+/// About arguments that are no JSON, or beyond the bounds of it.
+pub(super) fn unusable_arguments(arguments: &str) -> String {
+    let why = match json_bounds::parse_bounded(arguments) {
+        Err(error) if json_bounds::parse(arguments).is_ok() => format!("cannot be used ({error})"),
+        _ => "are not valid JSON".to_owned(),
+    };
+    format!(
+        "The arguments of this call {why}, so the tool was not run. Call it again with one JSON object that has the \
+         fields of the tool's schema."
+    )
+}
+
+pub(super) fn tool_not_available(name: &str) -> String {
+    format!("The tool {name:?} is not available in this chat. It was not run.")
+}
+
+pub(super) fn too_many_calls() -> String {
+    format!(
+        "Not run: a reply may make at most {} calls at a time. Call it again with fewer beside it.",
+        limits::TOOL_CALLS_A_STEP
+    )
+}
+
+/// What a person said about a call that may not run.
+pub(super) fn declined_with_reason(reason: Option<&str>) -> String {
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("{DECLINED} Their reason: {reason}"),
+        None => DECLINED.to_owned(),
+    }
+}

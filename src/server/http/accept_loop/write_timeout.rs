@@ -1,0 +1,81 @@
+//! A connection whose client may take nothing for a time that depends on what it is sent: a download may be paused.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::response::Response;
+use http::header::CONTENT_DISPOSITION;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_io_timeout::TimeoutStream;
+
+/// A mark that a connection and its body share: the response that is being sent is a download.
+#[derive(Debug, Clone, Default)]
+pub struct DownloadFlag(Arc<AtomicBool>);
+
+impl DownloadFlag {
+    pub fn set(&self, response: &Response) {
+        let disposition = response.headers().get(CONTENT_DISPOSITION);
+        let is_download = disposition.is_some_and(|value| value.as_bytes().starts_with(b"attachment"));
+        self.0.store(is_download, Ordering::Relaxed);
+    }
+}
+
+/// The connection.
+pub struct WriteTimeoutStream {
+    inner: Pin<Box<TimeoutStream<TcpStream>>>,
+    is_download: DownloadFlag,
+    /// Of what is no download, and of what is.
+    times: (Duration, Duration),
+}
+
+impl WriteTimeoutStream {
+    pub fn new(stream: TcpStream, is_download: DownloadFlag, times: (Duration, Duration)) -> Self {
+        Self { inner: Box::pin(TimeoutStream::new(stream)), is_download, times }
+    }
+
+    /// The stream with the time of what is sent now.
+    fn stream_with_timeout(&mut self) -> Pin<&mut TimeoutStream<TcpStream>> {
+        let time = if self.is_download.0.load(Ordering::Relaxed) { self.times.1 } else { self.times.0 };
+        if self.inner.write_timeout() != Some(time) {
+            self.inner.as_mut().set_write_timeout_pinned(Some(time));
+        }
+        self.inner.as_mut()
+    }
+}
+
+impl AsyncRead for WriteTimeoutStream {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        self.inner.as_mut().poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for WriteTimeoutStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
+        self.stream_with_timeout().poll_write(cx, buffer)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.stream_with_timeout().poll_write_vectored(cx, buffers)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream_with_timeout().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream_with_timeout().poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,240 @@
+//! Grafts over HTTP: begin, look, cancel, resume; and the same with forms and a page.
+
+use axum::Form;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+
+use crate::domain::rerun::RerunStatus;
+use crate::domain::{Branch, ChatId, InvalidField, ModelParams, Rerun, RerunId, TurnId, TurnStatus};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::idempotency::{client_request_id, created_status};
+use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::path_id::{PathId, PathIds};
+use crate::server::http::request::query::StrictQuery;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, see_other};
+use crate::server::server_pages::reruns::RerunPage;
+use crate::server::server_pages::{ActionNotice, PageSection, ServerPage, messages, reruns as plain};
+use turnleaf_service::ServiceError;
+use turnleaf_service::turns::reruns::{NewRerun, RerunState};
+
+/// How often the page of a running graft is asked for again, seconds.
+const AGAIN_AFTER: &str = "3";
+
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateRerunRequest {
+    from_turn_id: Option<TurnId>,
+    leaf_turn_id: TurnId,
+    provider: String,
+    model: Option<String>,
+    #[serde(default)]
+    params: ModelParams,
+    client_request_id: Option<String>,
+}
+
+/// A graft as it stands.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct RerunDetails {
+    graft: Rerun,
+    branch: Branch,
+    /// The newest reply on the new branch.
+    reply_turn_id: Option<TurnId>,
+    reply_status: Option<TurnStatus>,
+}
+
+impl From<RerunState> for RerunDetails {
+    fn from(grafted: RerunState) -> Self {
+        let reply = grafted.reply.as_ref();
+        Self {
+            reply_turn_id: reply.map(|reply| reply.id),
+            reply_status: reply.map(|reply| reply.status),
+            graft: grafted.graft,
+            branch: grafted.branch,
+        }
+    }
+}
+
+/// `POST /api/chats/{id}/grafts`: 201, or 200 when the same request was made before.
+pub async fn create(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    headers: HeaderMap,
+    ApiJson(body): ApiJson<CreateRerunRequest>,
+) -> Result<Response, Problem> {
+    let new = NewRerun {
+        from_turn_id: body.from_turn_id,
+        leaf_turn_id: body.leaf_turn_id,
+        provider: body.provider,
+        model: body.model,
+        params: body.params,
+        client_request_id: client_request_id(body.client_request_id, &headers)?,
+    };
+    let made = app.service().start_rerun(viewer.0, chat, new).await?;
+    Ok((created_status(made.is_new), ApiJson(RerunDetails::from(made.value))).into_response())
+}
+
+/// `GET /api/chats/{id}/grafts`, newest first.
+pub async fn list(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+) -> Result<ApiJson<Vec<Rerun>>, Problem> {
+    Ok(ApiJson(app.service().reruns(viewer.0, chat).await?))
+}
+
+/// `GET /api/grafts/{id}`.
+pub async fn show(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<RerunId>,
+) -> Result<ApiJson<RerunDetails>, Problem> {
+    Ok(ApiJson(app.service().rerun(viewer.0, id).await?.into()))
+}
+
+/// `POST /api/grafts/{id}/cancel`: ends it and stops the reply that it waits for.
+pub async fn cancel(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<RerunId>,
+) -> Result<ApiJson<RerunDetails>, Problem> {
+    Ok(ApiJson(app.service().cancel_rerun(viewer.0, id).await?.into()))
+}
+
+/// `POST /api/grafts/{id}/resume`: lets one that is paused go on.
+pub async fn resume(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(id): PathId<RerunId>,
+) -> Result<ApiJson<RerunDetails>, Problem> {
+    Ok(ApiJson(app.service().resume_rerun(viewer.0, id).await?.into()))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RerunPageQuery {
+    /// Set after a deed that was refused: why.
+    refused: Option<String>,
+}
+
+/// `GET /c/{id}/grafts/{graft}`.
+pub async fn page(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathIds(chat, id): PathIds<ChatId, RerunId>,
+    StrictQuery(query): StrictQuery<RerunPageQuery>,
+    asked: PageContext,
+) -> Result<Response, Problem> {
+    let grafted = app.service().rerun(viewer.0, id).await?;
+    if grafted.graft.chat_id != chat {
+        return Err(Problem::not_found());
+    }
+    let (model, _) = app.service().model_details(&grafted.branch.lock);
+    let said = query.refused.map(|why| ActionNotice::Refused(messages::compare::rerun_refused(&why)));
+    let body = RerunPage { grafted: &grafted, model: &model }.draw();
+    let page = ServerPage { section: PageSection::Chat, title: plain::rerun_page_title(), notice: said, body };
+    let mut response = asked.respond(&app, StatusCode::OK, page);
+    if grafted.graft.status == RerunStatus::Running {
+        // Without a script there is no other way to see it grow.
+        response.headers_mut().insert(header::REFRESH, HeaderValue::from_static(AGAIN_AFTER));
+    }
+    Ok(response)
+}
+
+#[derive(Debug, Deserialize)]
+pub struct CreateRerunForm {
+    chat_id: ChatId,
+    leaf_turn_id: TurnId,
+    /// Empty begins at the root. Where a form has no such field, the first message is asked too.
+    #[serde(default)]
+    from_turn_id: String,
+    /// `provider/model`; a provider's id has no slash.
+    model: String,
+    client_request_id: Option<String>,
+    /// The comparison that the form stood on.
+    next: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct RerunActionForm {
+    graft_id: RerunId,
+}
+
+/// `POST /forms/graft`: leads to the graft, or back with the reason.
+pub async fn create_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    Form(form): Form<CreateRerunForm>,
+) -> Result<Response, Problem> {
+    let from = match form.from_turn_id.as_str() {
+        "" => None,
+        id => Some(id.parse().map_err(|_| Problem::invalid(InvalidField::new("from_turn_id", "not an id")))?),
+    };
+    let (provider, model) = form.model.split_once('/').unwrap_or((&form.model, ""));
+    let new = NewRerun {
+        from_turn_id: from,
+        leaf_turn_id: form.leaf_turn_id,
+        provider: provider.to_owned(),
+        model: Some(model.to_owned()).filter(|model| !model.is_empty()),
+        params: ModelParams::default(),
+        client_request_id: form.client_request_id.filter(|id| !id.is_empty()),
+    };
+    match app.service().start_rerun(viewer.0, form.chat_id, new).await {
+        Ok(made) => Ok(redirect_to_rerun(&made.value, None)),
+        Err(error) => {
+            let own = format!("/c/{}/compare", form.chat_id);
+            let back = form.next.filter(|next| next.starts_with(&format!("{own}?left="))).unwrap_or(own);
+            let mark = if back.contains('?') { '&' } else { '?' };
+            Ok(see_other(&format!("{back}{mark}refused={}", refusal_code(error)?)))
+        }
+    }
+}
+
+/// `POST /forms/graft/cancel`.
+pub async fn cancel_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    Form(form): Form<RerunActionForm>,
+) -> Result<Response, Problem> {
+    Ok(redirect_to_rerun(&app.service().cancel_rerun(viewer.0, form.graft_id).await?, None))
+}
+
+/// `POST /forms/graft/resume`.
+pub async fn resume_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    Form(form): Form<RerunActionForm>,
+) -> Result<Response, Problem> {
+    match app.service().resume_rerun(viewer.0, form.graft_id).await {
+        Ok(grafted) => Ok(redirect_to_rerun(&grafted, None)),
+        Err(error) => {
+            let grafted = app.service().rerun(viewer.0, form.graft_id).await?;
+            Ok(redirect_to_rerun(&grafted, Some(refusal_code(error)?)))
+        }
+    }
+}
+
+fn redirect_to_rerun(grafted: &RerunState, refused: Option<&str>) -> Response {
+    let refused = refused.map(|code| format!("?refused={code}")).unwrap_or_default();
+    see_other(&format!("/c/{}/grafts/{}{refused}", grafted.graft.chat_id, grafted.graft.id))
+}
+
+/// What the page says of a refusal; what no form can lead to is a problem.
+fn refusal_code(error: ServiceError) -> Result<&'static str, Problem> {
+    Ok(match error {
+        ServiceError::Conflict { code: "graft_not_paused", .. } => "not_paused",
+        ServiceError::Conflict { code: "model_unavailable", .. } => "model",
+        ServiceError::Conflict { code, .. } => code,
+        ServiceError::Invalid(invalid) => match invalid.field.as_str() {
+            "provider" | "model" => "model",
+            "leaf_turn_id" => "nothing_to_ask",
+            _ => "other",
+        },
+        ServiceError::TooManyRunning => "too_many",
+        error => return Err(error.into()),
+    })
+}

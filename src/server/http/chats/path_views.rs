@@ -1,0 +1,233 @@
+//! Reading a path over HTTP: pages of turns (domain.md 4.9), and the views of seeds 000 and 002: groups, blocks, and the
+//! messages from before blocks.
+
+use std::collections::HashMap;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header::LINK;
+use http::{HeaderName, HeaderValue};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::domain::content_block::ContentBlock;
+use crate::domain::group::MessageGroup;
+use crate::domain::legacy_message::LegacyMessage;
+use crate::domain::{ChatId, Turn, TurnId, UserId, limits};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::{StrictQuery, page_limit};
+use crate::server::http::response::problem::Problem;
+use turnleaf_service::paths::window::{WindowDirection, WindowRequest};
+
+/// Since when messages are deprecated: 2026-11-21, as RFC 9745 writes it.
+const DEPRECATED_SINCE: HeaderValue = HeaderValue::from_static("@1795219200");
+const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+
+/// How a query names a turn: by its id, or by its place in the chat (`ord`), which the compact tree knows it by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TurnReference {
+    Id(TurnId),
+    Ord(i64),
+}
+
+impl<'de> Deserialize<'de> for TurnReference {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return text.parse().map(Self::Ord).map_err(D::Error::custom);
+        }
+        text.parse().map(Self::Id).map_err(|_| D::Error::custom("a turn's id or its place in the chat is expected"))
+    }
+}
+
+impl TurnReference {
+    async fn resolve(self, app: &App, viewer: UserId, chat: ChatId) -> Result<TurnId, Problem> {
+        match self {
+            Self::Id(id) => Ok(id),
+            Self::Ord(ord) => Ok(app.service().turn_with_ord(viewer, chat, ord).await?),
+        }
+    }
+
+    async fn resolve_optional(
+        named: Option<Self>,
+        app: &App,
+        viewer: UserId,
+        chat: ChatId,
+    ) -> Result<Option<TurnId>, Problem> {
+        match named {
+            Some(named) => named.resolve(app, viewer, chat).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A yes or no of a query.
+fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(D::Error::custom("1, 0, true or false is expected")),
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ReadingDirection {
+    Before,
+    After,
+    Both,
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct ListTurnsQuery {
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
+    from: Option<TurnReference>,
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
+    leaf: Option<TurnReference>,
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+    #[param(inline)]
+    direction: Option<ReadingDirection>,
+    #[serde(default, deserialize_with = "flag")]
+    #[param(value_type = Option<bool>)]
+    strict: bool,
+}
+
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct PathPageQuery {
+    /// How many to leave out from the root.
+    skip: Option<u32>,
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u32>,
+    #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
+    leaf: Option<TurnReference>,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct PathTurns {
+    turns: Vec<Turn>,
+    anchor_id: Option<TurnId>,
+    has_more_before: bool,
+    has_more_after: bool,
+    before_cursor: Option<TurnId>,
+    after_cursor: Option<TurnId>,
+    siblings: HashMap<TurnId, Vec<TurnId>>,
+    chat_rev: i64,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct PathGroups {
+    groups: Vec<MessageGroup>,
+    /// The `skip` of the next page; missing where the path ends here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_skip: Option<usize>,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct PathBlocks {
+    blocks: Vec<ContentBlock>,
+    total: u64,
+}
+
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct PathMessages {
+    messages: Vec<LegacyMessage>,
+    total: u64,
+}
+
+/// `GET /api/chats/{id}/turns`: turns of one path before, after or around a turn.
+pub async fn turns(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    StrictQuery(query): StrictQuery<ListTurnsQuery>,
+) -> Result<ApiJson<PathTurns>, Problem> {
+    let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    let window = WindowRequest {
+        from: TurnReference::resolve_optional(query.from, &app, viewer.0, chat).await?,
+        leaf: TurnReference::resolve_optional(query.leaf, &app, viewer.0, chat).await?,
+        limit,
+        direction: match query.direction {
+            Some(ReadingDirection::Before) => WindowDirection::Before,
+            Some(ReadingDirection::After) => WindowDirection::After,
+            Some(ReadingDirection::Both) | None => WindowDirection::Both,
+        },
+        strict: query.strict,
+    };
+    let seen = app.service().window(viewer.0, chat, window).await?;
+    Ok(ApiJson(PathTurns {
+        turns: seen.turns,
+        anchor_id: seen.anchor_id,
+        has_more_before: seen.has_more_before,
+        has_more_after: seen.has_more_after,
+        before_cursor: seen.before_cursor,
+        after_cursor: seen.after_cursor,
+        siblings: seen.siblings,
+        chat_rev: seen.chat.rev,
+    }))
+}
+
+/// `GET /api/chats/{id}/groups`: the path as messages and their replies.
+pub async fn groups(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    StrictQuery(query): StrictQuery<PathPageQuery>,
+) -> Result<ApiJson<PathGroups>, Problem> {
+    let limit = page_limit(query.limit, limits::GROUPS_PAGE, limits::GROUPS_PAGE)?;
+    let leaf = TurnReference::resolve_optional(query.leaf, &app, viewer.0, chat).await?;
+    let page = app.service().groups(viewer.0, chat, leaf, query.skip.unwrap_or(0), limit).await?;
+    Ok(ApiJson(PathGroups { groups: page.groups, next_skip: page.next_skip }))
+}
+
+/// `GET /api/chats/{id}/blocks`: the blocks of the path; `total` counts all of them.
+pub async fn blocks(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    StrictQuery(query): StrictQuery<PathPageQuery>,
+) -> Result<ApiJson<PathBlocks>, Problem> {
+    let limit = page_limit(query.limit, limits::BLOCKS_PAGE, limits::BLOCKS_PAGE)?;
+    let leaf = TurnReference::resolve_optional(query.leaf, &app, viewer.0, chat).await?;
+    let page = app.service().blocks(viewer.0, chat, leaf, query.skip.unwrap_or(0), limit).await?;
+    Ok(ApiJson(PathBlocks { blocks: page.items, total: page.total }))
+}
+
+/// `GET /api/chats/{id}/messages`: deprecated for `/blocks`, and says so in its headers.
+pub async fn messages(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(chat): PathId<ChatId>,
+    StrictQuery(query): StrictQuery<PathPageQuery>,
+) -> Response {
+    let answer = list_messages(&app, viewer.0, chat, query).await.map_err(Problem::into_response);
+    let mut response = answer.map_or_else(|problem| problem, IntoResponse::into_response);
+    let headers = response.headers_mut();
+    headers.insert(DEPRECATION, DEPRECATED_SINCE);
+    let links = format!(
+        "</api/chats/{chat}/blocks>; rel=\"successor-version\", </api/docs>; rel=\"deprecation\"; type=\"text/html\""
+    );
+    if let Ok(links) = HeaderValue::from_str(&links) {
+        headers.insert(LINK, links);
+    }
+    response
+}
+
+async fn list_messages(
+    app: &App,
+    viewer: UserId,
+    chat: ChatId,
+    query: PathPageQuery,
+) -> Result<ApiJson<PathMessages>, Problem> {
+    let limit = page_limit(query.limit, limits::PAGE_DEFAULT, limits::PAGE_MAX)?;
+    let leaf = TurnReference::resolve_optional(query.leaf, app, viewer, chat).await?;
+    let page = app.service().messages(viewer, chat, leaf, query.skip.unwrap_or(0), limit).await?;
+    Ok(ApiJson(PathMessages { messages: page.items, total: page.total }))
+}

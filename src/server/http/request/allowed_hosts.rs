@@ -1,0 +1,88 @@
+//! The names under which the server answers. A page elsewhere that points its own name at this machine (DNS
+//! rebinding) still says its name in `Host`, and is turned away with 421 on every route.
+
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::HOST;
+use http::uri::Authority;
+
+use crate::server::http::response::problem::Problem;
+use turnleaf_platform::config::security::SecuritySettings;
+
+/// The names that are answered.
+#[derive(Debug, Clone, Default)]
+pub struct AllowedHosts(Arc<RwLock<Vec<HostName>>>);
+
+#[derive(Debug)]
+struct HostName {
+    /// Lower case; IPv6 addresses in brackets.
+    host: String,
+    /// Any port when absent.
+    port: Option<u16>,
+}
+
+impl AllowedHosts {
+    /// Loopback by name and number, the addresses listened on, the public address, and the configured names.
+    ///
+    /// Loopback names are answered on any port: a browser reaches another port of this machine only when someone
+    /// forwards it here (an SSH tunnel, a container), and no foreign name can pretend to be one of these.
+    pub fn new(security: &SecuritySettings, listening: impl IntoIterator<Item = IpAddr>) -> Self {
+        Self(Arc::new(RwLock::new(Self::names(security, listening))))
+    }
+
+    /// Takes the names of another configuration from now on, also for those who have a clone.
+    pub fn replace(&self, security: &SecuritySettings, listening: impl IntoIterator<Item = IpAddr>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Self::names(security, listening);
+    }
+
+    fn names(security: &SecuritySettings, listening: impl IntoIterator<Item = IpAddr>) -> Vec<HostName> {
+        let any_port = |host: String| HostName { host, port: None };
+        let mut names: Vec<HostName> = ["localhost", "127.0.0.1", "[::1]"].map(|host| any_port(host.to_owned())).into();
+        names.extend(listening.into_iter().filter(|address| !address.is_unspecified()).map(|address| match address {
+            IpAddr::V4(address) => any_port(address.to_string()),
+            IpAddr::V6(address) => any_port(format!("[{address}]")),
+        }));
+        names.extend(security.public_url.iter().filter_map(|url| HostName::read(url.host())));
+        names.extend(security.allowed_hosts.value.iter().filter_map(|host| HostName::read(host)));
+        names
+    }
+
+    /// Whether a request for this `host[:port]` is answered.
+    pub fn allows(&self, text: &str) -> bool {
+        let Some(asked) = HostName::read(text) else { return false };
+        let names = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        names.iter().any(|name| name.host == asked.host && (name.port.is_none() || name.port == asked.port))
+    }
+}
+
+impl HostName {
+    fn read(text: &str) -> Option<Self> {
+        let authority: Authority = text.parse().ok().filter(|_| !text.contains('@'))?;
+        let host = authority.host().to_ascii_lowercase();
+        // `host:` and `host:99999` parse as authorities too, without a port.
+        let port = authority.port_u16();
+        let is_whole = authority.as_str().len() == host.len() || port.is_some();
+        (is_whole && !host.is_empty()).then_some(Self { host, port })
+    }
+}
+
+/// Turns away requests for other names, before anything else looks at them.
+pub async fn layer(State(hosts): State<AllowedHosts>, request: Request, next: Next) -> Response {
+    let mut given = request.headers().get_all(HOST).iter();
+    let header = given.next().and_then(|value| value.to_str().ok());
+    let is_single = given.next().is_none();
+    // A request line with a whole URL names its host there, and the header must agree with the list as well.
+    let is_known = is_single
+        && header.is_some_and(|host| hosts.allows(host))
+        && request.uri().authority().is_none_or(|authority| hosts.allows(authority.as_str()));
+    if is_known {
+        return next.run(request).await;
+    }
+    let detail = "This server does not answer to that name. Its operator can allow it with TURNLEAF_ALLOWED_HOSTS.";
+    Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail).into_response()
+}

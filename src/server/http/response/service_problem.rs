@@ -1,0 +1,109 @@
+//! What the service refuses, as problems. The one room that may see both.
+
+use http::StatusCode;
+
+use crate::domain::{FailureKind, InvalidField};
+use crate::server::http::response::problem::Problem;
+use crate::server::page_data::storage_messages;
+use crate::ui::messages::server_messages::localize_field_error;
+use turnleaf_service::error::UnfitReason;
+use turnleaf_service::turns::membership::OTHER_CHAT_REASON;
+use turnleaf_service::turns::messages;
+use turnleaf_service::usage::storage::StorageRefusal;
+use turnleaf_service::{ServiceError, StoreError};
+
+/// The member of a problem that says how large the quota is.
+pub const QUOTA_BYTES: &str = "quota_bytes";
+
+impl From<ServiceError> for Problem {
+    fn from(error: ServiceError) -> Self {
+        match error {
+            ServiceError::NotFound => Self::not_found(),
+            ServiceError::Invalid(invalid) => invalid_input_problem(invalid),
+            ServiceError::Conflict { code, message, extra } => with_members(Self::conflict(code, message), extra),
+            ServiceError::TooLarge { field, limit } => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("{field}: {limit}"))
+                    .with_member("field", field)
+            }
+            ServiceError::Unfit { why, code, field, message, extra } => {
+                let status = match why {
+                    UnfitReason::Gone => StatusCode::NOT_FOUND,
+                    UnfitReason::Kind => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                    UnfitReason::Content => StatusCode::UNPROCESSABLE_ENTITY,
+                    UnfitReason::Size => StatusCode::PAYLOAD_TOO_LARGE,
+                    UnfitReason::Room => StatusCode::INSUFFICIENT_STORAGE,
+                };
+                let extra = extra.map(|extra| *extra).unwrap_or_default();
+                let problem = Self::new(status, code, message).with_member("field", field);
+                let problem = match advice(code) {
+                    Some(advice) => problem.with_member("advice", advice),
+                    None => problem,
+                };
+                with_members(problem, extra)
+            }
+            ServiceError::TooManyRunning => Self::too_many("Too many replies run at once.", 5),
+            ServiceError::Storage(refusal) => {
+                let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, refusal.code(), refusal.to_string());
+                match refusal {
+                    StorageRefusal::DiskLow => problem,
+                    StorageRefusal::QuotaReached { quota_bytes } => problem.with_member(QUOTA_BYTES, quota_bytes),
+                }
+            }
+            ServiceError::Store(StoreError::Full) => {
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", FailureKind::DISK_FULL)
+            }
+            ServiceError::Store(StoreError::Deleted(_)) => Self::not_found(),
+            ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
+                Self::conflict("corrupt_tree", format!("{error}; `turnleaf fsck` says where."))
+            }
+            // This process is about to end; the one that took its database answers.
+            ServiceError::Store(StoreError::InUse) => Self::shutting_down(),
+            ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
+            ServiceError::Store(error) => Self::internal(error),
+        }
+    }
+}
+
+/// What a page says of a refusal, in the reader's language.
+pub fn refusal_sentence(error: &ServiceError) -> String {
+    match error {
+        ServiceError::Storage(refusal) => storage_messages::refusal_sentence(*refusal),
+        error => localize_field_error(&error.to_string()),
+    }
+}
+
+/// What a script can do about a file that was refused.
+fn advice(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "empty_file" => "Send the bytes of the file as the body of the request.",
+        "unsupported_file" => "Send text, HTML, CSV, PDF, DOCX, PPTX, XLSX, PNG, JPEG, GIF or WebP.",
+        "image_too_large" => "Make the image smaller and send it again.",
+        "encoding" => "Name one of `choices` as `encoding`, or save the file as UTF-8.",
+        "unpacks_too_large" | "unreadable_file" => "Send a smaller file, or its parts one by one.",
+        "damaged_file" => "Open the file in the program that made it, save it again, and send that.",
+        "no_text" => "Send a file whose pages have text, or its pages as images.",
+        _ => return None,
+    })
+}
+
+fn with_members(problem: Problem, extra: serde_json::Value) -> Problem {
+    match extra {
+        serde_json::Value::Object(members) => {
+            members.into_iter().fold(problem, |problem, (name, value)| problem.with_member(&name, value))
+        }
+        _ => problem,
+    }
+}
+
+/// Parameters are part of a request's shape (400, badinputs.md S-SZ-08); what a well-formed message says is not (422).
+fn invalid_input_problem(invalid: InvalidField) -> Problem {
+    if invalid.field.starts_with("params.") {
+        return Problem::invalid(invalid);
+    }
+    let code = match (invalid.field.as_str(), invalid.reason.as_str()) {
+        ("content", messages::EMPTY_MESSAGE_REASON) => "empty_message",
+        ("prev_turn_id", OTHER_CHAT_REASON) => "parent_other_chat",
+        _ => "invalid",
+    };
+    Problem::unprocessable(code, invalid)
+}

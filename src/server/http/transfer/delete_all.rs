@@ -1,0 +1,58 @@
+//! The page that deletes everything, and its form: it wants a word to be typed, because nothing of it comes back.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+
+use crate::domain::UserId;
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::server_pages::delete_all::DeleteAllPage;
+use crate::server::server_pages::messages::delete_all as words;
+use crate::ui::messages::server_messages::localize_server_message;
+use turnleaf_service::ServiceError;
+
+/// `GET /settings/data/delete`.
+pub async fn page(State(app): State<App>, viewer: Viewer, asked: PageContext) -> Result<Response, Problem> {
+    show(&app, viewer.0, asked, String::new(), [None, None]).await
+}
+
+/// `POST /forms/delete-everything`.
+pub async fn delete(
+    State(app): State<App>,
+    viewer: Viewer,
+    asked: PageContext,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let typed = fields.text("word").unwrap_or_default();
+    if typed.to_lowercase() != words::confirmation_word().to_lowercase() {
+        return show(&app, viewer.0, asked, typed, [Some(words::word_not_typed()), None]).await;
+    }
+    match app.service().delete_everything(viewer.0).await {
+        Ok(()) => Ok(see_other("/settings/data?done=deleted")),
+        Err(ServiceError::Conflict { code, message, .. }) => {
+            let failed = match code {
+                "import_running" => words::nothing_deleted_because(&localize_server_message(&message)),
+                "deletion_running" => words::being_deleted().to_owned(),
+                "not_deleted" => words::broke_off().to_owned(),
+                _ => words::not_all_deleted(&localize_server_message(&message)),
+            };
+            show(&app, viewer.0, asked, typed, [None, Some(failed)]).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn show(
+    app: &App,
+    viewer: UserId,
+    asked: PageContext,
+    typed: String,
+    [wrong, failed]: [Option<String>; 2],
+) -> Result<Response, Problem> {
+    let status = if wrong.is_some() || failed.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let counts = app.service().count_everything(viewer).await?;
+    Ok(asked.respond(app, status, DeleteAllPage { counts, typed, typed_error: wrong, delete_error: failed }.draw()))
+}

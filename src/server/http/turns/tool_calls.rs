@@ -1,0 +1,111 @@
+//! Tool calls that wait for a person, over HTTP and as forms: allow or decline one, stop one, let a paused reply go on.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::domain::approval::ApprovalDecision;
+use crate::domain::{BlockId, InvalidField, Turn, TurnId, TurnStatus};
+use crate::server::access::Viewer;
+use crate::server::app::App;
+use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::path_id::{PathId, PathIds};
+use crate::server::http::response::problem::Problem;
+use crate::server::http::response::server_page::SubmittedFields;
+use crate::server::http::turns::forms::redirect_to_turn;
+
+/// An answer to what a call asks.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCallDecision {
+    decision: ApprovalDecision,
+    /// `hash` of what was asked (`block_metadata.approval`).
+    hash: String,
+    /// Why not, for the model.
+    reason: Option<String>,
+}
+
+/// The reply after that.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct ReplyStatus {
+    turn_id: TurnId,
+    status: TurnStatus,
+}
+
+impl From<Turn> for ReplyStatus {
+    fn from(turn: Turn) -> Self {
+        Self { turn_id: turn.id, status: turn.status }
+    }
+}
+
+/// `POST /api/turns/{id}/calls/{block}`: 200 once the answer is stored.
+pub async fn decide(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathIds(turn, block): PathIds<TurnId, BlockId>,
+    ApiJson(said): ApiJson<ToolCallDecision>,
+) -> Result<ApiJson<ReplyStatus>, Problem> {
+    let decided = app.service().decide_tool_call(viewer.0, turn, block, &said.hash, said.decision, said.reason).await?;
+    Ok(ApiJson(decided.into()))
+}
+
+/// `POST /api/turns/{id}/calls/{block}/stop`: 200 once its end is stored.
+pub async fn stop(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathIds(turn, block): PathIds<TurnId, BlockId>,
+) -> Result<ApiJson<ReplyStatus>, Problem> {
+    Ok(ApiJson(app.service().stop_tool_call(viewer.0, turn, block).await?.into()))
+}
+
+/// `POST /api/turns/{id}/continue`: lets a paused reply go on.
+pub async fn continue_reply(
+    State(app): State<App>,
+    viewer: Viewer,
+    PathId(turn): PathId<TurnId>,
+) -> Result<ApiJson<ReplyStatus>, Problem> {
+    Ok(ApiJson(app.service().continue_paused_reply(viewer.0, turn).await?.into()))
+}
+
+/// `POST /forms/call`.
+pub async fn decide_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+    let word = fields.text("decision").unwrap_or_default();
+    let decision: ApprovalDecision =
+        serde_json::from_value(Value::String(word)).map_err(|_| InvalidField::new("decision", "is no answer"))?;
+    let (turn, block) = (required_id(&fields, "turn")?, required_id(&fields, "block")?);
+    let hash = fields.text("hash").unwrap_or_default();
+    let turn = app.service().decide_tool_call(viewer.0, turn, block, &hash, decision, fields.text("reason")).await?;
+    Ok(reply_response(&fields, &turn))
+}
+
+/// `POST /forms/call-stop`.
+pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
+    let turn =
+        app.service().stop_tool_call(viewer.0, required_id(&fields, "turn")?, required_id(&fields, "block")?).await?;
+    Ok(reply_response(&fields, &turn))
+}
+
+/// `POST /forms/continue`.
+pub async fn continue_reply_form(
+    State(app): State<App>,
+    viewer: Viewer,
+    fields: SubmittedFields,
+) -> Result<Response, Problem> {
+    let turn = app.service().continue_paused_reply(viewer.0, required_id(&fields, "turn")?).await?;
+    Ok(reply_response(&fields, &turn))
+}
+
+/// A page that follows the reply itself needs nothing more; any other goes to it.
+fn reply_response(fields: &SubmittedFields, turn: &Turn) -> Response {
+    match fields.is_checked("stay") {
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => redirect_to_turn(turn.chat_id, turn.id),
+    }
+}
+
+/// An id of a form; another spelling names nothing.
+fn required_id<T: std::str::FromStr>(fields: &SubmittedFields, name: &str) -> Result<T, Problem> {
+    fields.text(name).and_then(|text| text.parse().ok()).ok_or_else(Problem::not_found)
+}

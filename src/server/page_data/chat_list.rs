@@ -1,0 +1,69 @@
+//! The list of chats, where a chat of it is put, and what somebody is told who has none yet.
+
+use super::{PageService, api_error};
+use crate::api::error::ApiError;
+use crate::api::view::{ChatListItem, ComposerNotice};
+use crate::domain::chat::ChatListHeading;
+use crate::domain::{ChatId, UserId, limits};
+use turnleaf_service::chats::ChatChange;
+
+impl PageService {
+    /// The pinned chats and the newest ones, or those behind one of them, for a reader whose clock is so many minutes
+    /// before that of UTC.
+    pub async fn list_chats(
+        &self,
+        viewer: UserId,
+        behind: Option<ChatId>,
+        minutes: i32,
+    ) -> Result<Vec<ChatListItem>, ApiError> {
+        let (mut pinned, chats) = match behind {
+            Some(behind) => (Vec::new(), self.0.chats_after(viewer, behind, limits::LISTED_CHATS).await),
+            None => {
+                let pinned = self.0.pinned_chats(viewer).await.map_err(api_error)?;
+                (pinned, self.0.newest_chats(viewer, limits::LISTED_CHATS).await)
+            }
+        };
+        pinned.extend(chats.map_err(api_error)?);
+        let running = self.0.supervisor().running_chats(viewer);
+        let now = self.0.supervisor().clock().now();
+        Ok(pinned
+            .into_iter()
+            .map(|chat| ChatListItem {
+                id: chat.id,
+                title: chat.title,
+                updated_at: chat.updated_at,
+                heading: match chat.pinned_at {
+                    Some(_) => ChatListHeading::Pinned,
+                    None => ChatListHeading::from_change_time(chat.updated_at, now, minutes),
+                },
+                running: chat.running,
+                needs_you: running.get(&chat.id).is_some_and(|waits| *waits),
+                has_draft: chat.has_draft,
+            })
+            .collect())
+    }
+
+    pub async fn place_chat(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        pinned: Option<bool>,
+        archived: Option<bool>,
+    ) -> Result<(), ApiError> {
+        let change = ChatChange { pinned, archived, ..ChatChange::default() };
+        self.0.change_chat(viewer, id, change).await.map(drop).map_err(api_error)
+    }
+
+    /// The local servers that were found, for who has not begun a chat yet.
+    pub(super) async fn found_server_notices(&self, viewer: UserId) -> Result<Vec<ComposerNotice>, ApiError> {
+        let found = self.0.local_servers(viewer).await.map_err(api_error)?;
+        if found.is_empty() || !self.0.list_chats(viewer, 1).await.map_err(api_error)?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let notices = found.into_iter().map(|server| {
+            let has_models = !server.models.is_empty();
+            ComposerNotice::FoundLocally { name: server.name, address: server.address, has_models }
+        });
+        Ok(notices.collect())
+    }
+}

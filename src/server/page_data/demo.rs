@@ -1,0 +1,54 @@
+//! The demo in the reader's language: unlike those of other providers, its name and what its scripts do are our words.
+
+use crate::domain::provider::Model;
+use crate::ui::locale::localized_word;
+
+/// The name of the provider, and what is said of each script.
+const WORDS: [(&str, &str); 9] = [
+    ("Demo (offline, scripted)", "演示（离线脚本）"),
+    ("Thinks, uses a tool, thinks again and explains Turnleaf", "思考、使用工具、再次思考，并介绍 Turnleaf"),
+    ("Several reasoning blocks between text and tools", "文字与工具之间有多段推理"),
+    ("A short reply without reasoning or tools", "简短的回复，没有推理和工具"),
+    ("Several tool calls in one step", "一步中调用多个工具"),
+    ("A long formatted answer", "带格式的长回答"),
+    ("Fails in the middle of its reply", "回复到一半时失败"),
+    ("Writes for a minute: try Stop or reload", "持续写一分钟：可试试停止或刷新"),
+    ("Says which images it sees, and draws one", "说出看到的图片，并画一张"),
+];
+
+/// Models with what is said of the demo's in the language that is spoken.
+pub fn localize_models(mut models: Vec<Model>) -> Vec<Model> {
+    for model in models.iter_mut().filter(|model| model.is_demo) {
+        for said in std::iter::once(&mut model.provider_name).chain(&mut model.description) {
+            *said = localize_description(said);
+        }
+    }
+    models
+}
+
+/// The same of one of the demo's sentences; what is none stays.
+pub fn localize_description(said: &str) -> String {
+    let ours = WORDS.iter().find(|(english, _)| said == *english);
+    ours.map_or(said, |(english, chinese)| localized_word(english, chinese)).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::locale::{Locale, with_locale};
+    use turnleaf_providers::demo::DemoProvider;
+    use turnleaf_providers::registry::ProviderRegistry;
+
+    #[test]
+    fn every_demo_description_has_chinese_translation() {
+        let models = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0)).models();
+        let is_english = |said: &str| said.is_ascii();
+        assert_eq!(localize_models(models.clone()), models, "who reads English");
+        let chinese = with_locale(Locale::Chinese, || localize_models(models));
+        assert!(chinese.iter().any(|model| model.is_demo));
+        for model in chinese.iter().filter(|model| model.is_demo) {
+            let said = [Some(&model.provider_name), model.description.as_ref()];
+            assert!(!said.into_iter().flatten().any(|said| is_english(said)), "{model:?}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Messages on their way: the draft, sending it, other words for a message that was sent.
+
+use super::{PageService, api_error};
+use crate::api::error::ApiError;
+use crate::api::view::{ComposedMessage, DraftView, StartedReply};
+use crate::domain::attachment::Attachment;
+use crate::domain::{ChatId, ModelParams, Thinking, TurnId, UserId};
+use turnleaf_service::Draft;
+use turnleaf_service::turns::TurnRequest;
+use turnleaf_service::turns::messages::MessageBlock;
+use turnleaf_service::turns::placement::PlacementRequest;
+
+impl PageService {
+    pub async fn send_message(&self, viewer: UserId, message: ComposedMessage) -> Result<StartedReply, ApiError> {
+        let defaults = match message.chat_id {
+            Some(id) => self.0.chat(viewer, id).await.map_err(api_error)?.settings.params,
+            None => self.0.next_chat(viewer).await.map_err(api_error)?.params,
+        };
+        // The menu shows a budget of the chat as the level that it is about: left there, the budget holds.
+        let is_default = message.thinking.is_some() && message.thinking == defaults.thinking.map(Thinking::level);
+        let thinking = message.thinking.filter(|_| !is_default);
+        let takes_attachments = message.attachments.is_none();
+        let attached = message.attachments.unwrap_or_default().into_iter().map(MessageBlock::from);
+        let said = Some(message.text).filter(|text| !text.trim().is_empty()).map(|text| MessageBlock::Text { text });
+        let request = TurnRequest {
+            chat_id: message.chat_id,
+            content: attached.chain(said).collect(),
+            place: PlacementRequest {
+                prev_turn_id: message.prev_turn_id,
+                branch_id: None,
+                provider: message.provider,
+                model: message.model,
+                may_branch: message.may_branch,
+            },
+            params: ModelParams { thinking, ..ModelParams::default() },
+            takes_attachments,
+            client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
+            keeps_draft: message.keeps_draft,
+        };
+        let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;
+        self.started_view(viewer, started).await
+    }
+
+    /// The turn in other words, with what is `attached` to them.
+    pub async fn edit_message(
+        &self,
+        viewer: UserId,
+        id: TurnId,
+        text: String,
+        attached: Vec<MessageBlock>,
+        request_id: String,
+    ) -> Result<StartedReply, ApiError> {
+        let mut content = attached;
+        // Without words it is what it has attached.
+        if content.is_empty() || !text.trim().is_empty() {
+            content.push(MessageBlock::Text { text });
+        }
+        let request = TurnRequest {
+            content,
+            client_request_id: Some(request_id).filter(|id| !id.is_empty()),
+            ..TurnRequest::default()
+        };
+        let started = self.0.edit_turn(viewer, id, request).await.map_err(api_error)?;
+        self.started_view(viewer, started).await
+    }
+
+    /// Stores the draft as the page has it.
+    pub async fn save_draft(&self, viewer: UserId, chat: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
+        let attachments = Some(draft.attachments.clone());
+        self.store_draft(viewer, chat, draft, attachments).await
+    }
+
+    /// The same with what a form without script says: of what is attached it knows nothing, so that stays.
+    pub async fn save_draft_text(
+        &self,
+        viewer: UserId,
+        chat: Option<ChatId>,
+        draft: DraftView,
+    ) -> Result<i64, ApiError> {
+        self.store_draft(viewer, chat, draft, None).await
+    }
+
+    async fn store_draft(
+        &self,
+        viewer: UserId,
+        chat: Option<ChatId>,
+        draft: DraftView,
+        attachments: Option<Vec<Attachment>>,
+    ) -> Result<i64, ApiError> {
+        let DraftView { text, rev, lock, thinking, .. } = draft;
+        let draft = Draft { text, rev, lock, thinking, attachments };
+        self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
+    }
+
+    /// A draft with how what it has attached stands; an empty one where there is none.
+    pub(super) async fn draft_view(&self, viewer: UserId, draft: Option<Draft>) -> Result<DraftView, ApiError> {
+        let draft = draft.unwrap_or_default();
+        let attachments = draft.attachments.unwrap_or_default();
+        let named = self.0.draft_reference_statuses(viewer, &attachments).await.map_err(api_error)?;
+        let (text, rev, lock, thinking) = (draft.text, draft.rev, draft.lock, draft.thinking);
+        Ok(DraftView { text, attachments, named, rev, lock, thinking })
+    }
+}

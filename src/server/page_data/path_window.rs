@@ -1,0 +1,80 @@
+//! Stretches of a path: the turns that a page is made of, more of them, and those that have some words.
+
+use super::{PageService, api_error, direction};
+use crate::api::error::ApiError;
+use crate::api::view::{FoundTurns, PathDirection, TurnView, TurnsPage};
+use crate::domain::{Chat, ChatId, ImportDifference, ImportOrigin, TurnId, UserId, limits};
+use turnleaf_service::paths::window::{WindowDirection, WindowRequest};
+use turnleaf_service::paths::{ChatPath, TurnDetails};
+use turnleaf_service::transfer::exports::ExportedPath;
+
+/// A path from its first message on.
+pub struct WholePath {
+    pub chat: Chat,
+    pub turns: Vec<TurnView>,
+    /// It goes on with a reply that is not over.
+    pub is_cut: bool,
+    pub imported_from: Option<ImportOrigin>,
+    /// What of it could not be read.
+    pub damaged: Vec<ImportDifference>,
+}
+
+impl PageService {
+    /// More turns of the path to `leaf`: on one side of `from`, or around it.
+    pub async fn turns(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        from: TurnId,
+        leaf: TurnId,
+        side: Option<PathDirection>,
+    ) -> Result<TurnsPage, ApiError> {
+        let (direction, limit) = match side {
+            Some(side) => (direction(side), limits::PAGE_MORE),
+            None => (WindowDirection::Both, limits::PAGE_MORE),
+        };
+        let window = WindowRequest { from: Some(from), leaf: Some(leaf), limit, direction, strict: false };
+        let path = self.0.window_path(viewer, id, window).await.map_err(api_error)?;
+        let (has_more_before, has_more_after) = (path.has_more_before, path.has_more_after);
+        Ok(TurnsPage { turns: self.path_turn_views(viewer, path).await?, has_more_before, has_more_after })
+    }
+
+    /// A whole path, as far as it is over.
+    pub async fn whole_path(&self, viewer: UserId, id: ChatId, leaf: Option<TurnId>) -> Result<WholePath, ApiError> {
+        let exported = self.0.path_for_export(viewer, id, leaf).await.map_err(api_error)?;
+        let ExportedPath { mut path, imported_from, damaged } = exported;
+        let over = path.turns.iter().take_while(|turn| turn.status.is_terminal()).count();
+        let is_cut = over < path.turns.len();
+        path.turns.truncate(over);
+        let chat = path.chat.clone();
+        Ok(WholePath { chat, turns: self.path_turn_views(viewer, path).await?, is_cut, imported_from, damaged })
+    }
+
+    pub async fn find_in_path(
+        &self,
+        viewer: UserId,
+        id: ChatId,
+        leaf: TurnId,
+        query: String,
+    ) -> Result<FoundTurns, ApiError> {
+        let search = self.0.find_in_chat(viewer, id, Some(leaf), &query, limits::FIND_MAX);
+        let (_, found) = search.await.map_err(api_error)?;
+        let hits = found.hits.into_iter().map(|hit| (hit.turn_id, hit.depth)).collect();
+        Ok(FoundTurns { hits, total: found.total })
+    }
+
+    /// The turns of a path with the server's rendering, each with what hangs beside it.
+    pub(super) async fn path_turn_views(&self, viewer: UserId, path: ChatPath) -> Result<Vec<TurnView>, ApiError> {
+        let mut beside = self.0.path_details(viewer, &path).await.map_err(api_error)?;
+        let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
+        let views = path.turns.into_iter().map(|turn| TurnDetails {
+            exchange: exchanges.remove(&turn.id),
+            siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
+            versions: beside.versions.remove(&turn.id).unwrap_or_default(),
+            retry_id: beside.retry_ids.remove(&turn.id),
+            switched_to: switches.remove(&turn.id),
+            turn,
+        });
+        self.render_turns(viewer, views.collect()).await
+    }
+}

@@ -1,0 +1,190 @@
+//! The list of a chat's branches: lock, where each left, where it stands, what it took, and forms for its name, label
+//! and pin.
+
+use leptos::prelude::*;
+
+use super::messages::tree as words;
+use super::{ActionNotice, PageSection, ServerPage};
+use crate::domain::tree::outline::TurnSketch;
+use crate::domain::{Branch, BranchId, BranchOrigin, Chat, ChatId, Cost, limits};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::locale::{comma, label_with_value};
+use crate::ui::messages as app_words;
+use crate::ui::messages::usage;
+use turnleaf_service::paths::outline::{BranchImpact, ListedBranch};
+use turnleaf_service::usage::SpendingSum;
+
+/// What the page shows: a part of the list, each branch with the names of its provider and model.
+pub struct BranchesPage {
+    pub chat: Chat,
+    pub branches: Vec<(ListedBranch, BranchImpact, String, String)>,
+    /// How many branches come before this part, and how many there are in all.
+    pub first: usize,
+    pub count: usize,
+    /// With which branch the parts beside this one begin.
+    pub previous: Option<BranchId>,
+    pub next: Option<BranchId>,
+    pub notice: Option<ActionNotice>,
+}
+
+impl BranchesPage {
+    /// The page, for its frame.
+    pub fn draw(self) -> ServerPage {
+        let chat = self.chat.id;
+        let is_alone = self.count < 2;
+        let none = is_alone.then(|| view! { <p class="hint">{words::no_branches()}</p> });
+        let parts = self.parts();
+        let cards: Vec<AnyView> = self.branches.into_iter().map(|branch| card(chat, branch, is_alone)).collect();
+        ServerPage {
+            section: PageSection::Chat,
+            title: words::tree_page_title(words::branches(), &self.chat.title),
+            notice: self.notice,
+            body: view! {
+                <p class="lead">{words::lead()}</p>
+                <div class="deeds no-print">
+                    <a class="button" href=format!("/c/{chat}")><Icon name="chevron-left"/>{words::back_to_chat()}</a>
+                    <a class="button bare" href=format!("/c/{chat}/tree")>{words::outline()}</a>
+                    <a class="button bare" href=format!("/c/{chat}/drawing#here")>{words::drawing()}</a>
+                </div>
+                {none}
+                {cards}
+                {parts}
+            },
+        }
+    }
+
+    /// Which part of the list this is, and the ways to the others; nothing where it is all.
+    fn parts(&self) -> Option<AnyView> {
+        let link = |at: Option<BranchId>, name: &'static str| {
+            let at = at?;
+            Some(view! { <a class="button" href=format!("/c/{}/branches?at={at}", self.chat.id)>{name}</a> })
+        };
+        (self.count > self.branches.len()).then(|| {
+            view! {
+                <nav class="deeds no-print" aria-label=words::parts()>
+                    {link(self.previous, words::previous())}
+                    <span>{words::list_part(self.first + 1, self.first + self.branches.len(), self.count)}</span>
+                    {link(self.next, words::next())}
+                </nav>
+            }
+        })
+    }
+}
+
+fn card(
+    chat: ChatId,
+    (listed, reach, provider, model): (ListedBranch, BranchImpact, String, String),
+    is_alone: bool,
+) -> AnyView {
+    let deeds = branch_actions(chat, &listed, reach, is_alone);
+    let took = usage_text(&listed.usage);
+    let ListedBranch { branch, turns, ends, left_turn: left, sibling: beside, .. } = listed;
+    let title_id = format!("branch-{}", branch.id);
+    let labelled = title_id.clone();
+    let pinned = branch.pinned.then(|| view! { <span class="mark">{words::pinned()}</span> });
+    let label = branch.label.clone().map(|label| view! { <bdi class="tree-label">{label}</bdi> });
+    // An edit and another reply stand beside what they are versions of.
+    let from = match branch.origin {
+        BranchOrigin::Edit | BranchOrigin::Regenerate => beside.or(left),
+        _ => left,
+    };
+    let from = from.map(|from| view! { " " {link(chat, &from)} });
+    let latest = match ends {
+        Some((_, last)) => view! {
+            <p>
+                {words::latest()}" "{link(chat, &last)}" "
+                <time datetime=last.created_at.format("%Y-%m-%dT%H:%M:%SZ").to_string()>
+                    {last.created_at.format("%Y-%m-%d %H:%M UTC").to_string()}
+                </time>
+                {comma()}{words::messages(turns)}
+            </p>
+        },
+        None => view! { <p>{words::empty()}</p> },
+    };
+    view! {
+        <section class="panel branch" id=branch.id.to_string() aria-labelledby=labelled>
+            <h2 id=title_id><Icon name="branch"/><bdi>{branch.name.clone()}</bdi>{pinned}{label}</h2>
+            <p class="hint"><Icon name="lock"/><bdi>{words::lock_description(&provider, &model)}</bdi></p>
+            <p>{words::branch_origin(branch.origin)}{from}</p>
+            {latest}
+            <p class="hint">{took}</p>
+            <div class="branch-forms no-print">
+                {text_form(&branch, "name", words::rename_branch(), &branch.name, limits::TITLE_CHARS)}
+                {text_form(&branch, "label", words::label(), branch.label.as_deref().unwrap_or_default(), limits::LABEL_CHARS)}
+                {pin_form(&branch)}
+            </div>
+            {deeds}
+        </section>
+    }
+}
+
+/// What can be done with the whole branch. Deleting is undone where it leads to.
+fn branch_actions(chat: ChatId, listed: &ListedBranch, reach: BranchImpact, is_alone: bool) -> AnyView {
+    let last = listed.ends.as_ref().map(|(_, last)| last.node.id);
+    let compare = reach.current.zip(last).map(|(current, last)| {
+        let address = format!("/c/{chat}/compare?left={current}&right={last}");
+        view! { <a class="button" href=address>{words::compare()}</a> }
+    });
+    let delete = (!is_alone && !reach.is_all).then(|| {
+        view! {
+            <form method="post" action="/forms/delete-branch">
+                <input type="hidden" name="branch_id" value=listed.branch.id.to_string()/>
+                <button type="submit" class="button danger">{words::delete_branch(reach.deleted_turns)}</button>
+            </form>
+        }
+    });
+    let prune = last.filter(|_| reach.pruned_turns > 0).map(|last| {
+        view! {
+            <form method="post" action="/forms/prune">
+                <input type="hidden" name="chat_id" value=chat.to_string()/>
+                <input type="hidden" name="keep" value=last.to_string()/>
+                <button type="submit" class="button danger">{words::delete_others(reach.pruned_turns as u64)}</button>
+            </form>
+        }
+    });
+    view! { <div class="deeds no-print">{compare}{delete}{prune}</div> }
+}
+
+/// A turn in its first words, as a link to it.
+fn link(chat: ChatId, turn: &TurnSketch) -> AnyView {
+    let words = if turn.words.is_empty() { words::no_text().to_owned() } else { turn.words.clone() };
+    view! { <a href=format!("/c/{chat}?at={}", turn.node.id) dir="auto">"“"{words}"”"</a> }
+}
+
+fn usage_text(sum: &SpendingSum) -> String {
+    if sum.generations == 0 {
+        return words::calls_none().to_owned();
+    }
+    let cost = sum.cost_micros.map(|micros| Cost { micros, is_estimated: sum.estimated_generations > 0 });
+    words::branch_usage(usage::in_and_out(&sum.usage), cost.map(usage::cost), sum.generations)
+}
+
+fn text_form(branch: &Branch, name: &'static str, label: &'static str, value: &str, longest: usize) -> AnyView {
+    let id = format!("{name}-{}", branch.id);
+    view! {
+        <form class="branch-form" method="post" action="/forms/branch">
+            {hidden(branch)}
+            <label for=id.clone()>{label}</label>
+            <input class="field" id=id name=name value=value.to_owned() maxlength=longest.to_string() dir="auto" autocomplete="off"/>
+            <button type="submit" class="button" aria-label=label_with_value(app_words::save(), label)>{app_words::save()}</button>
+        </form>
+    }
+}
+
+fn pin_form(branch: &Branch) -> AnyView {
+    let (value, name) = if branch.pinned { ("false", words::unpin()) } else { ("true", words::pin()) };
+    view! {
+        <form class="branch-form" method="post" action="/forms/branch">
+            {hidden(branch)}
+            <button type="submit" class="button" name="pinned" value=value><Icon name="pin"/>{name}</button>
+        </form>
+    }
+}
+
+fn hidden(branch: &Branch) -> AnyView {
+    view! {
+        <input type="hidden" name="branch_id" value=branch.id.to_string()/>
+        <input type="hidden" name="next" value=format!("/c/{}/branches", branch.chat_id)/>
+    }
+}

@@ -1,0 +1,237 @@
+//! The page of all chats: those of the list and those of the archive, with a part of their titles, and what is done with
+//! many of them at once. It is also where a long list goes on without script.
+
+use leptos::prelude::*;
+
+use super::form_fields::{FieldKind, TextField};
+use super::messages::chats as says;
+use super::{ActionNotice, PageSection, ServerPage};
+use crate::domain::{Chat, url_encoding};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::messages as app_words;
+use turnleaf_service::chats::{BrowseFilter, ListedChat};
+
+/// What the form does with the chats that are chosen; its word in the form, and in the address afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatsAction {
+    Pin,
+    Unpin,
+    Archive,
+    Unarchive,
+    Delete,
+}
+
+impl ChatsAction {
+    pub const ALL: [Self; 5] = [Self::Pin, Self::Unpin, Self::Archive, Self::Unarchive, Self::Delete];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pin => "pin",
+            Self::Unpin => "unpin",
+            Self::Archive => "archive",
+            Self::Unarchive => "bring-back",
+            Self::Delete => "delete",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|deed| deed.as_str() == word)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pin => says::pin(),
+            Self::Unpin => says::unpin(),
+            Self::Archive => says::archive(),
+            Self::Unarchive => says::unarchive(),
+            Self::Delete => says::delete(),
+        }
+    }
+
+    fn result_sentence(self, count: usize) -> String {
+        match self {
+            Self::Pin => says::pinned_result(count),
+            Self::Unpin => says::unpinned_result(count),
+            Self::Archive => says::archived_result(count),
+            Self::Unarchive => says::unarchived_result(count),
+            Self::Delete => says::deleted_result(count),
+        }
+    }
+
+    fn button(self) -> AnyView {
+        let class = if self == Self::Delete { "button danger" } else { "button" };
+        view! { <button type="submit" class=class name="deed" value=self.as_str()>{self.name()}</button> }
+    }
+}
+
+/// What the page shows.
+pub struct ChatsPage {
+    pub filter: BrowseFilter,
+    pub chats: Vec<ListedChat>,
+    pub has_older: bool,
+    /// Whether all boxes are ticked.
+    pub all_chosen: bool,
+    /// What was done, and with how many.
+    pub done: Option<(ChatsAction, usize)>,
+}
+
+/// The address of a part of the chats.
+pub fn chats_page_address(which: &BrowseFilter) -> String {
+    let archived = which.archived.then(|| "archived=true".to_owned());
+    let part = (!which.title_part.is_empty()).then(|| format!("q={}", url_encoding::encode(&which.title_part)));
+    let behind = which.after.map(|behind| format!("behind={behind}"));
+    path_with_query(PageSection::Chats.path(), [archived, part, behind].into_iter().flatten())
+}
+
+fn path_with_query(path: &str, fields: impl Iterator<Item = String>) -> String {
+    let fields: Vec<String> = fields.collect();
+    if fields.is_empty() { path.to_owned() } else { format!("{path}?{}", fields.join("&")) }
+}
+
+impl ChatsPage {
+    pub fn draw(self) -> ServerPage {
+        let said = self.done.map(|done| match done {
+            (_, 0) => ActionNotice::Warning(says::nothing_chosen().to_owned()),
+            (deed, count) => ActionNotice::Done(deed.result_sentence(count)),
+        });
+        let body = view! {
+            {self.next_step_link()}
+            {self.parts()}
+            {self.filter()}
+            {if self.chats.is_empty() { view! { <p class="hint">{says::nothing()}</p> }.into_any() } else { self.form() }}
+            {self.pages()}
+        };
+        ServerPage { section: PageSection::Chats, title: app_words::chats::all_chats().to_owned(), notice: said, body }
+    }
+
+    /// The way to where what was done can be undone.
+    fn next_step_link(&self) -> Option<AnyView> {
+        let archive = chats_page_address(&BrowseFilter { archived: true, ..BrowseFilter::default() });
+        let (href, word) = match self.done? {
+            (ChatsAction::Delete, 1..) => (PageSection::Trash.path().to_owned(), says::to_trash()),
+            (ChatsAction::Archive, 1..) if !self.filter.archived => (archive, says::to_archive()),
+            _ => return None,
+        };
+        Some(view! { <p><a href=href>{word}</a></p> })
+    }
+
+    fn parts(&self) -> AnyView {
+        let part = |archived: bool, word: &'static str| {
+            let href = chats_page_address(&BrowseFilter { archived, ..BrowseFilter::default() });
+            let current = (archived == self.filter.archived).then_some("page");
+            view! { <li><a class="button" href=href aria-current=current>{word}</a></li> }
+        };
+        view! {
+            <ul class="ways">{part(false, says::in_list())}{part(true, says::in_archive())}</ul>
+            {self.filter.archived.then(|| view! { <p class="hint">{says::archive_hint()}</p> })}
+        }
+    }
+
+    fn filter(&self) -> AnyView {
+        let part = TextField {
+            label: says::filter(),
+            name: "q",
+            form: "chats",
+            value: &self.filter.title_part,
+            kind: FieldKind::Search,
+            ..TextField::default()
+        };
+        let all = (!self.filter.title_part.is_empty()).then(|| {
+            let href = chats_page_address(&BrowseFilter { archived: self.filter.archived, ..BrowseFilter::default() });
+            view! { <a class="button bare" href=href>{says::show_all()}</a> }
+        });
+        view! {
+            <form class="form" method="get" action=PageSection::Chats.path() role="search">
+                {self.filter.archived.then(|| view! { <input type="hidden" name="archived" value="true"/> })}
+                {part.draw()}
+                <div class="deeds"><button type="submit" class="button">{says::show()}</button>{all}</div>
+            </form>
+        }
+    }
+
+    fn form(&self) -> AnyView {
+        let row = |chat: &ListedChat| {
+            let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
+            let day = chat.updated_at.format("%Y-%m-%d").to_string();
+            let marks = [(chat.pinned_at.is_some(), says::pinned()), (chat.has_draft, says::draft())];
+            let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!(" · {word}"));
+            view! {
+                <li>
+                    <label>
+                        <input
+                            type="checkbox"
+                            name="chat"
+                            value=chat.id.to_string()
+                            checked=self.all_chosen
+                            aria-label=says::choose_chat(&title)
+                        />
+                    </label>
+                    <a href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
+                    <span class="hint">
+                        <time datetime=chat.updated_at.to_rfc3339()>{day}</time>
+                        {marks.collect::<String>()}
+                    </span>
+                </li>
+            }
+        };
+        let deeds: &[ChatsAction] = match self.filter.archived {
+            true => &[ChatsAction::Unarchive, ChatsAction::Delete],
+            false => &[ChatsAction::Pin, ChatsAction::Unpin, ChatsAction::Archive, ChatsAction::Delete],
+        };
+        let here = chats_page_address(&self.filter);
+        let (href, word) = if self.all_chosen {
+            (here.clone(), says::choose_none())
+        } else {
+            let more = if here.contains('?') { "&" } else { "?" };
+            (format!("{here}{more}all=true"), says::choose_all())
+        };
+        view! {
+            <form class="form" method="post" action="/forms/chats">
+                <input type="hidden" name="back" value=here/>
+                <p><a href=href>{word}</a></p>
+                <ul class="chats-all">{self.chats.iter().map(row).collect_view()}</ul>
+                <div class="deeds">{deeds.iter().map(|deed| deed.button()).collect_view()}</div>
+            </form>
+        }
+    }
+
+    fn pages(&self) -> AnyView {
+        let newest = self.filter.after.map(|_| {
+            let href = chats_page_address(&BrowseFilter { after: None, ..self.filter.clone() });
+            view! { <a class="button" href=href>{says::newest()}</a> }
+        });
+        let older = self.chats.last().filter(|_| self.has_older).map(|last| {
+            let href = chats_page_address(&BrowseFilter { after: Some(last.id), ..self.filter.clone() });
+            view! { <a class="button" href=href>{says::older()}</a> }
+        });
+        view! { <div class="deeds">{newest}{older}</div> }
+    }
+}
+
+/// Where one chat stands in the list, for the page of its settings.
+pub fn list_position_form(chat: &Chat) -> AnyView {
+    let pin = if chat.pinned_at.is_some() { ChatsAction::Unpin } else { ChatsAction::Pin };
+    let archive = if chat.archived_at.is_some() { ChatsAction::Unarchive } else { ChatsAction::Archive };
+    view! {
+        <form class="panel" method="post" action="/forms/chats">
+            <h2><Icon name="pin"/>{says::list_position()}</h2>
+            <p class="hint">{says::list_position_hint()}</p>
+            <input type="hidden" name="chat" value=chat.id.to_string()/>
+            <input type="hidden" name="back" value=format!("/c/{}/settings", chat.id)/>
+            <div class="deeds">{pin.button()}{archive.button()}</div>
+        </form>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filtered_chats_have_address() {
+        let which = |archived, part: &str| BrowseFilter { archived, title_part: part.into(), after: None };
+        assert_eq!(chats_page_address(&which(false, "")), "/chats");
+        assert_eq!(chats_page_address(&which(true, "a b&c")), "/chats?archived=true&q=a%20b%26c");
+    }
+}

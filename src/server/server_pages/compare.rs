@@ -1,0 +1,204 @@
+//! Two paths of a chat side by side: a form that chooses them, the summary on top, then exchange by exchange. A document
+//! that can be linked to and printed; on narrow screens the sides stand below each other.
+
+mod pair;
+mod rerun_form;
+mod summary;
+
+// Two texts side by side, for whatever compares some.
+pub(super) use pair::{DiffSide, diff_words as marked_words};
+
+use leptos::prelude::*;
+
+use super::form_fields::SelectField;
+use super::messages;
+use super::messages::compare as said;
+use crate::domain::provider::Model;
+use crate::domain::rerun::RerunStatus;
+use crate::domain::{Branch, Chat, Rerun, TurnId, limits};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::locale::comma;
+use crate::ui::messages as app_words;
+use turnleaf_service::branches::compare::Comparison;
+
+/// What can be chosen.
+pub struct CompareOptions {
+    /// Oldest first.
+    pub branches: Vec<Branch>,
+    /// Newest first.
+    pub reruns: Vec<Rerun>,
+    pub models: Vec<Model>,
+    /// Made for the form, so that it begins one graft however often it is sent.
+    pub request_id: String,
+}
+
+/// What the page shows.
+pub struct ComparePage<'a> {
+    pub chat: &'a Chat,
+    pub left: Option<TurnId>,
+    pub right: Option<TurnId>,
+    pub comparison: Option<&'a Comparison>,
+    pub options: CompareOptions,
+}
+
+impl ComparePage<'_> {
+    pub fn draw(&self) -> AnyView {
+        let chat = self.chat.id;
+        let title = if self.chat.title.is_empty() { app_words::untitled() } else { &self.chat.title };
+        let compared = self.comparison.map(|comparison| self.compared(comparison));
+        view! {
+            <div class="compare">
+                <p class="no-print">
+                    <a href=format!("/c/{chat}")>{messages::back_to_chat()}</a>
+                </p>
+                <p class="lead" dir="auto">{title.to_owned()}</p>
+                {self.ends_form()}
+                {self.rerun_list()}
+                {compared}
+                {self.rerun_form()}
+            </div>
+        }
+    }
+
+    fn address(&self, left: TurnId, right: TurnId, skip: usize) -> String {
+        let skip = if skip == 0 { String::new() } else { format!("&skip={skip}") };
+        format!("/c/{}/compare?left={left}&right={right}{skip}", self.chat.id)
+    }
+
+    /// The form that chooses two ends.
+    fn ends_form(&self) -> AnyView {
+        let only_one = (self.ends().len() < 2).then(|| view! { <p class="hint">{said::one_branch()}</p> });
+        let swap = match (self.comparison, self.left, self.right) {
+            (Some(_), Some(left), Some(right)) => {
+                let address = self.address(right, left, 0);
+                Some(view! { <a class="button" href=address>{said::swap()}</a> })
+            }
+            _ => None,
+        };
+        view! {
+            <form class="form compare-choose no-print" method="get" action=format!("/c/{}/compare", self.chat.id) aria-label=said::choose()>
+                {self.end("left", said::left(), self.left)}
+                {self.end("right", said::right(), self.right)}
+                <div class="deeds">
+                    <button type="submit" class="button primary">{said::compare()}</button>
+                    {swap}
+                </div>
+            </form>
+            {only_one}
+        }
+        .into_any()
+    }
+
+    /// The ends of branches with turns, the newest, with their names.
+    fn ends(&self) -> Vec<(String, String)> {
+        let heads = self.options.branches.iter().rev().filter_map(|branch| {
+            let head = branch.head_turn_id?;
+            let label = branch.label.as_ref().map(|label| format!(" ({label})")).unwrap_or_default();
+            Some((head.to_string(), format!("{}{label} · {}", branch.name, self.model_name(branch))))
+        });
+        heads.take(limits::BRANCHES_OFFERED).collect()
+    }
+
+    fn model_name(&self, branch: &Branch) -> String {
+        let known = self.options.models.iter().find(|model| model.lock == branch.lock);
+        known.map_or_else(|| branch.lock.model.clone(), |model| model.name.clone())
+    }
+
+    fn end(&self, name: &str, label: &str, chosen: Option<TurnId>) -> AnyView {
+        let mut options = self.ends();
+        let chosen = chosen.map(|id| id.to_string()).unwrap_or_default();
+        // A turn in the middle of a branch can be compared too.
+        if options.iter().all(|(id, _)| *id != chosen) {
+            let text = if chosen.is_empty() { said::not_chosen() } else { said::this_turn() };
+            options.insert(0, (chosen.clone(), text.to_owned()));
+        }
+        let options: Vec<(&str, &str)> = options.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+        SelectField { label, name, form: "compare", options: &options, chosen: &chosen, hint: None, error: None }.draw()
+    }
+
+    /// The grafts of this chat that are not over, and those that are, folded.
+    fn rerun_list(&self) -> AnyView {
+        let row = |graft: &Rerun| {
+            let branch = self.options.branches.iter().find(|branch| branch.id == graft.branch_id);
+            let name = branch.map(|branch| format!("{} · {}", branch.name, self.model_name(branch)));
+            let state = said::rerun_progress(graft.status, graft.asked, graft.messages.len());
+            view! {
+                <li>
+                    <a href=format!("/c/{}/grafts/{}", graft.chat_id, graft.id) dir="auto">{name.unwrap_or_default()}</a>
+                    " "
+                    <span class="hint">{state}</span>
+                </li>
+            }
+        };
+        let open = self.options.reruns.iter().filter(|graft| !graft.is_over());
+        let open: Vec<_> = open.map(row).collect();
+        let over = self.options.reruns.iter().filter(|graft| graft.status == RerunStatus::Done);
+        let over: Vec<_> = over.map(row).collect();
+        if open.is_empty() && over.is_empty() {
+            return ().into_any();
+        }
+        let is_open = !open.is_empty();
+        view! {
+            <details class="fold no-print" open=is_open>
+                <summary><Icon name="chevron-down"/>{said::reruns()}</summary>
+                <ul class="graft-list">{open.into_iter().chain(over).collect_view()}</ul>
+            </details>
+        }
+        .into_any()
+    }
+
+    fn compared(&self, comparison: &Comparison) -> AnyView {
+        let common = match comparison.common_turn_id {
+            None => view! { <p>{said::no_common()}</p> }.into_any(),
+            Some(turn) => view! {
+                <p>
+                    {said::common_turns(comparison.common_turns)}
+                    " "
+                    <a class="no-print" href=format!("/c/{}?at={turn}", self.chat.id)>{said::common_link()}</a>
+                </p>
+            }
+            .into_any(),
+        };
+        let pairs = comparison.pairs.iter().map(|pair| pair::draw(self.chat.id, pair)).collect_view();
+        let range = (!comparison.pairs.is_empty()).then(|| {
+            let last = comparison.skip + comparison.pairs.len();
+            view! { <p class="hint">{said::exchange_range(comparison.skip + 1, last, comparison.total)}</p> }
+        });
+        view! {
+            <section class="panel" aria-labelledby="summary">
+                <h2 id="summary">{said::summary()}</h2>
+                {common}
+                {summary::draw(self.chat.id, comparison)}
+            </section>
+            <section class="compare-pairs" aria-labelledby="exchanges">
+                <h2 id="exchanges">{said::exchanges()}</h2>
+                {range}
+                <p class="hint">
+                    {said::legend()}
+                    " "
+                    <del>{said::legend_removed()}</del>
+                    {comma()}
+                    <ins>{said::legend_added()}</ins>
+                </p>
+                {pairs}
+                {self.pages(comparison)}
+            </section>
+        }
+        .into_any()
+    }
+
+    fn pages(&self, comparison: &Comparison) -> AnyView {
+        let link = |skip: usize, words: &'static str| {
+            let (left, right) = (comparison.left.leaf_turn_id, comparison.right.leaf_turn_id);
+            view! { <a class="button" href=self.address(left, right, skip)>{words}</a> }
+        };
+        let older =
+            (comparison.skip > 0).then(|| link(comparison.skip.saturating_sub(comparison.limit), said::older()));
+        let newer = comparison.next_skip.map(|skip| link(skip, said::newer()));
+        if older.is_none() && newer.is_none() {
+            return ().into_any();
+        }
+        view! { <nav class="deeds no-print" aria-label=said::pages()>{older}{newer}</nav> }.into_any()
+    }
+}

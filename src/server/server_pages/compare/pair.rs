@@ -1,0 +1,225 @@
+//! One exchange of both sides: the messages, the replies with what they took, and their words with what differs marked
+//! as deleted and inserted text.
+
+use leptos::prelude::*;
+
+use super::summary::{model, tools};
+use crate::domain::ChatId;
+use crate::server::server_pages::messages::compare as said;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::locale::{join_list, message};
+use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::transcript::{ending, measured_time};
+use crate::ui::messages::usage;
+use turnleaf_service::branches::compare::text_diff::{DiffSpanKind, DiffUnit, TextDiff};
+use turnleaf_service::branches::compare::{ComparedExchange, ComparedPair, ComparedReply};
+
+/// Lines of a stretch that is the same which stay beside what differs.
+const LINES_BESIDE: usize = 3;
+/// Fewer lines than these are not worth folding.
+const LINES_FOLDED: usize = 6;
+
+pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
+    let (id, labelled) = (format!("exchange-{}", pair.number), format!("exchange-{}", pair.number));
+    let same_message = pair.message.as_ref().filter(|diff| {
+        let both = |half: &Option<ComparedExchange>| half.as_ref().is_some_and(|half| half.message.is_some());
+        diff.is_same() && both(&pair.left) && both(&pair.right)
+    });
+    let shared = same_message.map(|diff| {
+        view! {
+            <div class="compare-shared">
+                <h4>{said::same_message()}</h4>
+                {diff_words(diff, DiffSide::Same)}
+            </div>
+        }
+    });
+    let note = pair.reply.as_ref().and_then(|diff| reply_note(pair, diff));
+    let note = note.map(|note| view! { <p class="hint">{note}</p> });
+    view! {
+        <article class="panel compare-pair" aria-labelledby=labelled>
+            <h3 id=id>{said::exchange(pair.number)}</h3>
+            {shared}
+            {note}
+            <div class="compare-sides">
+                {pair_side(chat, pair, DiffSide::Left, same_message.is_some())}
+                {pair_side(chat, pair, DiffSide::Right, same_message.is_some())}
+            </div>
+        </article>
+    }
+    .into_any()
+}
+
+/// Which text of a diff is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::server::server_pages) enum DiffSide {
+    Left,
+    Right,
+    Same,
+}
+
+fn pair_side(chat: ChatId, pair: &ComparedPair, only: DiffSide, is_shared: bool) -> AnyView {
+    let (half, name) = match only {
+        DiffSide::Left => (&pair.left, said::left()),
+        _ => (&pair.right, said::right()),
+    };
+    let Some(half) = half else {
+        return view! {
+            <div class="compare-side" role="group" aria-label=name>
+                <p class="compare-name">{name}</p>
+                <p class="hint">{said::nothing_here()}</p>
+            </div>
+        }
+        .into_any();
+    };
+    let message = match (&half.message, &pair.message) {
+        _ if is_shared => ().into_any(),
+        (Some(message), Some(diff)) => {
+            let attached = (!message.attachments.is_empty()).then(|| {
+                view! { <p class="hint">{join_list(&message.attachments)}</p> }
+            });
+            view! { <h4>{said::message()}</h4> {diff_words(diff, only)} {attached} }.into_any()
+        }
+        _ => view! { <p class="hint">{said::no_message()}</p> }.into_any(),
+    };
+    let reply = match (&half.reply, &pair.reply) {
+        (Some(reply), Some(diff)) => reply_view(reply, diff, only),
+        _ => view! { <p class="hint">{said::no_reply()}</p> }.into_any(),
+    };
+    let turn = half.reply.as_ref().map(|reply| reply.turn_id);
+    let turn = turn.or(half.message.as_ref().map(|message| message.turn_id));
+    let open = turn.map(|turn| {
+        let which = said::exchange_suffix(pair.number, name);
+        view! {
+            <a class="no-print" href=format!("/c/{chat}?at={turn}")>{said::open_in_chat()}<span class="quiet">{which}</span></a>
+        }
+    });
+    view! {
+        <div class="compare-side" role="group" aria-label=name>
+            <p class="compare-name">{name} " " {open}</p>
+            {message}
+            {reply}
+        </div>
+    }
+    .into_any()
+}
+
+fn reply_view(reply: &ComparedReply, diff: &TextDiff, only: DiffSide) -> AnyView {
+    let state = ending(reply.status).map(|word| view! { <span class="mark">{word}</span> " " });
+    let failure = reply.failure.as_ref().map(|failure| {
+        view! { <p class="problem" dir="auto">{localize_server_message(&failure.message).into_owned()}</p> }
+    });
+    let facts = [
+        usage::in_and_out(&reply.usage),
+        reply.cost.map(usage::cost),
+        reply.first_token_ms.map(|ms| format!("{} {}", said::first(), measured_time(ms))),
+        reply.total_ms.map(|ms| format!("{} {}", said::whole(), measured_time(ms))),
+        (!reply.tools.is_empty()).then(|| tools(&reply.tools)),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    view! {
+        <h4>{said::replied()} " " {state}</h4>
+        <p class="hint">{model(&reply.model)} {facts.into_iter().map(|fact| format!(" · {fact}")).collect_view()}</p>
+        {failure}
+        {diff_words(diff, only)}
+    }
+    .into_any()
+}
+
+/// What to know before two replies are read.
+fn reply_note(pair: &ComparedPair, diff: &TextDiff) -> Option<String> {
+    let both = |half: &Option<ComparedExchange>| half.as_ref().is_some_and(|half| half.reply.is_some());
+    if !(both(&pair.left) && both(&pair.right)) {
+        return None;
+    }
+    if diff.is_same() {
+        return Some(said::same_reply().to_owned());
+    }
+    let how = match diff.unit {
+        _ if !is_marked(diff) => Some(said::different()),
+        DiffUnit::Lines => Some(said::by_lines()),
+        DiffUnit::Words | DiffUnit::Whole => None,
+    };
+    let percent = said::same_percent(diff.same_percent);
+    Some(how.map_or(percent.clone(), |how| message!("{percent}. {how}", "{percent}。{how}")))
+}
+
+/// Marks in a text that is all different would only hide it.
+fn is_marked(diff: &TextDiff) -> bool {
+    diff.same_percent >= said::LITTLE_IN_COMMON_PERCENT
+}
+
+/// One of the two texts, with its own words marked.
+pub(in crate::server::server_pages) fn diff_words(diff: &TextDiff, only: DiffSide) -> AnyView {
+    let is_marked = is_marked(diff);
+    let last = diff.spans.len().saturating_sub(1);
+    let spans: Vec<AnyView> = diff
+        .spans
+        .iter()
+        .enumerate()
+        .filter_map(|(at, span)| {
+            let text = span.text.clone();
+            Some(match (span.kind, only) {
+                (DiffSpanKind::Removed, DiffSide::Right) | (DiffSpanKind::Added, DiffSide::Left) => return None,
+                (DiffSpanKind::Removed, _) if is_marked => view! {
+                    <del><span class="quiet">{said::removed()}</span>{text}<span class="quiet">{said::end_of_change()}</span></del>
+                }
+                .into_any(),
+                (DiffSpanKind::Added, _) if is_marked => view! {
+                    <ins><span class="quiet">{said::added()}</span>{text}<span class="quiet">{said::end_of_change()}</span></ins>
+                }
+                .into_any(),
+                (DiffSpanKind::Same, _) if last > 0 => unchanged_text(&text, at > 0, at < last),
+                _ => text.into_any(),
+            })
+        })
+        .collect();
+    if spans.is_empty() {
+        return view! { <p class="hint">{said::no_text()}</p> }.into_any();
+    }
+    view! { <div class="compare-text" dir="auto">{spans.into_iter().collect_view()}</div> }.into_any()
+}
+
+/// What both texts have: a long stretch of it is folded, but for the lines beside what differs before and behind it.
+fn unchanged_text(text: &str, is_behind: bool, is_before: bool) -> AnyView {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let head = if is_behind { LINES_BESIDE } else { 0 };
+    let tail = if is_before { LINES_BESIDE } else { 0 };
+    if lines.len() < head + tail + LINES_FOLDED {
+        return text.to_owned().into_any();
+    }
+    let (head, rest) = lines.split_at(head);
+    let (folded, tail) = rest.split_at(rest.len() - tail);
+    view! {
+        {head.concat()}
+        <details class="fold">
+            <summary><Icon name="chevron-down"/>{said::same_lines(folded.len())}</summary>
+            <div>{folded.concat()}</div>
+        </details>
+        {tail.concat()}
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_unchanged_stretches_are_folded_and_complete() {
+        let text = |lines: &[String]| lines.join("\n");
+        let mut left: Vec<String> = (1..=40).map(|n| format!("line {n}")).collect();
+        let before = text(&left);
+        left[19] = "another".into();
+        let html = |diff: &TextDiff, only| Owner::new().with(|| diff_words(diff, only).to_html());
+        let shown = html(&TextDiff::from_texts(&before, &text(&left)), DiffSide::Right);
+        assert_eq!(shown.matches("<details").count(), 2, "{shown}");
+        assert!(shown.contains("16 lines are the same") && shown.contains("18 lines are the same"), "{shown}");
+        for n in (1..=40).filter(|n| *n != 20) {
+            assert!(shown.contains(&format!("line {n}")), "{n}: {shown}");
+        }
+        assert!(shown.find("line 17").unwrap() > shown.find("</details>").unwrap(), "the lines beside stay: {shown}");
+        let equal = html(&TextDiff::from_texts(&before, &before), DiffSide::Same);
+        assert!(!equal.contains("<details"), "{equal}");
+    }
+}

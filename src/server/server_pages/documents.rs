@@ -1,0 +1,163 @@
+//! The pages of documents: here their list with the upload form; in [`viewer`] one of them with its lines, in [`editor`]
+//! the form that writes one, in [`versions`] two versions side by side.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::messages::documents as words;
+use super::messages::providers::time_ago;
+use super::{ActionNotice, PageSection, ServerPage};
+use crate::domain::DocumentId;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::locale::colon;
+use crate::ui::messages as app_words;
+use turnleaf_service::documents::Document;
+
+pub mod editor;
+pub mod version_comparison;
+pub mod viewer;
+
+/// Encodings that a person may name, as the WHATWG calls them.
+const ENCODINGS: [&str; 9] =
+    ["utf-8", "utf-16le", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1251", "windows-1252"];
+
+/// What came of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileUploadResult {
+    Created { id: DocumentId, title: String },
+    Refused { name: String, why: String },
+}
+
+/// The list.
+#[derive(Debug, Clone, Default)]
+pub struct DocumentsPage {
+    /// Those that changed last first.
+    pub documents: Vec<Document>,
+    pub has_older: bool,
+    /// Whether this is not the beginning of the list.
+    pub has_newer: bool,
+    pub now: DateTime<Utc>,
+    /// After an upload, file by file.
+    pub files: Vec<FileUploadResult>,
+    /// Deleted a moment ago: offered to be brought back.
+    pub deleted: Option<Document>,
+}
+
+impl DocumentsPage {
+    pub fn draw(self, said: Option<ActionNotice>) -> ServerPage {
+        let rows = self.documents.iter().map(|document| row(document, self.now)).collect_view();
+        let list = if self.documents.is_empty() {
+            view! { <p class="hint">{words::nothing()}</p> }
+        } else {
+            view! { <h2>{words::list()}</h2> <ul class="documents">{rows}</ul> {self.pages()} }
+        };
+        let files = (!self.files.is_empty()).then(|| upload_results(&self.files));
+        let deleted = self.deleted.as_ref().map(deleted);
+        let body = view! {
+            {deleted}
+            <p class="lead">{words::lead()}</p>
+            {files}
+            <div class="deeds">
+                <a class="button primary" href="/documents/new"><Icon name="plus"/>{words::new()}</a>
+            </div>
+            {upload_form(None)}
+            {list}
+        };
+        ServerPage { section: PageSection::Documents, title: words::documents().into(), notice: said, body }
+    }
+
+    fn pages(&self) -> AnyView {
+        let path = PageSection::Documents.path();
+        let newest = self.has_newer.then(|| view! { <a class="button" href=path>{words::first_page()}</a> });
+        let older = self.documents.last().filter(|_| self.has_older).map(|last| {
+            let address = format!("{path}?before={}", last.id);
+            view! { <a class="button" href=address>{words::older()}</a> }
+        });
+        view! { <div class="deeds">{newest}{older}</div> }
+    }
+}
+
+fn row(document: &Document, now: DateTime<Utc>) -> AnyView {
+    let address = format!("/documents/{}", document.id);
+    view! {
+        <li class="panel" data-document=document.id.to_string()>
+            <h3 dir="auto"><a href=address><bdi>{document.title.clone()}</bdi></a></h3>
+            <p class="hint">{facts(document, now)}</p>
+        </li>
+    }
+}
+
+/// Size, age and use of a document.
+fn facts(document: &Document, now: DateTime<Utc>) -> AnyView {
+    let exact = document.updated_at.format("%Y-%m-%d %H:%M UTC").to_string();
+    view! {
+        {words::size(document.version.byte_count)} " · " {words::lines(document.version.line_count)} " · "
+        <time datetime=document.updated_at.to_rfc3339() title=exact>
+            {time_ago((now - document.updated_at).num_seconds())}
+        </time>
+        " · " {words::used_in_chats(document.used_in)}
+    }
+}
+
+/// Says what went, with the way back.
+fn deleted(document: &Document) -> AnyView {
+    view! {
+        <form class="deeds said ok" method="post" action="/forms/documents/restore" aria-label=app_words::deleted(&document.title)>
+            <input type="hidden" name="document_id" value=document.id.to_string()/>
+            <Icon name="check"/>
+            <span dir="auto">{app_words::deleted(&document.title)}</span>
+            <button type="submit" class="button">{app_words::undo()}</button>
+            <a class="button bare" href="/trash">{app_words::trash()}</a>
+        </form>
+    }
+}
+
+fn upload_results(files: &[FileUploadResult]) -> AnyView {
+    let line = |file: &FileUploadResult| match file {
+        FileUploadResult::Created { id, title } => {
+            let address = format!("/documents/{id}");
+            view! {
+                <li class="said ok"><Icon name="check"/><span>{words::uploaded()} {colon()} <a href=address><bdi>{title.clone()}</bdi></a></span></li>
+            }
+        }
+        FileUploadResult::Refused { name, why } => {
+            view! { <li class="said danger"><Icon name="alert"/><span dir="auto">{words::file_failed(name, why)}</span></li> }
+        }
+    };
+    view! {
+        <section role="status" aria-label=words::upload_results()>
+            <ul class="documents">{files.iter().map(line).collect_view()}</ul>
+        </section>
+    }
+}
+
+/// Files for new documents, or one for a new version of this one.
+pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
+    let (name, label, is_one) = match of {
+        Some(_) => (words::upload_version(), words::file(), true),
+        None => (words::upload(), words::files(), false),
+    };
+    let document = of.map(|id| view! { <input type="hidden" name="document_id" value=id.to_string()/> });
+    let options = ENCODINGS.map(|name| view! { <option value=name>{name}</option> });
+    // The encoding stands before the files: they are read as they come.
+    view! {
+        <form class="panel" method="post" action="/forms/documents/upload" enctype="multipart/form-data">
+            <h2>{name}</h2>
+            {document}
+            <details class="fold">
+                <summary><Icon name="chevron-down"/>{words::encoding()}</summary>
+                <select class="field" name="encoding" aria-label=words::encoding()>
+                    <option value="">{words::encoding_auto()}</option>
+                    {options.into_iter().collect_view()}
+                </select>
+            </details>
+            <div class="form-field">
+                <label for="upload-files">{label}</label>
+                <p class="hint" id="upload-hint">{words::files_hint()}</p>
+                <input class="field" type="file" id="upload-files" name="files" multiple=!is_one required aria-describedby="upload-hint"/>
+            </div>
+            <div class="deeds"><button type="submit" class="button" data-busy=super::messages::transfer::sending()>{name}</button></div>
+        </form>
+    }
+}

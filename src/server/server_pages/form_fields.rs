@@ -1,0 +1,246 @@
+//! The parts of forms: a field has a label, perhaps a hint, and an error beside it; what was typed is kept. A secret is
+//! never written into a page.
+
+use leptos::prelude::*;
+
+use super::messages;
+use crate::domain::InvalidField;
+use crate::ui::erased::view;
+use crate::ui::escape::textarea_content;
+use crate::ui::locale::parenthesized;
+use crate::ui::messages::server_messages::{localize_field_error, localize_server_message};
+
+/// A field of one or more lines of text.
+#[derive(Debug, Clone, Default)]
+pub struct TextField<'a> {
+    pub label: &'a str,
+    /// The name in the form. With `form` it makes the id, which is unique on the page.
+    pub name: &'a str,
+    /// What tells this form apart from others on the page.
+    pub form: &'a str,
+    pub value: &'a str,
+    pub hint: Option<&'a str>,
+    pub error: Option<&'a str>,
+    pub kind: FieldKind,
+    pub is_required: bool,
+    /// What to look like an entry.
+    pub placeholder: Option<&'a str>,
+}
+
+/// What is typed into a field.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FieldKind {
+    #[default]
+    Text,
+    /// Names, addresses: nothing for a spelling checker.
+    Code,
+    Secret,
+    /// A whole number.
+    Number,
+    Search,
+    /// So many rows of words.
+    Lines(u8),
+    /// The same of code, where each character counts.
+    CodeLines(u8),
+}
+
+impl TextField<'_> {
+    pub fn draw(&self) -> AnyView {
+        let id = format!("{}-{}", self.form, self.name);
+        let (hint_id, error_id) = (format!("{id}-hint"), format!("{id}-error"));
+        let mut described: Vec<&str> = Vec::new();
+        described.extend(self.hint.map(|_| hint_id.as_str()));
+        described.extend(self.error.map(|_| error_id.as_str()));
+        let described = (!described.is_empty()).then(|| described.join(" "));
+        let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
+        let error =
+            self.error.map(|error| view! { <p class="problem" id=error_id dir="auto">{localize_server_message(error).into_owned()}</p> });
+        let optional = (!self.is_required && self.kind != FieldKind::Search)
+            .then(|| view! { <span class="hint">{parenthesized(messages::optional())}</span> });
+        view! {
+            <div class="form-field">
+                <label for=id.clone()>{self.label.to_owned()}{optional}</label>
+                {hint}
+                {self.input(id, described)}
+                {error}
+            </div>
+        }
+    }
+
+    fn input(&self, id: String, described: Option<String>) -> AnyView {
+        let name = self.name.to_owned();
+        let is_wrong = self.error.map(|_| "true");
+        let placeholder = self.placeholder.map(str::to_owned);
+        let required = self.is_required;
+        if let FieldKind::Lines(rows) | FieldKind::CodeLines(rows) = self.kind {
+            let spelled = matches!(self.kind, FieldKind::CodeLines(_)).then_some("false");
+            return view! {
+                <textarea {..textarea_content(self.value)} class="field" id=id name=name rows=rows.to_string()
+                    spellcheck=spelled autocomplete="off" aria-describedby=described aria-invalid=is_wrong
+                    placeholder=placeholder required=required></textarea>
+            };
+        }
+        let (kind, autocomplete, value) = match self.kind {
+            FieldKind::Secret => ("password", "new-password", None),
+            FieldKind::Search => ("search", "off", Some(self.value.to_owned())),
+            _ => ("text", "off", Some(self.value.to_owned())),
+        };
+        let spelled = (self.kind != FieldKind::Text).then_some("false");
+        let shows = (self.kind == FieldKind::Secret).then(|| {
+            view! {
+                <button type="button" class="button needs-script" data-shows=id.clone() aria-pressed="false">
+                    {messages::show()}<span class="quiet">" "{self.label.to_owned()}</span>
+                </button>
+            }
+        });
+        let digits = (self.kind == FieldKind::Number).then_some("numeric");
+        let input = view! {
+            <input class="field" inputmode=digits type=kind id=id name=name value=value autocomplete=autocomplete spellcheck=spelled
+                autocapitalize=spelled.map(|_| "none") aria-describedby=described aria-invalid=is_wrong
+                placeholder=placeholder required=required/>
+        };
+        match shows {
+            Some(shows) => view! { <div class="secret">{input}{shows}</div> },
+            None => input,
+        }
+    }
+}
+
+/// The fields of a form that a person fills in, with what is wrong with one of them.
+pub struct FormFields<'a> {
+    pub form: &'a str,
+    pub error: Option<&'a InvalidField>,
+}
+
+impl FormFields<'_> {
+    /// What is wrong with this field.
+    pub fn error(&self, name: &str) -> Option<String> {
+        self.error.filter(|error| error.field == name).map(messages::providers::error_sentence)
+    }
+
+    pub fn text(
+        &self,
+        label: &str,
+        name: &str,
+        value: &str,
+        hint: Option<&str>,
+        kind: FieldKind,
+        is_required: bool,
+    ) -> AnyView {
+        let error = self.error(name);
+        let (form, error) = (self.form, error.as_deref());
+        TextField { label, name, form, value, hint, error, kind, is_required, placeholder: None }.draw()
+    }
+
+    /// What is wrong with a box to tick, for below it.
+    pub fn checkbox_error(&self, name: &str) -> Option<AnyView> {
+        self.error(name).map(|what| view! { <p class="problem">{what}</p> })
+    }
+
+    /// What is wrong with something that has none of these fields.
+    pub fn unassigned_error(&self, fields: &[&str]) -> Option<AnyView> {
+        let error = self.error.filter(|error| !fields.contains(&error.field.as_str()));
+        error.map(
+            |error| view! { <p class="problem" role="alert" dir="auto">{localize_field_error(&error.to_string())}</p> },
+        )
+    }
+}
+
+/// A choice of several, as a select.
+pub struct SelectField<'a> {
+    pub label: &'a str,
+    pub name: &'a str,
+    pub form: &'a str,
+    /// Value and words of each.
+    pub options: &'a [(&'a str, &'a str)],
+    pub chosen: &'a str,
+    pub hint: Option<&'a str>,
+    pub error: Option<&'a str>,
+}
+
+impl SelectField<'_> {
+    pub fn draw(&self) -> AnyView {
+        let id = format!("{}-{}", self.form, self.name);
+        let (hint_id, error_id) = (format!("{id}-hint"), format!("{id}-error"));
+        let described = match (self.hint, self.error) {
+            (None, None) => None,
+            (Some(_), None) => Some(hint_id.clone()),
+            (None, Some(_)) => Some(error_id.clone()),
+            (Some(_), Some(_)) => Some(format!("{hint_id} {error_id}")),
+        };
+        let options = self.options.iter().map(|(value, text)| {
+            view! { <option value=(*value).to_owned() selected=*value == self.chosen>{(*text).to_owned()}</option> }
+        });
+        let options = options.collect_view();
+        let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
+        let error = self
+            .error
+            .map(|error| view! { <p class="problem" id=error_id>{localize_server_message(error).into_owned()}</p> });
+        view! {
+            <div class="form-field">
+                <label for=id.clone()>{self.label.to_owned()}</label>
+                {hint}
+                <select class="field" id=id name=self.name.to_owned() aria-describedby=described>{options}</select>
+                {error}
+            </div>
+        }
+    }
+}
+
+/// A box to tick, with what it means below it. A form sends `name=value` when it is ticked and nothing when it is not.
+pub fn checkbox(form: &str, name: &str, value: &str, label: &str, hint: Option<&str>, is_ticked: bool) -> AnyView {
+    let hint_id = format!("{form}-{name}-hint");
+    let described = hint.map(|_| hint_id.clone());
+    let hint = hint.map(|hint| view! { <p class="hint tick-hint" id=hint_id>{hint.to_owned()}</p> });
+    view! {
+        <div>
+            <label class="tick">
+                <input type="checkbox" name=name.to_owned() value=value.to_owned() checked=is_ticked aria-describedby=described/>
+                <span dir="auto">{label.to_owned()}</span>
+            </label>
+            {hint}
+        </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(field: &TextField<'_>) -> String {
+        Owner::new().with(|| field.draw().to_html()).replace("<!>", "")
+    }
+
+    #[test]
+    fn typed_value_is_kept_beside_its_error() {
+        let field = TextField {
+            label: "Address",
+            name: "base_url",
+            form: "new",
+            value: "\"><script>",
+            hint: Some("h"),
+            error: Some("is not a URL"),
+            ..TextField::default()
+        };
+        let html = drawn(&field);
+        for part in [
+            "<label for=\"new-base_url\">",
+            "aria-describedby=\"new-base_url-hint new-base_url-error\"",
+            "aria-invalid=\"true\"",
+            "id=\"new-base_url-error\"",
+            "is not a URL</p>",
+            "value=\"&quot;",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        let lines = drawn(&TextField { kind: FieldKind::Lines(3), value: "</textarea><script>", ..field });
+        assert!(lines.contains("&lt;/textarea&gt;") && !lines.contains("<script>"), "{lines}");
+    }
+
+    #[test]
+    fn secret_is_never_written_into_page() {
+        let html =
+            drawn(&TextField { kind: FieldKind::Secret, name: "key", value: "very-secret", ..TextField::default() });
+        assert!(html.contains("type=\"password\"") && !html.contains("very-secret"), "{html}");
+    }
+}

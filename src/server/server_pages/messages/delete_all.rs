@@ -1,0 +1,53 @@
+//! The words of the page that deletes everything, in both languages.
+
+use crate::ui::locale::{define_messages, message, plural_message};
+
+define_messages! {
+    title: "Delete everything", "删除全部内容";
+    description: "All chats, documents and files of yours, for ever. What is connected and set stays.", "永久删除你的所有对话、文档和文件。已连接的服务和设置会保留。";
+    open: "Delete everything…", "删除全部内容…";
+    deleted_items: "What goes", "将被删除";
+    usage: "What they used and cost, drafts, and what is in Trash", "其用量和费用、草稿，以及回收站中的内容";
+    permanence: "None of it goes to Trash or can come back. Replies that are being written are stopped. The files themselves leave the disk within a day.", "这些内容不会进入回收站，也无法恢复。正在生成的回复会停止。文件本身会在一天内从磁盘清除。";
+    kept_items: "Providers with their keys, tool servers and your settings stay. Copies that you took out or backed up stay where they are.", "服务商及其密钥、工具服务器和你的设置会保留。你导出或备份的副本不受影响。";
+    export_first: "Take it out first", "先导出";
+    label: "To be sure", "确认";
+    /// What has to be typed.
+    confirmation_word: "delete", "删除";
+    button: "Delete everything for ever", "永久删除全部内容";
+    deleting: "Deleting…", "正在删除…";
+    nothing_deleted: "Nothing was deleted.", "未删除任何内容。";
+    broke_off: "Not everything was deleted. Try again.", "未能全部删除，请重试。";
+    being_deleted: "Everything is being deleted already. Reload this page after a while to see what is left.", "正在删除全部内容，请稍后重新加载此页面查看剩余内容。";
+    deleted: "Everything was deleted.", "已删除全部内容。";
+}
+
+pub fn typing_instruction() -> String {
+    let word = confirmation_word();
+    message!("Type “{word}”.", "请输入“{word}”。")
+}
+
+pub fn word_not_typed() -> String {
+    let word = confirmation_word();
+    message!("This is not “{word}”.", "输入的内容不是“{word}”。")
+}
+
+pub fn nothing_deleted_because(why: &str) -> String {
+    message!("Nothing was deleted: {why}.", "未删除任何内容：{why}。")
+}
+
+pub fn not_all_deleted(why: &str) -> String {
+    message!("Not everything was deleted: {why}. The rest is gone.", "未能全部删除：{why}。其余内容已删除。")
+}
+
+pub fn chats(count: u64) -> String {
+    plural_message!(count; "1 chat, with all its branches", "{count} chats, with all their branches"; "{count} 个对话，包括所有分支")
+}
+
+pub fn documents(count: u64) -> String {
+    plural_message!(count; "1 document, with its versions", "{count} documents, with their versions"; "{count} 篇文档，包括各个版本")
+}
+
+pub fn files(count: u64) -> String {
+    plural_message!(count; "1 file or image", "{count} files and images"; "{count} 个文件和图片")
+}

@@ -1,0 +1,126 @@
+//! The words of the list of branches and of the drawing of the tree, in both languages, beside those that the tree map
+//! says too.
+
+use crate::domain::tree::outline::drawing::DrawnRun;
+use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
+pub use crate::ui::messages::tree::{
+    back_to_chat, branches, compare, drawing, label, mark, messages, no_branches, no_text, no_turns, pin,
+    rename_branch, role, spoken_version, tree_short, unpin, version,
+};
+
+pub use crate::ui::messages::trash::delete_others;
+
+define_messages! {
+    lead: "Every branch keeps its provider and model. Pinned ones come first.", "每个分支都保持其服务商和模型。已置顶的排在最前。";
+    outline: "Outline", "大纲";
+    pinned: "pinned", "已置顶";
+    parts: "Parts of the list", "列表分页";
+    previous: "Previous branches", "前面的分支";
+    next: "Next branches", "后面的分支";
+    latest: "Latest:", "最新：";
+    empty: "No message of its own yet.", "还没有自己的消息。";
+    calls_none: "Nothing was asked of its model.", "还没有请求过它的模型。";
+    root: "The beginning of the chat.", "对话的开头。";
+    imported: "Imported.", "由导入而来。";
+    zoom: "Size", "大小";
+    current_place: "Where you are", "当前位置";
+    from_previous_fork: "From the fork before", "从上一个分叉处";
+    from_beginning: "From the beginning", "从头开始";
+    drawing_hint: "A box is a run of messages without a fork; it opens at its last one. The outline says the same in words.", "每个方框是一段没有分叉的消息，点开后会到最后一条。大纲以文字列出相同的内容。";
+}
+
+/// What a branch is locked to.
+pub fn lock_description(provider: &str, model: &str) -> String {
+    format!("{provider} · {model} · {}", crate::ui::messages::locked())
+}
+
+/// Why a branch exists; the turn follows as a link.
+pub fn branch_origin(origin: crate::domain::BranchOrigin) -> &'static str {
+    use crate::domain::BranchOrigin;
+    match origin {
+        BranchOrigin::Root => root(),
+        BranchOrigin::Import => imported(),
+        BranchOrigin::Edit => localized_word("Edit of", "编辑自"),
+        BranchOrigin::Regenerate => localized_word("Another reply beside", "重试自"),
+        BranchOrigin::ModelSwitch => localized_word("Went on with another model after", "换用其他模型，接续自"),
+        BranchOrigin::Concurrent => localized_word("Went on at the same time after", "同时继续，接续自"),
+        BranchOrigin::Fork => localized_word("Went on in another way after", "另行继续，接续自"),
+    }
+}
+
+pub fn delete_branch(turns: usize) -> String {
+    if turns == 0 {
+        return localized_word("Delete this branch", "删除此分支").to_owned();
+    }
+    let messages = messages(turns);
+    message!("Delete this branch ({messages})", "删除此分支（{messages}）")
+}
+
+/// Which part of the list is on the page.
+pub fn list_part(from: usize, to: usize, of: usize) -> String {
+    message!("{from}–{to} of {of}", "第 {from}–{to} 个，共 {of} 个")
+}
+
+/// What its calls took.
+pub fn branch_usage(tokens: Option<String>, cost: Option<String>, calls: u64) -> String {
+    let known: Vec<String> = tokens.into_iter().chain(cost).collect();
+    if known.is_empty() {
+        return plural_message!(
+            calls;
+            "Its own replies took 1 call.",
+            "Its own replies took {calls} calls.";
+            "自身的回复共 {calls} 次调用。"
+        );
+    }
+    let known = known.join(localized_word(", ", "，"));
+    plural_message!(
+        calls;
+        "Its own replies took {known}, in 1 call.",
+        "Its own replies took {known}, in {calls} calls.";
+        "自身的回复用去 {known}，共 {calls} 次调用。"
+    )
+}
+
+/// A box of the drawing, for those who hear it.
+pub fn run_description(run: &DrawnRun<'_>) -> String {
+    let role = role(run.first.node.role);
+    let words = if run.first.words.is_empty() { no_text() } else { &run.first.words };
+    let mut parts = vec![message!("{role}: {words}", "{role}：{words}"), messages(run.turns)];
+    parts.extend(run.version.map(spoken_version));
+    parts.extend(mark(run.mark).map(|(_, word)| word.to_owned()));
+    join_list(&parts)
+}
+
+/// The small line in a box.
+pub fn run_caption(run: &DrawnRun<'_>) -> String {
+    let mut parts = vec![messages(run.turns)];
+    parts.extend(run.version.map(version));
+    parts.extend(mark(run.mark).map(|(sign, word)| format!("{sign} {word}")));
+    parts.join(" · ")
+}
+
+pub fn hidden_branches(count: usize) -> String {
+    format!("+{count}")
+}
+
+pub fn show_hidden_branches(count: usize) -> String {
+    let messages = messages(count);
+    message!("Draw the {messages} below", "画出其下的 {messages}")
+}
+
+/// What the drawing holds, for those who do not see it.
+pub fn drawing_description(runs: usize, turns: usize, ends: usize) -> String {
+    let messages = messages(turns);
+    let ends = plural_message!(ends; "1 end", "{ends} ends"; "{ends} 个末端");
+    let runs = plural_message!(runs; "1 box", "{runs} boxes"; "{runs} 个方框");
+    message!("Drawing of the tree: {messages} with {ends}, in {runs}", "对话树图示：{messages}，{ends}，{runs}")
+}
+
+pub fn percent(zoom: u16) -> String {
+    message!("{zoom} %", "{zoom}%")
+}
+
+pub fn tree_page_title(what: &str, chat: &str) -> String {
+    let chat = if chat.trim().is_empty() { crate::ui::messages::untitled() } else { chat };
+    format!("{what} · {chat}")
+}

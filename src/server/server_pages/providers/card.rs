@@ -1,0 +1,168 @@
+//! A connection as it is: how it does, where it is, its key, its models, and what can be done with it.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::models;
+use crate::domain::url_encoding;
+use crate::server::server_pages::card_actions::CardActions;
+use crate::server::server_pages::form_fields::{FieldKind, TextField};
+use crate::server::server_pages::messages::providers as words;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::messages::server_messages::localize_server_message;
+use turnleaf_service::providers::ProviderView;
+
+/// The card. `wrong_key` is what is wrong with a key that was given; `search` unfolds the models.
+pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>, search: Option<&str>) -> AnyView {
+    let title = format!("{}-title", provider.id);
+    let labelled = title.clone();
+    view! {
+        <article id=format!("provider-{}", provider.id) class="panel provider" data-provider=provider.id.clone() aria-labelledby=labelled>
+            <header class="card-head">
+                <h2 id=title><bdi>{provider.name.clone()}</bdi></h2>
+                {status(provider)}
+            </header>
+            <p class="status-line" dir="auto">{localize_server_message(&provider.status.sentence).into_owned()}{checked(provider, now)}</p>
+            {suggestion(provider)}
+            {facts(provider)}
+            {(!provider.locked).then(|| key_forms(provider, wrong_key))}
+            {models::draw(provider, search)}
+            {actions(provider)}
+        </article>
+    }
+}
+
+/// The dot and the word; the dot says nothing that the word does not.
+fn status(provider: &ProviderView) -> AnyView {
+    let state = provider.status.state;
+    view! { <span class="state" data-state=state><span class="state-dot" aria-hidden="true"></span>{words::connection_state(state)}</span> }
+}
+
+fn checked(provider: &ProviderView, now: DateTime<Utc>) -> Option<AnyView> {
+    let at = provider.status.checked_at?;
+    let ago = words::time_ago((now - at).num_seconds());
+    let exact = at.format("%Y-%m-%d %H:%M UTC").to_string();
+    Some(
+        view! { <span class="hint">" "{words::checked()}" "<time datetime=at.to_rfc3339() title=exact>{ago}</time></span> },
+    )
+}
+
+fn suggestion(provider: &ProviderView) -> Option<AnyView> {
+    let address = provider.status.suggestion.clone().filter(|_| !provider.locked)?;
+    let (has_key, id) = (provider.key.set, provider.id.clone());
+    // With a key the address can only be changed together with it: the key was given for the old one.
+    Some(if has_key {
+        let edit = format!("/settings/providers?edit={id}&base_url={}#provider-{id}", url_encoding::encode(&address));
+        view! { <p><a class="button" href=edit>{words::use_address(&address)}</a></p> }
+    } else {
+        view! {
+            <form method="post" action="/forms/providers/change">
+                <input type="hidden" name="id" value=id/>
+                <input type="hidden" name="base_url" value=address.clone()/>
+                <button type="submit" class="button">{words::use_address(&address)}</button>
+            </form>
+        }
+    })
+}
+
+fn facts(provider: &ProviderView) -> AnyView {
+    let key = match (provider.key.set, &provider.key.ends_in) {
+        (false, _) => words::key_not_set().to_owned(),
+        (true, None) => words::key_set().to_owned(),
+        (true, Some(end)) => format!("{} · {} {end}", words::key_set(), words::ends_in()),
+    };
+    let headers = (!provider.headers.is_empty()).then(|| fact(words::headers(), provider.headers.join(", ")));
+    let set_by = provider.locked.then(|| {
+        let of_found = || if provider.is_in_use { words::found() } else { words::found_unused() }.to_owned();
+        let what = provider.set_by.as_deref().map_or_else(of_found, words::locked_by);
+        view! { <p class="said warn"><Icon name="lock"/><span>{what}</span></p>{found_form(provider)} }
+    });
+    let network = if provider.local_network { words::local_yes() } else { words::local_no() };
+    let keeps =
+        provider.keeps_responses.then(|| fact(words::keeps_responses(), words::keeps_responses_yes().to_owned()));
+    let retries = provider.retries.map(|times| fact(words::retries(), words::tried_again(times)));
+    let silence = provider.silence_seconds.map(|seconds| fact(words::silence_short(), words::seconds(seconds)));
+    view! {
+        {set_by}
+        <dl class="facts">
+            {fact(words::address(), provider.base_url.clone())}
+            {fact(words::API, words::api_name(&provider.api).to_owned())}
+            {fact(words::key(), key)}
+            {headers}
+            {fact(words::network(), network.to_owned())}
+            {keeps}
+            {retries}
+            {silence}
+        </dl>
+    }
+}
+
+/// The yes to a server that was found by itself, or its end.
+fn found_form(provider: &ProviderView) -> Option<AnyView> {
+    let (how, word) = if provider.is_in_use { ("stop", words::stop_found()) } else { ("use", words::use_found()) };
+    provider.set_by.is_none().then(|| {
+        view! {
+            <form method="post" action="/forms/found">
+                <input type="hidden" name="address" value=provider.base_url.clone()/>
+                <button type="submit" class="button" name="how" value=how>{word}<span class="quiet">" "{provider.name.clone()}</span></button>
+            </form>
+        }
+    })
+}
+
+fn fact(name: &'static str, value: String) -> AnyView {
+    view! { <div><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div> }
+}
+
+fn key_forms(provider: &ProviderView, wrong: Option<&str>) -> AnyView {
+    let id = provider.id.clone();
+    let field = TextField {
+        label: words::new_key(),
+        name: "key",
+        form: &provider.id,
+        hint: Some(words::key_hint()),
+        error: wrong,
+        kind: FieldKind::Secret,
+        is_required: true,
+        ..TextField::default()
+    };
+    let summary = if provider.key.set { words::replace_key() } else { words::set_key() };
+    let remove = provider.key.set.then(|| {
+        view! {
+            <form method="post" action="/forms/providers/key">
+                <input type="hidden" name="id" value=id.clone()/>
+                <button type="submit" class="button" name="remove" value="1">{words::remove_key()}</button>
+            </form>
+        }
+    });
+    view! {
+        <details class="fold" open=wrong.is_some()>
+            <summary>{summary}<Icon name="chevron-down"/></summary>
+            <div class="form">
+                <form class="form" method="post" action="/forms/providers/key">
+                    <input type="hidden" name="id" value=id.clone()/>
+                    {field.draw()}
+                    <div class="deeds"><button type="submit" class="button primary" data-busy=words::testing()>{words::save_key()}</button></div>
+                </form>
+                {remove}
+            </div>
+        </details>
+    }
+}
+
+fn actions(provider: &ProviderView) -> AnyView {
+    let deeds = CardActions {
+        id: &provider.id,
+        name: &provider.name,
+        page: "/settings/providers",
+        form_path: "/forms/providers",
+        card: format!("provider-{}", provider.id),
+        is_enabled: provider.is_enabled,
+        is_locked: provider.locked,
+        remove_description: words::remove_description(&provider.name),
+    };
+    let can_be_tested = !matches!(provider.status.state, "off" | "key_unreadable");
+    let test = can_be_tested.then(|| deeds.button("/forms/providers/test", "test", "1", words::test()));
+    deeds.draw(test.into_iter().collect())
+}

@@ -1,0 +1,104 @@
+//! A path that is asked again: how far it is, what stands in its way, and where it leads. While it runs the page is asked
+//! for again by itself.
+
+use leptos::prelude::*;
+
+use super::messages::{self, compare as said};
+use crate::domain::rerun::RerunStatus;
+use crate::ui::erased::view;
+use crate::ui::messages::transcript::ending;
+use turnleaf_service::turns::reruns::RerunState;
+
+/// The page of a graft.
+pub struct RerunPage<'a> {
+    pub grafted: &'a RerunState,
+    /// The name of the model for people.
+    pub model: &'a str,
+}
+
+impl RerunPage<'_> {
+    pub fn draw(&self) -> AnyView {
+        let graft = &self.grafted.graft;
+        let chat = graft.chat_id;
+        let progress = said::rerun_progress(graft.status, graft.asked, graft.messages.len());
+        let is_complete = self.grafted.reply.as_ref().is_none_or(|reply| ending(reply.status).is_none());
+        let answered = (graft.asked as usize).saturating_sub(usize::from(!is_complete));
+        let reason = graft.reason.map(|reason| view! { <p>{said::pause_reason(reason)}</p> });
+        let detail = graft.detail.clone().map(|detail| view! { <p class="hint" dir="auto">{detail}</p> });
+        let what_now = match graft.status {
+            RerunStatus::Running => Some(said::refreshes()),
+            RerunStatus::Paused => Some(said::ask_again_hint()),
+            RerunStatus::Cancelled => Some(said::rerun_finished()),
+            RerunStatus::Done => None,
+        };
+        let what_now = what_now.map(|words| view! { <p class="hint">{words}</p> });
+        view! {
+            <div class="compare">
+                <p><a href=format!("/c/{chat}")>{messages::back_to_chat()}</a></p>
+                <p><a href=format!("/c/{chat}/compare")>{said::to_comparison()}</a></p>
+                <section class="panel" aria-labelledby="progress">
+                    <h2 id="progress">{progress.clone()}</h2>
+                    <p>
+                        <span dir="auto">{said::rerun_of_branch(&self.grafted.branch.name)}</span>
+                        " · "
+                        <bdi>{self.model.to_owned()}</bdi>
+                    </p>
+                    <progress aria-label=progress max=graft.messages.len().to_string() value=answered.to_string()></progress>
+                    {reason}
+                    {detail}
+                    {what_now}
+                    {self.rerun_links()}
+                    {self.rerun_actions()}
+                </section>
+            </div>
+        }
+    }
+
+    /// Where it leads.
+    fn rerun_links(&self) -> AnyView {
+        let graft = &self.grafted.graft;
+        let chat = graft.chat_id;
+        let new = self.grafted.reply.as_ref().map(|reply| reply.id);
+        let old = graft.leaf_turn_id;
+        let both = new.zip(old).map(|(new, old)| {
+            let class = if graft.status == RerunStatus::Done { "button primary" } else { "button" };
+            let address = format!("/c/{chat}/compare?left={old}&right={new}");
+            view! { <a class=class href=address>{said::compare_both()}</a> }
+        });
+        let new = new.map(|new| {
+            view! { <a class="button" href=format!("/c/{chat}?at={new}#latest")>{said::open_new()}</a> }
+        });
+        let old = old.map(|old| {
+            view! { <a class="button bare" href=format!("/c/{chat}?at={old}#latest")>{said::open_old()}</a> }
+        });
+        view! { <div class="deeds">{both}{new}{old}</div> }.into_any()
+    }
+
+    fn rerun_actions(&self) -> AnyView {
+        let graft = &self.grafted.graft;
+        if graft.is_over() {
+            return ().into_any();
+        }
+        let id = graft.id.to_string();
+        let button = |action: &'static str, class: &'static str, words: &'static str| {
+            view! {
+                <form method="post" action=action>
+                    <input type="hidden" name="graft_id" value=id.clone()/>
+                    <button type="submit" class=class>{words}</button>
+                </form>
+            }
+        };
+        let resume = (graft.status == RerunStatus::Paused)
+            .then(|| button("/forms/graft/resume", "button strong", said::resume()));
+        view! {
+            <div class="deeds">{resume}{button("/forms/graft/cancel", "button danger", said::cancel())}</div>
+            <p class="hint">{said::cancel_hint()}</p>
+        }
+        .into_any()
+    }
+}
+
+/// The title of the page, and of the browser's tab.
+pub fn rerun_page_title() -> String {
+    said::rerun_title().to_owned()
+}

@@ -1,0 +1,286 @@
+//! Searching everything without script: a form, and what it found in groups of links with the words marked.
+
+use chrono::NaiveDate;
+use leptos::prelude::*;
+
+use super::form_fields::{FieldKind, SelectField, TextField};
+use super::frame::{ActionNotice, PageSection, ServerPage};
+use super::messages;
+use super::messages::search as says;
+use crate::domain::url_encoding;
+use crate::domain::{BranchId, ChatId, Role};
+use crate::ui::erased::view;
+use crate::ui::locale::{localized_word, parenthesized, sentence_end};
+use crate::ui::messages as app_words;
+use turnleaf_service::chats::ListedChat;
+use turnleaf_service::search::{HighlightedText, MatchedItem, SearchKind, TurnHit};
+
+/// What a search was narrowed down to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchFilters {
+    pub kind: Option<SearchKind>,
+    pub chat: Option<ChatId>,
+    pub role: Option<Role>,
+    pub model: Option<String>,
+    pub branch: Option<BranchId>,
+    /// Both included.
+    pub since: Option<NaiveDate>,
+    pub until: Option<NaiveDate>,
+}
+
+/// Hits of one kind.
+pub struct SearchHitGroup {
+    pub kind: SearchKind,
+    pub hits: Vec<MatchedItem>,
+    /// Where the next ones begin.
+    pub next: Option<String>,
+}
+
+/// What the page shows.
+pub struct SearchPage {
+    /// As they were typed.
+    pub query: String,
+    pub filters: SearchFilters,
+    /// Of the chat that it is narrowed down to.
+    pub chat_title: Option<String>,
+    /// What it can be narrowed down to.
+    pub models: Vec<String>,
+    pub groups: Vec<SearchHitGroup>,
+    /// Shown before anything was looked for.
+    pub recent: Vec<ListedChat>,
+    /// Why nothing could be looked for.
+    pub error: Option<String>,
+    pub is_first: bool,
+    pub is_complete: bool,
+    pub is_indexed: bool,
+}
+
+impl Default for SearchPage {
+    fn default() -> Self {
+        Self {
+            query: String::new(),
+            filters: SearchFilters::default(),
+            chat_title: None,
+            models: Vec::new(),
+            groups: Vec::new(),
+            recent: Vec::new(),
+            error: None,
+            is_first: true,
+            is_complete: true,
+            is_indexed: true,
+        }
+    }
+}
+
+impl SearchPage {
+    pub fn draw(&self) -> ServerPage {
+        let recent = (!self.recent.is_empty()).then(|| {
+            let link = |chat: &ListedChat| {
+                let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
+                view! { <li><a href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a></li> }
+            };
+            view! {
+                <h2>{says::recent()}</h2>
+                <ol class="hits" aria-label=says::recent()>{self.recent.iter().map(link).collect_view()}</ol>
+            }
+        });
+        let groups = self.groups.iter().filter(|group| !group.hits.is_empty()).map(|group| self.group(group));
+        let body = view! {
+            {self.form()}
+            {groups.collect_view()}
+            {recent}
+        };
+        ServerPage {
+            section: PageSection::Search,
+            title: says::title().to_owned(),
+            notice: self.notice(),
+            body: body.into_any(),
+        }
+    }
+
+    /// What came of it, where that is not what is seen.
+    fn notice(&self) -> Option<ActionNotice> {
+        let mut sentences = Vec::new();
+        if !self.groups.is_empty() && self.groups.iter().all(|group| group.hits.is_empty()) && self.is_first {
+            sentences.push(says::nothing_found(&self.query));
+        }
+        if !self.is_complete {
+            sentences.push(says::in_part().to_owned());
+        }
+        if !self.is_indexed {
+            sentences.push(says::indexing().to_owned());
+        }
+        (!sentences.is_empty()).then(|| ActionNotice::Warning(sentences.join(localized_word(" ", ""))))
+    }
+
+    fn form(&self) -> AnyView {
+        let words = TextField {
+            label: says::words(),
+            name: "q",
+            form: "search",
+            value: &self.query,
+            hint: Some(says::hint()),
+            error: self.error.as_deref(),
+            kind: FieldKind::Search,
+            is_required: true,
+            placeholder: None,
+        };
+        let choice = |label, name, options: &[(&str, &str)], chosen: &str| {
+            SelectField { label, name, form: "search", options, chosen, hint: None, error: None }.draw()
+        };
+        let narrowed = &self.filters;
+        let kinds = [
+            ("", says::in_all()),
+            ("chats", says::in_chats()),
+            ("documents", says::in_documents()),
+            ("turns", says::in_turns()),
+        ];
+        let roles = [("", says::said_by_anybody()), ("user", says::said_by_me()), ("assistant", says::said_by_model())];
+        let mut models = vec![("", says::model_any())];
+        models.extend(self.models.iter().map(|model| (model.as_str(), model.as_str())));
+        let hidden = |name: &'static str, value: String| view! { <input type="hidden" name=name value=value/> };
+        let chat = narrowed.chat.map(|chat| {
+            let title = self.chat_title.as_deref().filter(|title| !title.is_empty()).unwrap_or(app_words::untitled());
+            let without = SearchFilters { chat: None, branch: None, ..narrowed.clone() };
+            view! {
+                {hidden("chat", chat.to_string())}
+                <p>{says::in_chat(title)}{sentence_end()}<a href=self.address(&without, None)>{says::all_chats()}</a></p>
+            }
+        });
+        let branch = narrowed.branch.map(|branch| {
+            let without = SearchFilters { branch: None, ..narrowed.clone() };
+            view! {
+                {hidden("branch", branch.to_string())}
+                <p><a href=self.address(&without, None)>{says::all_branches()}</a></p>
+            }
+        });
+        let is_narrowed = *narrowed != SearchFilters::default();
+        view! {
+            <form class="form" method="get" action="/search" role="search">
+                {words.draw()}
+                {chat}
+                {branch}
+                <details open=is_narrowed>
+                    <summary>{says::narrow()}</summary>
+                    {choice(says::look_in(), "in", &kinds, narrowed.kind.map_or("", name_of))}
+                    {choice(says::said_by(), "role", &roles, narrowed.role.map_or("", Role::as_str))}
+                    {choice(says::model(), "model", &models, narrowed.model.as_deref().unwrap_or_default())}
+                    {day_field(says::since(), "since", narrowed.since)}
+                    {day_field(says::until(), "until", narrowed.until)}
+                </details>
+                <div class="deeds"><button type="submit" class="button strong">{says::search()}</button></div>
+            </form>
+        }
+        .into_any()
+    }
+
+    fn group(&self, group: &SearchHitGroup) -> AnyView {
+        let (title, more) = match group.kind {
+            SearchKind::Chat => (says::chats(), says::more_chats()),
+            SearchKind::Document => (says::documents(), says::more_documents()),
+            SearchKind::Turn => (says::turns(), says::more()),
+        };
+        let of_kind = SearchFilters { kind: Some(group.kind), ..self.filters.clone() };
+        let more = group.next.as_deref().map(|cursor| {
+            view! { <a class="button" href=self.address(&of_kind, Some(cursor))>{more}</a> }
+        });
+        let first = (!self.is_first)
+            .then(|| view! { <a class="button bare" href=self.address(&self.filters, None)>{says::first()}</a> });
+        view! {
+            <h2>{title}</h2>
+            <ol class="hits" aria-label=title>{group.hits.iter().map(hit).collect_view()}</ol>
+            <p class="deeds">{more}{first}</p>
+        }
+        .into_any()
+    }
+
+    /// Of this search, narrowed down like this.
+    fn address(&self, narrowed: &SearchFilters, cursor: Option<&str>) -> String {
+        let mut query = vec![("q", self.query.clone())];
+        query.extend(narrowed.kind.map(|kind| ("in", name_of(kind).to_owned())));
+        query.extend(narrowed.chat.map(|chat| ("chat", chat.to_string())));
+        query.extend(narrowed.role.map(|role| ("role", role.as_str().to_owned())));
+        query.extend(narrowed.model.clone().map(|model| ("model", model)));
+        query.extend(narrowed.branch.map(|branch| ("branch", branch.to_string())));
+        query.extend(narrowed.since.map(|day| ("since", day.to_string())));
+        query.extend(narrowed.until.map(|day| ("until", day.to_string())));
+        query.extend(cursor.map(|cursor| ("cursor", cursor.to_owned())));
+        let fields: Vec<String> =
+            query.iter().map(|(name, value)| format!("{name}={}", url_encoding::encode(value))).collect();
+        format!("/search?{}", fields.join("&"))
+    }
+}
+
+fn name_of(kind: SearchKind) -> &'static str {
+    match kind {
+        SearchKind::Chat => "chats",
+        SearchKind::Document => "documents",
+        SearchKind::Turn => "turns",
+    }
+}
+
+fn day_field(label: &'static str, name: &'static str, value: Option<NaiveDate>) -> AnyView {
+    let id = format!("search-{name}");
+    view! {
+        <div class="form-field">
+            <label for=id.clone()>{label}<span class="hint">{parenthesized(messages::optional())}</span></label>
+            <input class="field" type="date" id=id name=name value=value.map(|day| day.to_string())/>
+        </div>
+    }
+    .into_any()
+}
+
+fn hit(hit: &MatchedItem) -> AnyView {
+    match hit {
+        MatchedItem::Chat { chat_id, title, archived, .. } => {
+            let title = if title.text.is_empty() { app_words::untitled().into_any() } else { marked_text(title) };
+            let mark = archived_mark(*archived);
+            view! { <li><a href=format!("/c/{chat_id}")><span dir="auto">{title}</span>{mark}</a></li> }.into_any()
+        }
+        MatchedItem::Document { document_id, title, excerpt, .. } => view! {
+            <li>
+                <a href=format!("/documents/{document_id}")>
+                    <strong dir="auto">{marked_text(title)}</strong>
+                    <span class="hit-text" dir="auto">{marked_text(excerpt)}</span>
+                </a>
+            </li>
+        }
+        .into_any(),
+        MatchedItem::Turn(hit) => turn(hit),
+    }
+}
+
+fn turn(hit: &TurnHit) -> AnyView {
+    let who = match hit.role {
+        Role::User => app_words::transcript::you(),
+        Role::Assistant => app_words::transcript::assistant(),
+        Role::System => app_words::transcript::system(),
+    };
+    let title = if hit.chat_title.is_empty() { app_words::untitled() } else { &hit.chat_title };
+    let address = format!("/c/{}?at={}#turn-{}", hit.chat_id, hit.turn_id, hit.turn_id);
+    let place = format!("{} · {} · ", hit.branch, hit.lock.model);
+    let day = hit.created_at.format("%Y-%m-%d").to_string();
+    let day = view! { <time datetime=hit.created_at.to_rfc3339()>{day}</time> };
+    view! {
+        <li>
+            <a href=address>
+                <strong><bdi>{title.to_owned()}</bdi></strong>
+                " "<span class="hint" dir="auto">{who}" · "{place}{day}</span>{archived_mark(hit.archived)}
+                <span class="hit-text" dir="auto">{marked_text(&hit.excerpt)}</span>
+            </a>
+        </li>
+    }
+    .into_any()
+}
+
+/// Beside a chat that the list leaves out.
+fn archived_mark(archived: bool) -> Option<AnyView> {
+    archived.then(|| view! { <span class="hint">" · "{app_words::chats::in_archive()}</span> })
+}
+
+fn marked_text(text: &HighlightedText) -> AnyView {
+    let piece = |(text, is_marked): (String, bool)| {
+        if is_marked { view! { <mark>{text}</mark> }.into_any() } else { text.into_any() }
+    };
+    text.pieces().into_iter().map(piece).collect_view().into_any()
+}

@@ -1,0 +1,90 @@
+//! One message of a request: the form in which it went, and of what was attached the version and the range.
+
+use std::collections::HashMap;
+
+use leptos::prelude::*;
+
+use crate::domain::attachment::{AttachmentCard, AttachmentRendering, ShownAttachment};
+use crate::domain::context::ManifestEntry;
+use crate::domain::excerpt::first_words;
+use crate::domain::{Block, BlockId, DocumentId, Turn, document_prompt};
+use crate::server::server_pages::messages::sent_request as said;
+use crate::server::server_pages::turns::turn_address;
+use crate::ui::erased::view;
+use crate::ui::locale::comma;
+use crate::ui::messages::server_messages::localize_server_message;
+
+const FIRST_WORDS: usize = 80;
+
+/// One message of the request; `turn` is what it was made of, where that is still there.
+pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
+    let who = turn.map(|turn| said::who(turn.role));
+    let words = match turn {
+        Some(turn) => view! { <a href=turn_address(turn) dir="auto">{turn_excerpt(turn)}</a> }.into_any(),
+        None => view! { <span class="hint">{said::not_on_path()}</span> }.into_any(),
+    };
+    let blocks: HashMap<BlockId, &Block> =
+        turn.iter().flat_map(|turn| &turn.blocks).map(|block| (block.id, block)).collect();
+    let attached = (!entry.attachments.is_empty()).then(|| {
+        let lines = entry.attachments.iter().map(|shown| attachment(shown, blocks.get(&shown.block_id).copied()));
+        view! { <ul class="sent-attached">{lines.collect_view()}</ul> }
+    });
+    let repair = entry.repair.map(|repair| localize_server_message(repair.notice().sentence()).into_owned());
+    let how = [
+        Some(said::form_and_reason(entry.mode, entry.reason).to_owned()),
+        said::left_out(entry.blocks_omitted),
+        repair,
+    ];
+    let how = how.into_iter().flatten().chain([said::tokens(entry.approx_tokens)]).collect::<Vec<_>>().join(" · ");
+    view! {
+        <li data-mode=mode(entry)>
+            <p><strong>{who}</strong>" "<span class="hint">{how}</span></p>
+            <p>{words}</p>
+            {attached}
+        </li>
+    }
+    .into_any()
+}
+
+/// What was attached: which version and range of what, and as what it was shown.
+fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
+    let card = block.and_then(AttachmentCard::from_block).unwrap_or_default();
+    let title = shown.title.clone().filter(|title| !title.is_empty()).unwrap_or(card.title);
+    let is_document = shown.ref_id.parse::<DocumentId>().is_ok();
+    let address = match is_document {
+        true => document_prompt::document_url(&shown.ref_id, shown.version_timestamp, card.lines),
+        false => format!("/api/blobs/{}", shown.ref_id),
+    };
+    let version = shown.version_timestamp.map(|at| {
+        let moment = at.format("%Y-%m-%d %H:%M:%S%.3f UTC").to_string();
+        view! { <span>{said::version_of(&moment)}{comma()}{said::range(card.lines, shown.selection)}</span> }
+    });
+    let sha256 = shown.sha256.clone().map(|sha256| {
+        view! { <span class="hint">"SHA-256 "<code>{sha256}</code></span> }
+    });
+    // What was gone then may be gone still.
+    let title = match shown.shown_as {
+        AttachmentRendering::Deleted => view! { <span dir="auto">{title}</span> }.into_any(),
+        _ => view! { <a href=address dir="auto">{title}</a> }.into_any(),
+    };
+    view! {
+        <li>
+            {title}
+            {version}
+            <span>{said::shown_as(shown.shown_as)}" · "{said::tokens(shown.approx_tokens)}</span>
+            {sha256}
+        </li>
+    }
+    .into_any()
+}
+
+/// The mode's word, as in the JSON.
+fn mode(entry: &ManifestEntry) -> String {
+    serde_json::to_value(entry.mode).ok().and_then(|mode| mode.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// The first words of a turn, or that it has none.
+pub(super) fn turn_excerpt(turn: &Turn) -> String {
+    let words = first_words(&turn.content_text(), FIRST_WORDS);
+    if words.is_empty() { said::no_words().to_owned() } else { words }
+}

@@ -1,0 +1,120 @@
+//! The page "Shortcuts": what keys do, and forms that give a command other keys.
+
+use leptos::prelude::*;
+
+use super::messages::preferences as words;
+use super::{ActionNotice, PageSection, ServerPage};
+use crate::ui::erased::view;
+use crate::ui::keymap::{ChordRejection, KeyCommand, Keymap};
+use crate::ui::messages as app_words;
+use crate::ui::messages::keys::{command_description, fixed_keys};
+
+/// What the page shows.
+pub struct ShortcutsPage {
+    pub keymap: Keymap,
+    pub is_saved: bool,
+    /// Keys that a command cannot have, as they were typed.
+    pub refused: Option<(KeyCommand, String, ChordRejection)>,
+}
+
+impl ShortcutsPage {
+    pub fn draw(self) -> ServerPage {
+        let said = match &self.refused {
+            Some((_, _, why)) => Some(ActionNotice::Refused(words::keys_refused(*why))),
+            None => self.is_saved.then(|| ActionNotice::Done(words::saved().to_owned())),
+        };
+        let rows = KeyCommand::ALL.map(|command| self.row(command)).into_iter().collect_view();
+        let fixed = fixed_keys().into_iter().map(|(keys, does)| {
+            view! { <tr><th scope="row">{does}</th><td class="keys">{kbd(keys.iter().copied())}</td></tr> }
+        });
+        let body = view! {
+            <p class="hint">{words::keys_how()}" "{words::on_a_mac()}</p>
+            <table class="shortcut-table">
+                <thead><tr>
+                    <th scope="col">{words::command_label()}</th>
+                    <th scope="col">{words::keys()}</th>
+                    <th scope="col">{words::new_keys()}</th>
+                </tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+            <form method="post" action="/forms/keys">
+                <button type="submit" class="button" name="usual" value="all">{words::all_usual()}</button>
+            </form>
+            <h2>{words::fixed_keys()}</h2>
+            <table class="shortcut-table">
+                <thead class="quiet"><tr>
+                    <th scope="col">{words::command_label()}</th><th scope="col">{words::keys()}</th>
+                </tr></thead>
+                <tbody>{fixed.collect_view()}</tbody>
+            </table>
+        };
+        ServerPage {
+            section: PageSection::Shortcuts,
+            title: PageSection::Shortcuts.name().to_owned(),
+            notice: said,
+            body,
+        }
+    }
+
+    fn row(&self, command: KeyCommand) -> AnyView {
+        let (name, does) = (command.name(), command_description(command));
+        let current = self.keymap.chord(command);
+        let is_changed = current != command.default_chord();
+        let keys = match current {
+            Some(chord) => kbd(chord.parts().iter().map(String::as_str)),
+            None => view! { <span class="hint">{words::none()}</span> },
+        };
+        let refused = self.refused.as_ref().filter(|(of, _, _)| *of == command);
+        let typed = refused.map(|(_, typed, _)| typed.clone());
+        let problem_id = format!("{name}-problem");
+        let problem = refused.map(|(_, _, why)| {
+            view! { <p id=problem_id.clone() class="problem">{words::keys_refused(*why)}</p> }
+        });
+        let described_by = problem.is_some().then_some(problem_id);
+        let invalid = problem.is_some().then_some("true");
+        let of_row = |word: &str| format!("{word}: {does}");
+        view! {
+            <tr id=name tabindex="-1" data-saves="">
+                <th scope="row">{does}</th>
+                <td class="keys">
+                    {keys}
+                    {is_changed.then(|| view! { <span class="hint">{words::changed()}</span> })}
+                </td>
+                <td>
+                    <form class="keys-form" method="post" action="/forms/keys">
+                        <input type="hidden" name="command" value=name/>
+                        <input
+                            class="field"
+                            type="text"
+                            name="keys"
+                            size="16"
+                            value=typed
+                            autocomplete="off"
+                            autocapitalize="off"
+                            spellcheck="false"
+                            aria-label=words::command_keys_label(does)
+                            aria-invalid=invalid
+                            aria-describedby=described_by
+                        />
+                        <button type="submit" class="button without-script" aria-label=of_row(app_words::save())>{app_words::save()}</button>
+                        {current.is_some().then(|| view! {
+                            <button type="submit" class="button bare" name="none" value="1" aria-label=of_row(words::no_keys())>
+                                {words::no_keys()}
+                            </button>
+                        })}
+                        {is_changed.then(|| view! {
+                            <button type="submit" class="button bare" name="usual" value="1" aria-label=of_row(words::usual_keys())>
+                                {words::usual_keys()}
+                            </button>
+                        })}
+                    </form>
+                    {problem}
+                </td>
+            </tr>
+        }
+    }
+}
+
+fn kbd<'k>(keys: impl Iterator<Item = &'k str>) -> AnyView {
+    keys.map(|key| view! { <kbd>{key.to_owned()}</kbd> }).collect_view().into_any()
+}

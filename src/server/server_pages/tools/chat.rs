@@ -1,0 +1,128 @@
+//! The page of a chat's tools: which are offered, and whether a branch that began with others uses them from now on.
+
+use leptos::prelude::*;
+
+use super::tool_choice_fields;
+use crate::domain::tool::{OfferedTool, ToolSpec};
+use crate::domain::{Branch, ChatId};
+use crate::server::server_pages::chat_settings::chat_paths;
+use crate::server::server_pages::messages::{self as all_words, tools as words};
+use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::messages::server_messages::localize_server_message;
+use turnleaf_service::tools::choice::ChatTools;
+use turnleaf_service::tools::servers::{StoredPolicy, ToolServerView, ToolView};
+use turnleaf_service::tools::toolbox::LeftOutTool;
+
+/// What the page shows.
+pub struct ChatToolsPage {
+    /// None for the chat that its first message makes.
+    pub chat: Option<ChatId>,
+    pub tools: ChatTools,
+    pub built_in: Vec<ToolView>,
+    pub servers: Vec<ToolServerView>,
+    /// The branch that the chat shows.
+    pub branch: Option<Branch>,
+    /// What that model's provider brings.
+    pub provider_tools: Vec<OfferedTool>,
+    /// The branch's model takes no tools.
+    pub takes_none: bool,
+    /// What was allowed in this chat once and for all.
+    pub allowed_policies: Vec<StoredPolicy>,
+    pub notice: Option<ActionNotice>,
+}
+
+impl ChatToolsPage {
+    /// The page, for its frame.
+    pub fn draw(self) -> ServerPage {
+        let is_bare = self.built_in.is_empty() && self.servers.is_empty();
+        let bare = is_bare.then(|| view! { <p class="hint">{words::none_at_all()}</p> });
+        let takes_none = self.takes_none.then(|| view! { <p class="said warn"><span>{words::takes_none()}</span></p> });
+        let ticks = tool_choice_fields(&self.built_in, &self.servers, &self.provider_tools, &self.tools.choice, "chat");
+        let (back, here) = chat_paths(self.chat);
+        let next = self.chat.is_none().then(|| view! { <p class="lead">{all_words::next_chat_hint()}</p> });
+        let body = view! {
+            <p><a href=back>{all_words::back_to_chat()}</a></p>
+            {next}
+            <p class="lead">{words::chat_tools_lead()}</p>
+            <p class="hint">{words::settings()}" "<a href="/settings/tools">{words::to_settings()}</a></p>
+            {takes_none}
+            {bare}
+            <form class="form" method="post" action=format!("{here}/tools")>
+                {ticks}
+                {self.chat.map(|_| self.branch_choice())}
+                <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
+            </form>
+            {self.allowed()}
+            {client(&self.tools.choice.client)}
+            {left_out(&self.tools.selection.left_out)}
+        };
+        ServerPage { section: PageSection::Chat, title: words::of_chat().into(), notice: self.notice, body }
+    }
+
+    /// What the chat does not ask about any more, with the way to be asked again.
+    fn allowed(&self) -> Option<AnyView> {
+        let chat = self.chat?;
+        let row = |StoredPolicy { server, tool, host, .. }: &StoredPolicy| {
+            let of_server = self.servers.iter().find(|view| view.id == *server).map(|view| view.name.clone());
+            let of_server = of_server.map(|name| view! { <span class="hint" dir="auto">" "{name}</span> });
+            let at_host = host.clone().map(|host| view! { " "<bdi>{host}</bdi> });
+            let host = host.clone().map(|host| view! { <input type="hidden" name="host" value=host/> });
+            view! {
+                <li class="allowed-tool">
+                    <span><code><bdi>{tool.clone()}</bdi></code>{at_host}{of_server}</span>
+                    <form method="post" action="/forms/tools/ask-again">
+                        <input type="hidden" name="chat_id" value=chat.to_string()/>
+                        <input type="hidden" name="server" value=server.clone()/>
+                        <input type="hidden" name="tool" value=tool.clone()/>
+                        {host}
+                        <button type="submit" class="button"><Icon name="retry"/>{words::ask_again()}<span class="quiet">" "{tool.clone()}</span></button>
+                    </form>
+                </li>
+            }
+        };
+        (!self.allowed_policies.is_empty()).then(|| {
+            view! {
+                <section class="panel" aria-labelledby="allowed-title">
+                    <h2 id="allowed-title">{words::allowed_here()}</h2>
+                    <p class="hint">{words::allowed_here_hint()}</p>
+                    <ul class="allowed-tools">{self.allowed_policies.iter().map(row).collect_view()}</ul>
+                </section>
+            }
+        })
+    }
+
+    /// Which branches the choice is for: new ones, and the one that is read, unless somebody leaves it as it is.
+    fn branch_choice(&self) -> AnyView {
+        let branch = self.branch.as_ref().filter(|branch| branch.head_turn_id.is_some() && !self.takes_none);
+        let now = branch.map(|branch| {
+            view! {
+                <div>
+                    <label class="tick">
+                        <input type="checkbox" name="now" value=branch.id.to_string() checked=true aria-describedby="now-hint"/>
+                        <span>{words::use_now()}</span>
+                    </label>
+                    <p class="hint tick-hint" id="now-hint" dir="auto">{words::use_now_hint(&branch.name)}</p>
+                </div>
+            }
+        });
+        view! { {now} <p class="hint">{words::for_new()}</p> }
+    }
+}
+
+fn client(tools: &[ToolSpec]) -> Option<AnyView> {
+    let row = |tool: &ToolSpec| {
+        view! { <li><code><bdi>{tool.name.clone()}</bdi></code>" "<span dir="auto">{tool.description.clone()}</span></li> }
+    };
+    (!tools.is_empty()).then(|| {
+        view! { <h2>{words::client()}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
+    })
+}
+
+fn left_out(tools: &[LeftOutTool]) -> Option<AnyView> {
+    let row = |left: &LeftOutTool| view! { <li><code><bdi>{left.name.clone()}</bdi></code>" "<span dir="auto">{localize_server_message(&left.why).into_owned()}</span></li> };
+    (!tools.is_empty()).then(|| {
+        view! { <h2>{words::left_out()}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
+    })
+}

@@ -1,0 +1,169 @@
+//! Tools as rows: what each says of itself, and what happens when a model calls it.
+
+use std::borrow::Cow;
+
+use leptos::prelude::*;
+
+use crate::domain::excerpt::first_words;
+use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField};
+use crate::server::server_pages::messages::tools as words;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::locale::{colon, join_list};
+use crate::ui::messages::server_messages::localize_tool_description;
+use turnleaf_service::tools::servers::ToolView;
+
+/// The tools of one server with what was said about each, as one form. `server` is empty for Turnleaf's own.
+pub fn policies_form(server: &str, tools: &[ToolView]) -> AnyView {
+    let rows = tools.iter().enumerate().map(|(at, tool)| row(server, at, tool)).collect_view();
+    let hosts = tools.iter().filter_map(|tool| Some(hosts(tool, tool.hosts.as_ref()?))).collect_view();
+    view! {
+        <form class="form" id=format!("policies-{server}") method="post" action="/forms/tools/policies" data-saves="">
+            <input type="hidden" name="server" value=server.to_owned()/>
+            <ul class="listed-tools">{rows}</ul>
+            <div class="deeds without-script"><button type="submit" class="button">{words::save_policies()}</button></div>
+        </form>
+        {hosts}
+    }
+}
+
+/// The hosts that a tool may reach in every chat, each with the way to be asked again, and a form for another one.
+fn hosts(tool: &ToolView, allowed: &[String]) -> AnyView {
+    let name = tool_text(tool, &tool.title).into_owned();
+    let row = |host: &String| {
+        view! {
+            <li class="allowed-tool">
+                <span><bdi>{host.clone()}</bdi></span>
+                <form method="post" action="/forms/tools/hosts">
+                    <input type="hidden" name="tool" value=tool.tool.clone()/>
+                    <input type="hidden" name="host" value=host.clone()/>
+                    <button type="submit" class="button" name="how" value="ask"><Icon name="retry"/>{words::ask_again()}<span class="quiet">" "{host.clone()}</span></button>
+                </form>
+            </li>
+        }
+    };
+    let list = (!allowed.is_empty())
+        .then(|| view! { <ul class="allowed-tools">{allowed.iter().map(row).collect_view()}</ul> });
+    let form = format!("hosts-{}", tool.tool);
+    let field = TextField {
+        label: words::host(),
+        name: "host",
+        form: &form,
+        kind: FieldKind::Code,
+        is_required: true,
+        ..TextField::default()
+    };
+    view! {
+        <h3>{words::allowed_hosts(&name)}</h3>
+        <p class="hint">{words::allowed_hosts_hint()}</p>
+        {list}
+        <form class="form" method="post" action="/forms/tools/hosts">
+            <input type="hidden" name="tool" value=tool.tool.clone()/>
+            {field.draw()}
+            <div class="deeds"><button type="submit" class="button" name="how" value="allow">{words::allow_host()}</button></div>
+        </form>
+    }
+}
+
+fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
+    let form = format!("policy-{server}-{at}");
+    let hint = match tool.policy_set_by {
+        "configuration" if tool.has_changed => Some(words::changed_since_trusted()),
+        _ if tool.has_changed => Some(words::changed()),
+        "configuration" => Some(words::trusted()),
+        _ if tool.hosts.is_some() => Some(words::by_host()),
+        _ if tool.asks_when_exposed => Some(words::asks_when_exposed()),
+        "default" if words::policy_value(tool.policy) == "allow" => Some(words::harmless()),
+        _ => None,
+    };
+    let may_choose = |(value, _): &(&str, &str)| tool.hosts.is_none() || *value != "allow";
+    let options: Vec<(&str, &str)> = words::policies().into_iter().filter(may_choose).collect();
+    let choice = SelectField {
+        label: words::when_called(),
+        name: "policy",
+        form: &form,
+        options: &options,
+        chosen: words::policy_value(tool.policy),
+        hint,
+        error: None,
+    };
+    view! {
+        <li data-tool=tool.name.clone()>
+            <fieldset>
+                {about(tool)}
+                <input type="hidden" name="tool" value=tool.tool.clone()/>
+                <input type="hidden" name="was" value=words::policy_value(tool.policy)/>
+                {choice.draw()}
+            </fieldset>
+        </li>
+    }
+}
+
+/// Name, description and schema, each as the text that it is.
+fn about(tool: &ToolView) -> AnyView {
+    let other_name =
+        (tool.title != tool.tool).then(|| view! { " "<code class="hint"><bdi>{tool.tool.clone()}</bdi></code> });
+    let hidden = (tool.hidden_characters > 0).then(
+        || view! { " "<span class="badge warn"><Icon name="alert"/>{words::hidden(tool.hidden_characters)}</span> },
+    );
+    let claims = (!tool.hints.is_empty()).then(
+        || view! { <p class="hint">{words::server_description()}{colon()}<bdi>{join_list(&tool.hints)}</bdi></p> },
+    );
+    let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
+    view! {
+        <legend class="listed-name"><strong><bdi>{tool_text(tool, &tool.title).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
+        <p class="listed-says" dir="auto">{tool_text(tool, &tool.description).into_owned()}</p>
+        {claims}
+        <details class="fold">
+            <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{tool_text(tool, &tool.title).into_owned()}</bdi></span><Icon name="chevron-down"/></summary>
+            <pre class="listed-schema" dir="auto" tabindex="0">{schema}</pre>
+        </details>
+    }
+}
+
+/// So much of what a tool does is said beside its name.
+const HINT_CHARS: usize = 200;
+
+/// A box for a tool in a choice. `form` and `at` make an id of their own: a tool's name may hold anything.
+pub fn tool_checkbox(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
+    let hint_id = format!("{form}-{at}-hint");
+    let hidden = (tool.hidden_characters > 0)
+        .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
+    let hint = (!tool.description.is_empty()).then(|| {
+        let whole = tool_text(tool, &tool.description);
+        // The rest of a long one is for the model.
+        let short = first_words(&whole, HINT_CHARS);
+        view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{short}</p> }
+    });
+    let described = hint.is_some().then_some(hint_id);
+    view! {
+        <div>
+            <label class="tick">
+                <input type="checkbox" name="on" value=tool.name.clone() checked=is_on aria-describedby=described/>
+                <span><bdi>{tool_text(tool, &tool.title).into_owned()}</bdi>{hidden}</span>
+            </label>
+            {hint}
+        </div>
+    }
+}
+
+/// A box for all tools of a server.
+pub fn server_checkbox(form: &str, name: &str, is_on: bool) -> AnyView {
+    named_checkbox(form, name, words::whole_server().to_owned(), is_on)
+}
+
+/// A box for what is known by its name alone.
+pub fn named_checkbox(form: &str, name: &str, title: String, is_on: bool) -> AnyView {
+    let id = format!("{form}-{name}");
+    view! {
+        <label class="tick">
+            <input type="checkbox" name="on" id=id value=name.to_owned() checked=is_on/>
+            <span>{title}</span>
+        </label>
+    }
+}
+
+/// What a tool says of itself: in the reader's language where it is our own, else letter for letter.
+fn tool_text<'t>(tool: &'t ToolView, text: &'t str) -> Cow<'t, str> {
+    if tool.name == tool.tool { localize_tool_description(text) } else { Cow::Borrowed(text) }
+}

@@ -1,0 +1,113 @@
+//! A server as it is: how it does, where it is, what it said, its tools, and what can be done with it.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use super::rows;
+use crate::server::server_pages::card_actions::CardActions;
+use crate::server::server_pages::messages::providers::time_ago;
+use crate::server::server_pages::messages::tools as words;
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use crate::ui::locale::join_list;
+use crate::ui::messages::server_messages::localize_server_message;
+use turnleaf_service::tools::servers::ToolServerView;
+
+/// The card.
+pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
+    let title = format!("server-{}-title", server.id);
+    let labelled = title.clone();
+    let state = server.status.state;
+    let since = server.status.since.map(|since| {
+        let exact = since.format("%Y-%m-%d %H:%M UTC").to_string();
+        let ago = time_ago((now - since).num_seconds());
+        view! { <span class="hint">" "<time datetime=since.to_rfc3339() title=exact>{ago}</time></span> }
+    });
+    let tools = if server.tools.is_empty() {
+        view! { <p class="hint">{words::no_tools()}</p> }
+    } else {
+        view! {
+            <details class="fold" id=format!("tools-{}", server.id)>
+                <summary>{words::tools(server.tools.len())}<span class="quiet">" "{server.name.clone()}</span><Icon name="chevron-down"/></summary>
+                {rows::policies_form(&server.id, &server.tools)}
+            </details>
+        }
+    };
+    let log = (!server.status.log.is_empty()).then(|| {
+        view! {
+            <details class="fold">
+                <summary>{words::log()}<Icon name="chevron-down"/></summary>
+                <pre class="listed-schema" dir="auto" tabindex="0">{server.status.log.clone()}</pre>
+            </details>
+        }
+    });
+    view! {
+        <article id=format!("server-{}", server.id) class="panel provider" data-server=server.id.clone() aria-labelledby=labelled>
+            <header class="card-head">
+                <h2 id=title><bdi>{server.name.clone()}</bdi></h2>
+                <span class="state" data-state=status_colour(state)><span class="state-dot" aria-hidden="true"></span>{words::server_state(state)}</span>
+            </header>
+            <p class="status-line" dir="auto">{localize_server_message(&server.status.sentence).into_owned()}{since}</p>
+            {facts(server)}
+            {tools}
+            {log}
+            {actions(server)}
+        </article>
+    }
+}
+
+/// The colour of the dot, by the states that connections have.
+fn status_colour(state: &str) -> &'static str {
+    match state {
+        "working" => "working",
+        "off" | "not_started" | "starting" => "off",
+        _ => "failing",
+    }
+}
+
+fn facts(server: &ToolServerView) -> AnyView {
+    let locked =
+        server.locked.then(|| view! { <p class="said warn"><Icon name="lock"/><span>{words::set_by()}</span></p> });
+    let kind = if server.kind == "program" { words::kind_program() } else { words::KIND_HTTP };
+    let optional = |name, value: Option<String>| value.map(|value| fact(name, value));
+    let headers = Some(join_list(&server.headers)).filter(|names| !names.is_empty());
+    let network = (server.kind != "program").then(|| {
+        fact(words::network(), if server.local_network { words::local_yes() } else { words::local_no() }.to_owned())
+    });
+    view! {
+        {locked}
+        <dl class="facts">
+            {fact(words::id(), server.id.clone())}
+            {fact(words::kind(), kind.to_owned())}
+            {optional(words::program(), server.program.clone())}
+            {optional(words::address(), server.url.clone())}
+            {optional(words::headers(), headers)}
+            {network}
+            {optional(words::calls_itself(), server.status.implementation.clone())}
+        </dl>
+    }
+}
+
+fn fact(name: &'static str, value: String) -> AnyView {
+    view! { <div><dt>{name}</dt><dd><bdi>{value}</bdi></dd></div> }
+}
+
+fn actions(server: &ToolServerView) -> AnyView {
+    let deeds = CardActions {
+        id: &server.id,
+        name: &server.name,
+        page: "/settings/tools",
+        form_path: "/forms/tools",
+        card: format!("server-{}", server.id),
+        is_enabled: server.is_enabled,
+        is_locked: server.locked,
+        remove_description: words::remove_description(&server.name),
+    };
+    let is_running = !matches!(server.status.state, "off" | "headers_unreadable");
+    let begin = |how: &'static str, word: &'static str| deeds.button("/forms/tools/restart", "how", how, word);
+    deeds.draw(if is_running {
+        vec![begin("test", words::test()), begin("restart", words::restart())]
+    } else {
+        Vec::new()
+    })
+}

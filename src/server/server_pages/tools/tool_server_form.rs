@@ -1,0 +1,103 @@
+//! The form of a server over HTTP, new or changed. What was typed is kept when something is wrong with it, but for the
+//! headers: their values never go into a page.
+
+use leptos::prelude::*;
+
+use crate::domain::InvalidField;
+use crate::server::server_pages::form_fields::{FieldKind, FormFields, checkbox};
+use crate::server::server_pages::messages::tools as words;
+use crate::ui::erased::view;
+use crate::ui::locale::join_list;
+use turnleaf_service::tools::servers::ToolServerView;
+
+/// What stands in the fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolServerFormValues {
+    pub id: String,
+    pub name: String,
+    pub url: String,
+    pub local_network: bool,
+}
+
+/// A form with its values and what is wrong with one of them.
+#[derive(Debug, Clone, Default)]
+pub struct ToolServerForm {
+    pub values: ToolServerFormValues,
+    pub error: Option<InvalidField>,
+    /// Headers were given and have to be given again.
+    pub lost_headers: bool,
+}
+
+const FIELDS: [&str; 5] = ["id", "name", "url", "headers", "local_network"];
+
+impl ToolServerForm {
+    /// The form of a server as it is.
+    pub fn from_server(server: &ToolServerView) -> Self {
+        let values = ToolServerFormValues {
+            id: server.id.clone(),
+            name: server.name.clone(),
+            url: server.url.clone().unwrap_or_default(),
+            local_network: server.local_network,
+        };
+        Self { values, ..Self::default() }
+    }
+
+    /// The form for a new server.
+    pub fn draw_new(&self) -> AnyView {
+        view! {
+            <form class="form" method="post" action="/forms/tools/add">
+                {self.fields("new", None)}
+                <div class="deeds"><button type="submit" class="button primary">{words::test_and_save()}</button></div>
+            </form>
+        }
+    }
+
+    /// The form in the place of a card.
+    pub fn draw_change(&self, server: &ToolServerView) -> AnyView {
+        let id = server.id.clone();
+        let title = format!("server-{id}-title");
+        let labelled = title.clone();
+        view! {
+            <article id=format!("server-{id}") class="panel provider" data-server=id.clone() aria-labelledby=labelled>
+                <h2 id=title><bdi>{words::edit_title(&server.name)}</bdi></h2>
+                <form class="form" method="post" action="/forms/tools/change">
+                    <input type="hidden" name="id" value=id.clone()/>
+                    <input type="hidden" name="whole" value="1"/>
+                    {self.fields(&id, Some(server))}
+                    <div class="deeds">
+                        <button type="submit" class="button primary">{words::save()}</button>
+                        <a class="button bare" href=format!("/settings/tools#server-{id}")>{words::cancel()}</a>
+                    </div>
+                </form>
+            </article>
+        }
+    }
+
+    fn fields(&self, form: &str, changed: Option<&ToolServerView>) -> AnyView {
+        let values = &self.values;
+        let fields = FormFields { form, error: self.error.as_ref() };
+        let text =
+            |label, name, value, hint, kind, is_required| fields.text(label, name, value, hint, kind, is_required);
+        let id = changed
+            .is_none()
+            .then(|| text(words::id(), "id", &values.id, Some(words::id_hint()), FieldKind::Code, false));
+        let set = changed.map(|server| join_list(&server.headers)).filter(|names| !names.is_empty());
+        let headers_hint = match (&set, self.lost_headers) {
+            (_, true) => words::headers_again().to_owned(),
+            (Some(names), false) => words::headers_kept(names),
+            (None, false) => words::headers_hint().to_owned(),
+        };
+        let no_headers = set.is_some().then(|| checkbox(form, "no_headers", "1", words::no_headers(), None, false));
+        let address_hint = if changed.is_some() { words::address_clears() } else { words::address_hint() };
+        view! {
+            {fields.unassigned_error(&FIELDS)}
+            {text(words::name(), "name", &values.name, None, FieldKind::Text, true)}
+            {id}
+            {text(words::address(), "url", &values.url, Some(address_hint), FieldKind::Code, true)}
+            {text(words::headers(), "headers", "", Some(&headers_hint), FieldKind::CodeLines(3), false)}
+            {no_headers}
+            {checkbox(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
+            {fields.checkbox_error("local_network")}
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The drawing of a chat's tree: boxes that are links, lines between them, sizes to choose from. The page scrolls; nothing
+//! has to be dragged.
+
+use leptos::prelude::*;
+
+use super::messages::tree as words;
+use super::{PageSection, ServerPage};
+use crate::domain::excerpt::first_words;
+use crate::domain::tree::outline::TurnMark;
+use crate::domain::tree::outline::drawing::{DrawnRun, TreeDrawing};
+use crate::domain::{Chat, TurnId};
+use crate::ui::erased::view;
+use crate::ui::kit::Icon;
+use turnleaf_service::paths::outline::ChatOutline;
+
+/// Sizes in percent, and the usual one.
+pub const ZOOMS: [u16; 6] = [25, 50, 75, 100, 150, 200];
+pub const DEFAULT_ZOOM: u16 = 100;
+
+/// A box, and what it takes with the space around it.
+const BOX: (usize, usize) = (188, 44);
+const CELL: (usize, usize) = (236, 56);
+const MARGIN: usize = 12;
+/// Characters that fit into a box.
+const BOX_CHARS: usize = 24;
+
+/// What the page shows.
+pub struct TreeDrawingPage {
+    pub outline: ChatOutline,
+    /// The run that the drawing begins with, where it is not the chat's first.
+    pub top: Option<TurnId>,
+    pub zoom: u16,
+}
+
+impl TreeDrawingPage {
+    /// The page, for its frame.
+    pub fn draw(self) -> ServerPage {
+        let chat = &self.outline.chat;
+        let drawing = self.outline.outline.draw(self.top);
+        let body = if drawing.runs.is_empty() {
+            view! { <p class="hint">{words::no_turns()}</p> }
+        } else {
+            view! {
+                <p class="hint">{words::drawing_hint()}</p>
+                {self.sizes(chat, &drawing)}
+                {self.svg(chat, &drawing)}
+            }
+        };
+        ServerPage {
+            section: PageSection::Chat,
+            title: words::tree_page_title(words::drawing(), &chat.title),
+            notice: None,
+            body: view! {
+                <div class="deeds no-print">
+                    <a class="button" href=format!("/c/{}", chat.id)><Icon name="chevron-left"/>{words::back_to_chat()}</a>
+                    <a class="button bare" href=format!("/c/{}/tree", chat.id)>{words::outline()}</a>
+                    <a class="button bare" href=format!("/c/{}/branches", chat.id)>{words::branches()}</a>
+                </div>
+                {body}
+            },
+        }
+    }
+
+    fn address(&self, top: Option<TurnId>, zoom: u16) -> String {
+        let top = top.map(|top| format!("&top={top}")).unwrap_or_default();
+        format!("/c/{}/drawing?zoom={zoom}{top}#here", self.outline.chat.id)
+    }
+
+    fn sizes(&self, chat: &Chat, drawing: &TreeDrawing<'_>) -> AnyView {
+        let size = |zoom: u16| {
+            let is_here = (zoom == self.zoom).then_some("true");
+            view! { <li><a class="button bare" href=self.address(self.top, zoom) aria-current=is_here>{words::percent(zoom)}</a></li> }
+        };
+        let up = drawing.above.map(|above| {
+            let whole = format!("/c/{}/drawing?zoom={}&top={}#here", chat.id, self.zoom, self.first());
+            view! {
+                <a class="button" href=self.address(Some(above), self.zoom)>{words::from_previous_fork()}</a>
+                <a class="button" href=whole>{words::from_beginning()}</a>
+            }
+        });
+        view! {
+            <nav class="drawing-bar no-print" aria-label=words::zoom()>
+                <span>{words::zoom()}</span>
+                <ul>{ZOOMS.into_iter().map(size).collect_view()}</ul>
+                <a class="button bare" href="#here">{words::current_place()}</a>
+                {up}
+            </nav>
+        }
+    }
+
+    /// The chat's first turn.
+    fn first(&self) -> String {
+        self.outline.outline.sketches().first().map(|first| first.node.id.to_string()).unwrap_or_default()
+    }
+
+    fn svg(&self, chat: &Chat, drawing: &TreeDrawing<'_>) -> AnyView {
+        let width = drawing.columns * CELL.0 + 2 * MARGIN;
+        let height = drawing.lanes * CELL.1 + 2 * MARGIN;
+        let sized = |length: usize| (length * usize::from(self.zoom) / 100).to_string();
+        let turns = drawing.runs.iter().map(|run| run.turns).sum();
+        let name = words::drawing_description(drawing.runs.len(), turns, drawing.lanes);
+        let region = name.clone();
+        let lines = drawing.runs.iter().filter_map(|run| line(drawing, run)).collect_view();
+        // The end of the path, or as much of it as is drawn.
+        let here = drawing.runs.iter().rposition(|run| run.is_on_path);
+        let boxes =
+            drawing.runs.iter().enumerate().map(|(at, run)| self.run(chat, run, Some(at) == here)).collect_view();
+        view! {
+            <div class="drawing" role="region" tabindex="0" aria-label=region>
+                <svg
+                    xmlns="http://www.w3.org/2000/svg"
+                    role="group"
+                    aria-label=name
+                    width=sized(width)
+                    height=sized(height)
+                    viewBox=format!("0 0 {width} {height}")
+                >
+                    <g aria-hidden="true">{lines}</g>
+                    {boxes}
+                </svg>
+            </div>
+        }
+    }
+
+    fn run(&self, chat: &Chat, run: &DrawnRun<'_>, is_here: bool) -> AnyView {
+        let (x, y) = corner(run);
+        let class = match (run.is_on_path, run.mark) {
+            (true, _) => "run path",
+            (false, TurnMark::Failed) => "run failed",
+            (false, _) => "run",
+        };
+        let words = if run.first.words.is_empty() { words::no_text().to_owned() } else { run.first.words.clone() };
+        let current = if is_here { Some("location") } else { run.is_on_path.then_some("true") };
+        let more = (run.hidden > 0).then(|| {
+            let (x, y) = (x + BOX.0 + 6, y + BOX.1 / 2 + 5);
+            view! {
+                <a href=self.address(Some(run.first.node.id), self.zoom)>
+                    <title>{words::show_hidden_branches(run.hidden)}</title>
+                    <text class="more" x=x.to_string() y=y.to_string()>{words::hidden_branches(run.hidden)}</text>
+                </a>
+            }
+        });
+        view! {
+            <a
+                id=is_here.then_some("here")
+                href=format!("/c/{}?at={}", chat.id, run.last.node.id)
+                aria-current=current
+            >
+                <title>{words::run_description(run)}</title>
+                <rect
+                    class=class
+                    x=x.to_string()
+                    y=y.to_string()
+                    width=BOX.0.to_string()
+                    height=BOX.1.to_string()
+                    rx="6"
+                ></rect>
+                <text x=(x + 10).to_string() y=(y + 18).to_string()>{first_words(&words, BOX_CHARS)}</text>
+                <text class="small" x=(x + 10).to_string() y=(y + 35).to_string()>{words::run_caption(run)}</text>
+            </a>
+            {more}
+        }
+    }
+}
+
+/// Where the box of a run begins.
+fn corner(run: &DrawnRun<'_>) -> (usize, usize) {
+    (MARGIN + run.column * CELL.0, MARGIN + run.lane * CELL.1)
+}
+
+/// The line to a run from the one that it leaves: along, across, along.
+fn line(drawing: &TreeDrawing<'_>, run: &DrawnRun<'_>) -> Option<AnyView> {
+    let parent = &drawing.runs[run.parent?];
+    let ((from_x, from_y), (to_x, to_y)) = (corner(parent), corner(run));
+    let (start, end) = (from_x + BOX.0, to_x);
+    let (top, bottom) = (from_y + BOX.1 / 2, to_y + BOX.1 / 2);
+    let middle = end - (CELL.0 - BOX.0) / 2 + 6;
+    let class = if run.is_on_path && parent.is_on_path { "line path" } else { "line" };
+    Some(view! { <path class=class d=format!("M{start} {top}H{middle}V{bottom}H{end}")></path> })
+}

@@ -1,0 +1,229 @@
+//! The page of what was spent: a form for period and grouping, one table, small bars with their numbers as text.
+
+use chrono::{Datelike, Days, NaiveDate};
+use leptos::prelude::*;
+use serde::Deserialize;
+
+use super::form_fields::SelectField;
+use super::frame::{ActionNotice, PageSection, ServerPage};
+use super::messages::usage as said;
+use crate::domain::Cost;
+use crate::ui::erased::view;
+use crate::ui::messages as app_words;
+use crate::ui::messages::usage;
+use turnleaf_service::usage::{SpendingSum, UsagePeriod};
+
+/// Rows that are drawn; all of them are in the CSV.
+const ROWS: usize = 500;
+
+/// What the rows are told apart by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsageGrouping {
+    #[default]
+    Day,
+    Model,
+    Provider,
+    Chat,
+}
+
+impl UsageGrouping {
+    const ALL: [Self; 4] = [Self::Day, Self::Model, Self::Provider, Self::Chat];
+
+    /// The word in addresses, and the one for people.
+    fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Day => ("day", said::by_day()),
+            Self::Model => ("model", said::by_model()),
+            Self::Provider => ("provider", said::by_provider()),
+            Self::Chat => ("chat", said::by_chat()),
+        }
+    }
+}
+
+/// What the page shows.
+pub struct UsagePage {
+    pub period: UsagePeriod,
+    pub today: NaiveDate,
+    pub grouping: UsageGrouping,
+    pub rows: Vec<SpendingSum>,
+}
+
+impl UsagePage {
+    pub fn draw(self, said: Option<ActionNotice>) -> ServerPage {
+        let body = view! {
+            {self.form()}
+            {self.table()}
+            {self.notes()}
+        };
+        ServerPage {
+            section: PageSection::Usage,
+            title: super::messages::usage_title().to_owned(),
+            notice: said,
+            body: body.into_any(),
+        }
+    }
+
+    fn form(&self) -> AnyView {
+        let (chosen, _) = self.grouping.words();
+        let options = UsageGrouping::ALL.map(UsageGrouping::words);
+        let group = SelectField {
+            label: said::group(),
+            name: "group",
+            form: "usage",
+            options: &options,
+            chosen,
+            hint: None,
+            error: None,
+        };
+        let presets = [
+            (said::last_7(), self.today.checked_sub_days(Days::new(6))),
+            (said::last_30(), self.today.checked_sub_days(Days::new(29))),
+            (said::this_month(), self.today.with_day(1)),
+            (said::this_year(), self.today.with_ordinal(1)),
+        ];
+        let presets = presets.into_iter().filter_map(|(name, from)| {
+            let address = format!("/usage?from={}&to={}&group={chosen}", from?, self.today);
+            Some(view! { <a class="button bare" href=address>{name}</a> })
+        });
+        let presets = presets.collect_view();
+        view! {
+            <form class="form usage-form" method="get" action="/usage">
+                {day("from", said::from(), self.period.from())}
+                {day("to", said::to(), self.period.to())}
+                {group.draw()}
+                <div class="deeds"><button type="submit" class="button strong">{said::show()}</button>{presets}</div>
+            </form>
+        }
+        .into_any()
+    }
+
+    fn table(&self) -> AnyView {
+        if self.rows.is_empty() {
+            return view! { <p class="hint">{said::nothing()}</p> }.into_any();
+        }
+        let mut rows: Vec<&SpendingSum> = self.rows.iter().collect();
+        match self.grouping {
+            UsageGrouping::Day => rows.reverse(),
+            // The dearest first; where nobody knows a price, what has the most tokens.
+            _ => rows.sort_by_key(|sum| std::cmp::Reverse((sum.cost_micros, tokens(sum)))),
+        }
+        let measure: fn(&SpendingSum) -> u64 =
+            if rows.iter().any(|sum| sum.cost_micros > Some(0)) { |sum| sum.cost_micros.unwrap_or(0) } else { tokens };
+        let most = rows.iter().map(|sum| measure(sum)).max().unwrap_or(0).max(1);
+        let hidden = rows.len().saturating_sub(ROWS);
+        let body = rows.into_iter().take(ROWS).map(|sum| {
+            let bar = measure(sum);
+            view! {
+                <tr>
+                    <th scope="row">{self.name(sum)}</th>
+                    {numbers(sum)}
+                    <td class="bar"><meter aria-hidden="true" max=most.to_string() value=bar.to_string()></meter></td>
+                </tr>
+            }
+        });
+        let body = body.collect_view();
+        let (_, by) = self.grouping.words();
+        let total = SpendingSum::total(&self.rows);
+        let hidden = (hidden > 0).then(|| view! { <p class="hint">{said::more_rows(hidden)}</p> });
+        view! {
+            <div class="usage-scroll" role="region" tabindex="0" aria-label=said::table()>
+                <table class="usage-table">
+                    <caption>{said::caption(self.period.from(), self.period.to())}</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">{by}</th>
+                            <th scope="col">{said::cost()}</th>
+                            <th scope="col">{said::calls()}</th>
+                            <th scope="col">{said::input()}</th>
+                            <th scope="col">{said::cached()}</th>
+                            <th scope="col">{said::output()}</th>
+                            <th scope="col">{said::reasoning()}</th>
+                            <td></td>
+                        </tr>
+                    </thead>
+                    <tbody>{body}</tbody>
+                    <tfoot><tr><th scope="row">{said::total()}</th>{numbers(&total)}<td></td></tr></tfoot>
+                </table>
+            </div>
+            {hidden}
+        }
+        .into_any()
+    }
+
+    fn name(&self, sum: &SpendingSum) -> AnyView {
+        match self.grouping {
+            UsageGrouping::Day => sum.day.clone().unwrap_or_default().into_any(),
+            UsageGrouping::Provider => view! { <bdi>{sum.provider.clone()}</bdi> }.into_any(),
+            UsageGrouping::Model => view! {
+                <bdi>{sum.model.clone()}</bdi>
+                " "
+                <bdi class="hint">{sum.provider.clone()}</bdi>
+            }
+            .into_any(),
+            UsageGrouping::Chat => match sum.chat_id {
+                Some(id) => {
+                    let title = sum.title.clone().filter(|title| !title.trim().is_empty());
+                    let title = title.unwrap_or_else(|| app_words::untitled().to_owned());
+                    view! { <a href=format!("/c/{id}") dir="auto">{title}</a> }.into_any()
+                }
+                None => said::deleted().into_any(),
+            },
+        }
+    }
+
+    fn notes(&self) -> AnyView {
+        let (by, _) = self.grouping.words();
+        let csv = format!("/api/usage?from={}&to={}&group={by}&format=csv", self.period.from(), self.period.to());
+        view! {
+            <div class="deeds no-print">
+                <a class="button" href=csv download="">{said::csv()}</a>
+            </div>
+            <p class="hint">{said::estimated()}</p>
+            <p class="hint">{said::what_counts()}</p>
+        }
+        .into_any()
+    }
+}
+
+fn day(name: &'static str, label: &'static str, value: NaiveDate) -> AnyView {
+    let id = format!("usage-{name}");
+    view! {
+        <div class="form-field">
+            <label for=id.clone()>{label}</label>
+            <input class="field" type="date" id=id name=name value=value.to_string()/>
+        </div>
+    }
+    .into_any()
+}
+
+/// The cells of what a row counts. The cost stands first: a phone shows no more than the first few.
+fn numbers(sum: &SpendingSum) -> AnyView {
+    let count = |count: Option<u64>| count.map_or_else(|| usage::UNKNOWN.to_owned(), app_words::transcript::number);
+    let cell = |text: String| view! { <td>{text}</td> };
+    let lacks = |unknown: u64| (unknown > 0 && unknown < sum.generations).then(|| said::unknown_costs(unknown));
+    let with_lack = |text: String, unknown: u64| {
+        let lacks = lacks(unknown).map(|lacks| view! { <span class="hint">{lacks}</span> });
+        view! { <td>{text}{lacks}</td> }
+    };
+    let cost = sum.cost_micros.map_or_else(
+        || usage::UNKNOWN.to_owned(),
+        |micros| usage::cost(Cost { micros, is_estimated: sum.estimated_generations > 0 }),
+    );
+    view! {
+        {with_lack(cost, sum.unknown_cost_generations)}
+        {cell(app_words::transcript::number(sum.generations))}
+        {with_lack(count(sum.usage.input_tokens), sum.unknown_token_generations)}
+        {cell(count(sum.usage.cache_read_tokens))}
+        {cell(count(sum.usage.output_tokens))}
+        {cell(count(sum.usage.reasoning_tokens))}
+    }
+    .into_any()
+}
+
+fn tokens(sum: &SpendingSum) -> u64 {
+    sum.usage.input_tokens.unwrap_or(0).saturating_add(sum.usage.output_tokens.unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests;

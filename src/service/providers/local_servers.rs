@@ -1,0 +1,67 @@
+//! The servers that were found on this machine, and of which of them somebody does not want to hear any more.
+
+use serde_json::json;
+
+use crate::{Service, ServiceError};
+use turnleaf_domain::{InvalidField, UserId};
+use turnleaf_providers::registry::LocalServer;
+
+/// The setting that holds the addresses that are not told of again.
+const DISMISSED: &str = "found.dismissed";
+/// The setting that holds the addresses of found servers that may be used.
+const ACCEPTED: &str = "found.accepted";
+/// As many are remembered; who has more servers on one machine hears of the first ones again.
+const MOST: usize = 32;
+
+impl Service {
+    /// The local servers that answered, without those that this person has dismissed or said yes to.
+    pub async fn local_servers(&self, owner: UserId) -> Result<Vec<LocalServer>, ServiceError> {
+        let mut found = self.supervisor().registry().local_servers();
+        if !found.is_empty() {
+            let dismissed: Vec<String> = self.setting(owner, DISMISSED).await?;
+            found.retain(|server| !server.is_in_use && !dismissed.contains(&server.address));
+        }
+        Ok(found)
+    }
+
+    /// Says to the registry which found servers may be used, for the start of the server.
+    pub(super) async fn load_accepted_servers(&self, owner: UserId) -> Result<(), ServiceError> {
+        let accepted: Vec<String> = self.setting(owner, ACCEPTED).await?;
+        self.supervisor().registry().set_accepted_addresses(accepted);
+        Ok(())
+    }
+
+    /// Says that the server found at this address may be used, or that it may not any more. Its models can be chosen from
+    /// now on, and are what new chats get where nothing else is.
+    pub async fn set_local_server_used(&self, owner: UserId, address: &str, is_used: bool) -> Result<(), ServiceError> {
+        let _one_at_a_time = self.changing_providers().await;
+        let mut accepted: Vec<String> = self.setting(owner, ACCEPTED).await?;
+        accepted.retain(|known| known != address);
+        if is_used {
+            self.check_local_server(address)?;
+            accepted.push(address.to_owned());
+        }
+        let forgotten = accepted.len().saturating_sub(MOST);
+        accepted.drain(..forgotten);
+        self.set_setting(owner, ACCEPTED, &json!(accepted)).await?;
+        self.supervisor().registry().set_accepted_addresses(accepted);
+        Ok(())
+    }
+
+    fn check_local_server(&self, address: &str) -> Result<(), InvalidField> {
+        let found = self.supervisor().registry().local_servers();
+        let is_there = found.iter().any(|server| server.address == address);
+        if is_there { Ok(()) } else { Err(InvalidField::new("address", "no server was found there")) }
+    }
+
+    /// Tells no more of the server at this address. It can be used later all the same.
+    pub async fn dismiss_local_server(&self, owner: UserId, address: &str) -> Result<(), ServiceError> {
+        self.check_local_server(address)?;
+        let mut dismissed: Vec<String> = self.setting(owner, DISMISSED).await?;
+        dismissed.retain(|known| known != address);
+        dismissed.push(address.to_owned());
+        let forgotten = dismissed.len().saturating_sub(MOST);
+        dismissed.drain(..forgotten);
+        self.set_setting(owner, DISMISSED, &json!(dismissed)).await
+    }
+}

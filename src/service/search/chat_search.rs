@@ -1,0 +1,39 @@
+//! Looking for words in a chat.
+
+use crate::{Service, ServiceError};
+use turnleaf_domain::{Chat, ChatId, InvalidField, TextMatcher, TurnId, UserId, limits};
+use turnleaf_store::turns;
+
+pub use turnleaf_store::turns::text_search::{TurnMatch, TurnMatches};
+
+impl Service {
+    /// The turns of a path whose text has `query`, letter for letter and in any case. The path is the one to `leaf`;
+    /// without it, the one that the chat opens at. At most `limit` turns, the newest; [`Found::total`] says how many.
+    ///
+    /// # Errors
+    /// `InvalidField` for a query or a limit out of bounds; `NotFound` for a chat or a leaf that is not there.
+    pub async fn find_in_chat(
+        &self,
+        owner: UserId,
+        id: ChatId,
+        leaf: Option<TurnId>,
+        query: &str,
+        limit: u32,
+    ) -> Result<(Chat, TurnMatches), ServiceError> {
+        let needle = TextMatcher::new(query)?;
+        InvalidField::check_range("limit", limit, 1..=limits::FIND_MAX)?;
+        let (chat, leaf) = match leaf {
+            Some(leaf) => {
+                let chat = self.chat(owner, id).await?;
+                let turn = turns::find(self.db(), owner, leaf).await?.filter(|turn| turn.chat_id == id);
+                (chat, Some(turn.ok_or(ServiceError::NotFound)?.id))
+            }
+            None => self.chat_with_leaf(owner, id, None).await?,
+        };
+        let found = match leaf {
+            Some(leaf) => turns::text_search::find_on_path(self.db(), owner, leaf, &needle, limit).await?,
+            None => TurnMatches { is_whole: true, ..TurnMatches::default() },
+        };
+        Ok((chat, found))
+    }
+}

@@ -1,0 +1,83 @@
+//! Keeping what servers offer: whenever the list of one changes it is written down, so that its tools are known while it
+//! is down, and after a restart before it answers.
+
+use std::sync::{Arc, Weak};
+
+use tokio::sync::broadcast::error::RecvError;
+
+use super::trust::pin_trusted_tools;
+use super::{ServiceToolbox, ToolboxInner, described, listed};
+use turnleaf_domain::UserId;
+use turnleaf_platform::clock::Clock;
+use turnleaf_store::tool_listings::{self, ListedTool};
+use turnleaf_store::{StoreError, tool_servers};
+use turnleaf_tools::mcp::{McpServerKey, McpServerState};
+use turnleaf_tools::toolbox::ToolDescription;
+
+impl ServiceToolbox {
+    /// Writes down every list that changes from now on, for as long as there are tools at all. What servers of the
+    /// configuration offer is kept under this owner.
+    pub(crate) fn store_changed_listings(&self, owner: UserId, clock: Arc<dyn Clock>) {
+        let mut changed = self.0.servers.subscribe_changes();
+        let bench = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            loop {
+                let key = match changed.recv().await {
+                    Ok(key) => Some(key),
+                    Err(RecvError::Lagged(_)) => None,
+                    Err(RecvError::Closed) => return,
+                };
+                let Some(tools) = upgrade(&bench) else { return };
+                if let Err(error) = tools.store_listings(owner, key, clock.as_ref()).await {
+                    tracing::warn!(%error, "what a server of tools offers could not be kept");
+                }
+            }
+        });
+    }
+
+    /// Writes down the list of one server, or of all of them.
+    async fn store_listings(
+        &self,
+        owner: UserId,
+        key: Option<McpServerKey>,
+        clock: &dyn Clock,
+    ) -> Result<(), StoreError> {
+        let keys = match key {
+            Some(key) => vec![key],
+            None => {
+                let stored = tool_servers::list(&self.0.db, owner).await?;
+                let configured = self.configured();
+                let names = configured.iter().map(|server| server.id.clone());
+                names.chain(stored.into_iter().map(|row| row.slug)).map(|name| self.server_key(owner, &name)).collect()
+            }
+        };
+        for key in keys {
+            let Some(status) = self.0.servers.status(&key).filter(|status| status.state == McpServerState::Ready)
+            else {
+                continue;
+            };
+            let owner = key.owner.unwrap_or(owner);
+            let tools: Vec<ListedTool> = status.tools.iter().map(listed).collect();
+            let known = tool_listings::list(&self.0.db, owner).await?;
+            if let Some(server) = self.configured_server(&key.server) {
+                // What was listed before was seen before.
+                let before = known.iter().find(|listing| listing.server == key.server);
+                let before: Vec<ToolDescription> =
+                    before.map(|listing| listing.tools.iter().map(described).collect()).unwrap_or_default();
+                pin_trusted_tools(&self.0.db, owner, &server, &before).await?;
+                pin_trusted_tools(&self.0.db, owner, &server, &status.tools).await?;
+            }
+            if known.iter().any(|listing| listing.server == key.server && listing.tools == tools) {
+                continue;
+            }
+            let mut tx = self.0.db.begin().await?;
+            tool_listings::put(&mut tx, owner, &key.server, &tools, clock.now()).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+}
+
+fn upgrade(bench: &Weak<ToolboxInner>) -> Option<ServiceToolbox> {
+    bench.upgrade().map(ServiceToolbox)
+}

@@ -1,0 +1,195 @@
+//! A chat on its way into the database. A transaction that stores thousands of turns would keep running replies from being
+//! stored meanwhile, so a large chat comes in pieces. Until the last of them it stands there as one that was deleted and is
+//! to go for ever: nobody sees it, and where the server is killed within it, a purge soon takes it away.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use chrono::TimeDelta;
+
+use super::rows;
+use crate::Service;
+use turnleaf_domain::tool::ToolChoice;
+use turnleaf_domain::{BranchId, Chat, DeletionId, Exchange, ExchangeId, GenerationId, ImportOrigin, TurnId, UserId};
+use turnleaf_interchange::archive::{ArchivedChat, ChatPart};
+use turnleaf_platform::ids;
+use turnleaf_run::purge::purge_scheduled;
+use turnleaf_store::deletions::purge;
+use turnleaf_store::{StoreError, Tx, archive, branches, chat_tools, exchanges};
+
+/// Turns that one transaction stores.
+const TURNS: usize = 200;
+/// How long a chat that has not come in whole is spared by purges: much longer than a piece takes.
+const LEASE: TimeDelta = TimeDelta::minutes(2);
+
+/// A chat of which some parts are stored.
+pub(super) struct ChunkedInsert<'s> {
+    service: &'s Service,
+    owner: UserId,
+    chat: &'s Chat,
+    /// The piece at work, how much there is of it, and since when. None when the database did not give the next one.
+    tx: Option<Tx>,
+    is_one_piece: bool,
+    turns: usize,
+    since: Instant,
+    /// What hides the chat, once it is more than a piece.
+    hidden: Option<DeletionId>,
+    /// Generations that stored blocks name and that are still to come. The database checks those references at the end of a
+    /// transaction, so none ends before they are there.
+    owed: HashSet<GenerationId>,
+    /// Each is stored with the first of its turns.
+    exchanges: HashMap<ExchangeId, Exchange>,
+    /// Where branches begin and end. It is stored last, when the turns are there.
+    ends: Vec<(BranchId, Option<TurnId>, Option<TurnId>)>,
+}
+
+impl<'s> ChunkedInsert<'s> {
+    /// Begins with the chat's own row. `tx` is the first piece; where it has something that must not stay without the
+    /// chat, it is the only one.
+    pub async fn start(
+        service: &'s Service,
+        mut tx: Tx,
+        (owner, chat): (UserId, &'s Chat),
+        last_ord: i64,
+        is_one_piece: bool,
+    ) -> Result<Self, StoreError> {
+        rows::insert_chat_row(&mut tx, owner, chat).await?;
+        archive::set_next_ord(&mut tx, chat.id, last_ord + 1).await?;
+        Ok(Self {
+            service,
+            owner,
+            chat,
+            tx: Some(tx),
+            is_one_piece,
+            turns: 0,
+            since: Instant::now(),
+            hidden: None,
+            owed: HashSet::new(),
+            exchanges: HashMap::new(),
+            ends: Vec::new(),
+        })
+    }
+
+    fn tx(&mut self) -> Result<&mut Tx, StoreError> {
+        self.tx.as_mut().ok_or_else(|| StoreError::Busy("the chat could not come in on".to_owned()))
+    }
+
+    /// Stores the next part: branches, each behind the one that it leaves, then exchanges, then turns with their calls.
+    pub async fn insert_part(&mut self, part: ChatPart) -> Result<(), StoreError> {
+        match part {
+            // All of them in the first piece: none is added to a chat that is hidden.
+            ChatPart::Branch(mut of) => {
+                let branch = &mut of.branch;
+                self.ends.push((branch.id, branch.fork_turn_id.take(), branch.head_turn_id.take()));
+                rows::insert_branch(self.tx()?, &of).await
+            }
+            ChatPart::Exchange(exchange) => {
+                self.exchanges.insert(exchange.id, *exchange);
+                Ok(())
+            }
+            ChatPart::Turn(turn) => {
+                self.turns += 1;
+                self.commit_full_chunk(self.turns > TURNS).await?;
+                let (owner, begins) = (self.owner, self.exchanges.remove(&turn.exchange_id));
+                if let Some(exchange) = begins {
+                    exchanges::insert(self.tx()?, owner, &exchange, None).await?;
+                }
+                self.owed.extend(turn.blocks.iter().filter_map(|block| block.generation_id));
+                rows::insert_turn(self.tx()?, owner, &turn).await
+            }
+            // What was sent may be many times what is read of it.
+            ChatPart::Generation(generation) => {
+                self.commit_full_chunk(false).await?;
+                self.owed.remove(&generation.id);
+                archive::insert_generation(self.tx()?, &generation).await
+            }
+        }
+    }
+
+    /// Ends the piece if there is enough of it, or it has taken long enough.
+    async fn commit_full_chunk(&mut self, is_enough: bool) -> Result<(), StoreError> {
+        let is_short = !is_enough && self.since.elapsed() < self.service.import_job_registry().piece_time();
+        if self.is_one_piece || is_short || !self.owed.is_empty() {
+            return Ok(());
+        }
+        let now = self.service.clock().now();
+        let (owner, chat) = (self.owner, self.chat.id);
+        match self.hidden {
+            None => {
+                let deletion = ids::mint();
+                purge::hide_incoming(self.tx()?, owner, chat, deletion, (now, now + LEASE)).await?;
+                self.hidden = Some(deletion);
+            }
+            Some(deletion) => purge::renew_lease(self.tx()?, deletion, (now, now + LEASE)).await?,
+        }
+        if let Some(tx) = self.tx.take() {
+            tx.commit().await?;
+        }
+        // Whoever waits for the writer has it first.
+        self.tx = Some(self.service.db().begin().await?);
+        (self.turns, self.since) = (1, Instant::now());
+        Ok(())
+    }
+
+    /// Stores what is left, and shows the chat.
+    pub async fn finish(
+        &mut self,
+        imported_from: Option<&ImportOrigin>,
+        choice: Option<&ToolChoice>,
+        last_ord: i64,
+    ) -> Result<(), StoreError> {
+        let (owner, chat, hidden, now) = (self.owner, self.chat, self.hidden, self.service.clock().now());
+        let (exchanges, ends) = (std::mem::take(&mut self.exchanges), std::mem::take(&mut self.ends));
+        let tx = self.tx()?;
+        for exchange in exchanges.values() {
+            exchanges::insert(tx, owner, exchange, None).await?;
+        }
+        for (branch, fork, head) in ends.into_iter().filter(|(_, fork, head)| fork.is_some() || head.is_some()) {
+            branches::set_ends(tx, branch, fork, head).await?;
+        }
+        if let Some(deletion) = hidden {
+            purge::reveal_incoming(tx, chat.id, deletion, now).await?;
+        }
+        if let Some(choice) = choice {
+            chat_tools::put(tx, owner, chat.id, choice).await?;
+        }
+        rows::finish_chat(tx, owner, chat, imported_from, last_ord).await?;
+        match self.tx.take() {
+            Some(tx) => tx.commit().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Takes away what is stored of a chat that does not come in.
+    pub async fn abandon(mut self) -> Result<(), StoreError> {
+        if let Some(tx) = self.tx.take() {
+            // A connection that is gone has undone it.
+            let _ = tx.rollback().await;
+        }
+        let Some(deletion) = self.hidden else { return Ok(()) };
+        let now = self.service.clock().now();
+        let mut tx = self.service.db().begin().await?;
+        purge::expire_lease(&mut tx, deletion, now).await?;
+        tx.commit().await?;
+        if let Err(error) = purge_scheduled(self.service.db(), now).await {
+            // It is hidden and will be purged by housekeeping; something else may have failed.
+            tracing::warn!(%error, "what did not come in could not be purged at once");
+        }
+        Ok(())
+    }
+}
+
+/// The parts of a chat that is held, in the order in which they are stored.
+pub(super) fn chat_parts(chat: &ArchivedChat) -> impl Iterator<Item = ChatPart> {
+    let mut calls: HashMap<TurnId, Vec<ChatPart>> = HashMap::new();
+    for call in &chat.generations {
+        calls.entry(call.turn_id).or_default().push(ChatPart::Generation(Box::new(call.clone())));
+    }
+    let branches = chat.branches.iter().map(|of| ChatPart::Branch(Box::new(of.clone())));
+    let exchanges = chat.exchanges.iter().map(|exchange| ChatPart::Exchange(Box::new(exchange.clone())));
+    let turns = chat.turns.iter().flat_map(move |turn| {
+        let calls = calls.remove(&turn.id).unwrap_or_default();
+        std::iter::once(ChatPart::Turn(Box::new(turn.clone()))).chain(calls)
+    });
+    branches.chain(exchanges).chain(turns)
+}

@@ -1,0 +1,60 @@
+//! Whether a chat that comes in is here already, and what is told of one that is.
+
+use super::report::{ImportOutcome, ImportReport, ImportedChat};
+use crate::{Service, ServiceError};
+use turnleaf_domain::{ChatId, UserId};
+use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
+use turnleaf_run::purge::purge_scheduled;
+use turnleaf_store::archive::{self, ChatPresence};
+use turnleaf_store::{StoreError, Tx};
+
+impl Service {
+    /// Whether a chat of this id is here, and what that means for one that comes in. What an import left that was killed
+    /// is taken away; what may be another import's is not.
+    pub(super) async fn existing_chat_outcome(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+    ) -> Result<Option<ImportOutcome>, ServiceError> {
+        let now = self.clock().now();
+        let mut seen = self.db().snapshot().await?;
+        let standing = archive::chat_presence(&mut seen, owner, chat).await?;
+        seen.commit().await?;
+        if matches!(standing, Some(ChatPresence::Purging(from)) if from <= now) {
+            purge_scheduled(self.db(), now).await?;
+            return Ok(None);
+        }
+        Ok(standing.map(outcome))
+    }
+}
+
+/// The same as a transaction sees it.
+pub(super) async fn outcome_in_tx(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+) -> Result<Option<ImportOutcome>, StoreError> {
+    Ok(archive::chat_presence(tx, owner, chat).await?.map(outcome))
+}
+
+fn outcome(standing: ChatPresence) -> ImportOutcome {
+    match standing {
+        ChatPresence::Live => ImportOutcome::Known,
+        ChatPresence::InTrash => ImportOutcome::InTrash,
+        ChatPresence::Purging(_) => ImportOutcome::LeftOut,
+    }
+}
+
+impl ImportReport {
+    /// Tells of a chat that is not stored, because it stands here so.
+    pub(super) fn report_existing(&mut self, id: ChatId, title: String, outcome: ImportOutcome) {
+        if outcome == ImportOutcome::LeftOut {
+            let place = IssueLocation { conversation: title.clone(), ..IssueLocation::default() };
+            let text =
+                "another import of it is under way, or broke off a moment ago: it can come in again in a few minutes";
+            self.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text: text.to_owned() });
+        }
+        let id = Some(id).filter(|_| outcome != ImportOutcome::LeftOut);
+        self.add_chat(ImportedChat { id, title, turns: 0, branches: 0, outcome });
+    }
+}

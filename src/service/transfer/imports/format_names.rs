@@ -1,0 +1,57 @@
+//! The names of formats, as commands and pages have them.
+
+use turnleaf_interchange::ImportFormat;
+use turnleaf_interchange::legacy::LegacySchema;
+
+const NAMES: [(ImportFormat, &str); 7] = [
+    (ImportFormat::Turnleaf, "turnleaf"),
+    (ImportFormat::Chatgpt, "chatgpt"),
+    (ImportFormat::Claude, "claude"),
+    (ImportFormat::OpenWebui, "open-webui"),
+    (ImportFormat::Librechat, "librechat"),
+    (ImportFormat::LlamaCpp, "llama-cpp"),
+    (ImportFormat::BigAgi, "big-agi"),
+];
+
+const SCHEMAS: [(LegacySchema, &str); 2] =
+    [(LegacySchema::Messages, "legacy-messages"), (LegacySchema::Actions, "legacy-actions")];
+
+/// The name of a format in commands.
+pub fn format_name(format: ImportFormat) -> &'static str {
+    NAMES.iter().find(|(known, _)| *known == format).map_or("", |(_, name)| name)
+}
+
+/// The format of this name.
+pub fn parse_format(name: &str) -> Option<ImportFormat> {
+    NAMES.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
+}
+
+/// All of them.
+pub fn formats() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(_, name)| *name)
+}
+
+/// The name of a database's schema in commands.
+pub(super) fn schema_name(schema: LegacySchema) -> &'static str {
+    SCHEMAS.iter().find(|(known, _)| *known == schema).map_or("", |(_, name)| name)
+}
+
+/// The schema of this name.
+pub fn parse_schema(name: &str) -> Option<LegacySchema> {
+    SCHEMAS.iter().find(|(_, known)| *known == name).map(|(schema, _)| *schema)
+}
+
+/// All of them.
+pub fn schemas() -> impl Iterator<Item = &'static str> {
+    SCHEMAS.iter().map(|(_, name)| *name)
+}
+
+/// The provider whose models a program talks to, where a message does not name one.
+pub(super) fn format_provider(format: ImportFormat) -> &'static str {
+    match format {
+        ImportFormat::Chatgpt => "openai",
+        ImportFormat::Claude => "anthropic",
+        ImportFormat::LlamaCpp => "llama.cpp",
+        ImportFormat::OpenWebui | ImportFormat::Librechat | ImportFormat::BigAgi | ImportFormat::Turnleaf => "imported",
+    }
+}

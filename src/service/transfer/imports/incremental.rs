@@ -1,0 +1,266 @@
+//! Chats that are here and went on where they come from: what their source has said since is added to them, in one
+//! transaction, and nothing that is here is changed.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, Utc};
+
+use super::differences::{self, PendingDifferences};
+use super::files::AttachedDocument;
+use super::format_names::{format_name, format_provider};
+use super::import_key::ImportKey;
+use super::incoming::IncomingConversation;
+use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
+use super::rows::{self, insert_turn};
+use crate::{Service, ServiceError};
+use turnleaf_domain::{BranchId, ChatId, ImportOrigin, TurnId, UserId, limits};
+use turnleaf_interchange::archive::ArchivedChat;
+use turnleaf_interchange::chat_builder::incremental::collect_additions;
+use turnleaf_interchange::chat_builder::source_changes::{
+    CHANGED_AT_SOURCE, placeholder_files, turns_changed_at_source,
+};
+use turnleaf_interchange::chat_builder::turn_id_key;
+use turnleaf_interchange::report::message_count;
+use turnleaf_interchange::{Conversation, ImportFormat, ImportIssue, IssueKind, IssueLocation};
+use turnleaf_store::{StoreError, Tx, archive, branches, chat_sources, chats, exchanges};
+
+/// What is to be added to a chat, and how many messages have no place in it.
+pub(super) struct ChatExtension {
+    pub added: ArchivedChat,
+    pub left_behind: usize,
+}
+
+impl ChatExtension {
+    /// Of a chat that grew again, as a transaction sees what is here.
+    pub async fn from_grown_chat(
+        tx: &mut Tx,
+        owner: UserId,
+        key: &ImportKey,
+        grown: &ArchivedChat,
+    ) -> Result<Self, StoreError> {
+        let here = archive::existing_chat(tx, owner, grown.chat.id).await?;
+        let (added, behind) = collect_additions(grown, &here, &|part| key.part_id(part));
+        Ok(Self { added, left_behind: behind })
+    }
+
+    /// Adds to a chat, which the transaction then holds, and gives what was added and true. Where the database refuses it,
+    /// or the chat was deleted meanwhile, all of it stays behind, and what the transaction did has to be undone.
+    pub async fn apply(
+        tx: &mut Tx,
+        owner: UserId,
+        key: &ImportKey,
+        grown: &ArchivedChat,
+        documents: &[AttachedDocument],
+    ) -> Result<(Self, bool), StoreError> {
+        let is_here = chats::lock_for_update(tx, owner, grown.chat.id).await?.is_some();
+        let mut onward = Self::from_grown_chat(tx, owner, key, grown).await?;
+        let added = if is_here { onward.add(tx, owner, documents).await } else { Err(StoreError::Deleted("the chat")) };
+        match added {
+            Ok(()) => Ok((onward, true)),
+            Err(error) if error.is_value_error() => Ok((onward.refused(), false)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The turns that are added.
+    pub fn turn_ids(&self) -> HashSet<TurnId> {
+        self.added.turns.iter().map(|turn| turn.id).collect()
+    }
+
+    fn refused(self) -> Self {
+        let Self { added, left_behind: behind } = self;
+        let behind = behind + added.turns.len();
+        let (turns, generations, exchanges, branches) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { added: ArchivedChat { turns, generations, exchanges, branches, ..added }, left_behind: behind }
+    }
+
+    async fn add(&mut self, tx: &mut Tx, owner: UserId, documents: &[AttachedDocument]) -> Result<(), StoreError> {
+        let chat = self.added.chat.id;
+        for document in documents {
+            document.insert(tx, owner).await?;
+        }
+        for of in &self.added.branches {
+            rows::insert_branch(tx, of).await?;
+        }
+        for exchange in &self.added.exchanges {
+            exchanges::insert(tx, owner, exchange, None).await?;
+        }
+        let begun: HashSet<BranchId> = self.added.branches.iter().map(|of| of.branch.id).collect();
+        for turn in &mut self.added.turns {
+            let ord = chats::allocate_ord_for_import(tx, owner, chat, turn.created_at).await?;
+            turn.ord = ord.ok_or(StoreError::Deleted("the chat"))?;
+            rows::place_blocks(turn);
+            insert_turn(tx, owner, turn).await?;
+            if !begun.contains(&turn.branch_id)
+                && !branches::set_head(tx, turn.branch_id, turn.prev_turn_id, turn.id).await?
+            {
+                return Err(StoreError::Deleted("the branch"));
+            }
+        }
+        for generation in &self.added.generations {
+            archive::insert_generation(tx, generation).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The turns here that their source has made others of, of a chat that grew again with [`placeholder_files`]. A few at a time:
+/// what is here may be larger than the memory.
+pub(super) async fn changed_turns(tx: &mut Tx, owner: UserId, grown: &ArchivedChat) -> Result<Vec<TurnId>, StoreError> {
+    let mut all = Vec::new();
+    for some in grown.turns.chunks(limits::PAGE_MAX as usize) {
+        let ids: Vec<TurnId> = some.iter().map(|turn| turn.id).collect();
+        all.extend(turns_changed_at_source(some, &archive::turn_contents(tx, owner, grown.chat.id, &ids).await?));
+    }
+    Ok(all)
+}
+
+/// Keeps with a chat that is here what was told of it now, beside what was told before.
+pub(super) async fn store_differences(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    source: ImportOrigin,
+) -> Result<(), StoreError> {
+    let kept = chat_sources::find_in_tx(tx, owner, chat).await?;
+    match differences::merge_source(kept, source) {
+        Some(all) => chat_sources::put(tx, owner, chat, &all).await,
+        None => Ok(()),
+    }
+}
+
+impl Service {
+    /// Adds to a chat that is here what its source has more, with its files, and tells of it.
+    pub(super) async fn extend_existing_chat(
+        &self,
+        import: &ImportRequest,
+        (key, format): (&ImportKey, ImportFormat),
+        conversation: &Conversation,
+        now: DateTime<Utc>,
+        report: &mut ImportReport,
+    ) -> Result<(), ServiceError> {
+        let (owner, provider) = (import.owner, format_provider(format));
+        let incoming = IncomingConversation { owner, key, provider, conversation, now };
+        let chat = incoming.build_chat(placeholder_files(conversation), &mut Vec::new());
+        let id = chat.chat.id;
+        let mut seen = self.db().snapshot().await?;
+        let looked = ChatExtension::from_grown_chat(&mut seen, owner, key, &chat).await?;
+        let changed = changed_turns(&mut seen, owner, &chat).await?;
+        seen.commit().await?;
+        report.report_changed(conversation, key, &changed);
+        let ids = looked.turn_ids();
+        let is_added = |message: &str| ids.contains(&turn_of(key, message));
+        let (mut chat, mut documents) = (chat, Vec::new());
+        if !ids.is_empty() {
+            let bytes = conversation.byte_count_where(&is_added);
+            if !self.has_import_room(owner, bytes, &conversation.title, report).await? {
+                report.report_existing(id, conversation.title.clone(), ImportOutcome::Known);
+                return Ok(());
+            }
+            let files = self.import_files(import, &incoming, &is_added, report).await?;
+            let mut findings = Vec::new();
+            chat = incoming.build_chat(files.contents, &mut findings);
+            documents = files.documents;
+            findings
+                .iter()
+                .filter(|finding| is_added(&finding.location.message))
+                .for_each(|finding| report.add_finding(finding));
+            self.correct_images(owner, &mut chat, report).await?;
+        }
+        if import.dry_run {
+            report.report_left_behind(conversation, &looked);
+            report.report_grown(conversation, id, &looked);
+            return Ok(());
+        }
+        let source = |apart: &mut PendingDifferences| ImportOrigin {
+            format: format_name(format).to_owned(),
+            file: differences::shorten(&import.name),
+            imported_at: now,
+            differences: apart.differences_of(&conversation.source_id),
+        };
+        let mut onward = looked;
+        if !ids.is_empty() {
+            let mut tx = self.db().begin().await?;
+            let is_added;
+            (onward, is_added) = ChatExtension::apply(&mut tx, owner, key, &chat, &documents).await?;
+            if is_added {
+                report.report_left_behind(conversation, &onward);
+                store_differences(&mut tx, owner, id, source(&mut report.apart)).await?;
+                tx.commit().await?;
+                report.report_grown(conversation, id, &onward);
+                return Ok(());
+            }
+            tx.rollback().await?;
+        }
+        report.report_left_behind(conversation, &onward);
+        self.store_new_differences(owner, id, source(&mut report.apart)).await?;
+        report.report_grown(conversation, id, &onward);
+        Ok(())
+    }
+
+    /// Keeps what was told of a chat that nothing was added to, where that was not told before. A chat that is as it was
+    /// is not held for that.
+    async fn store_new_differences(&self, owner: UserId, id: ChatId, source: ImportOrigin) -> Result<(), ServiceError> {
+        let kept = chat_sources::find(self.db(), owner, id).await?;
+        if differences::merge_source(kept, source.clone()).is_none() {
+            return Ok(());
+        }
+        let mut tx = self.db().begin().await?;
+        if chats::lock_for_update(&mut tx, owner, id).await?.is_some() {
+            store_differences(&mut tx, owner, id, source).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+}
+
+fn turn_of(key: &ImportKey, message: &str) -> TurnId {
+    TurnId::from(key.part_id(&turn_id_key(message)))
+}
+
+impl ImportReport {
+    /// Tells of messages that are others at their source than they are here.
+    pub(super) fn report_changed(&mut self, conversation: &Conversation, key: &ImportKey, changed: &[TurnId]) {
+        let changed: HashSet<&TurnId> = changed.iter().collect();
+        for message in &conversation.messages {
+            if !changed.is_empty() && changed.contains(&turn_of(key, &message.source_id)) {
+                let place = IssueLocation {
+                    conversation: conversation.source_id.clone(),
+                    message: message.source_id.clone(),
+                    ..IssueLocation::default()
+                };
+                self.add_finding(&ImportIssue {
+                    kind: IssueKind::Lost,
+                    location: place,
+                    text: CHANGED_AT_SOURCE.to_owned(),
+                });
+            }
+        }
+    }
+
+    /// Tells of messages that have no place in a chat that is here.
+    pub(super) fn report_left_behind(&mut self, conversation: &Conversation, onward: &ChatExtension) {
+        if onward.left_behind > 0 {
+            let place = IssueLocation { conversation: conversation.source_id.clone(), ..IssueLocation::default() };
+            self.add_finding(&ImportIssue {
+                kind: IssueKind::LeftOut,
+                location: place,
+                text: left_behind_text(onward.left_behind),
+            });
+        }
+    }
+
+    /// Tells what was added to a chat that is here.
+    pub(super) fn report_grown(&mut self, conversation: &Conversation, chat: ChatId, onward: &ChatExtension) {
+        let (turns, branches) = (onward.added.turns.len() as u64, onward.added.branches.len() as u64);
+        let outcome = if turns == 0 { ImportOutcome::Known } else { ImportOutcome::Grown };
+        self.add_chat(ImportedChat { id: Some(chat), title: conversation.title.clone(), turns, branches, outcome });
+    }
+}
+
+fn left_behind_text(count: usize) -> String {
+    let (have, stay) = if count == 1 { ("has", "stays") } else { ("have", "stay") };
+    format!(
+        "the chat is here already: {} that it has there and not here {have} no place in it and {stay} behind",
+        message_count(count)
+    )
+}

@@ -1,0 +1,183 @@
+//! A chat that comes in gets its ids and is stored, whole or not at all.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::chunked_insert::{ChunkedInsert, chat_parts};
+use super::differences::shorten;
+use super::files::AttachedDocument;
+use super::format_names::format_name;
+use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
+use crate::{Service, ServiceError};
+use turnleaf_domain::attachment::CARD_KEY;
+use turnleaf_domain::{Content, ImportOrigin, Turn, UserId, limits};
+use turnleaf_interchange::archive::ArchivedChat;
+use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind, IssueLocation};
+use turnleaf_store::blobs::ImageFormKind;
+use turnleaf_store::deletions::purge::INCOMING_CHAT;
+use turnleaf_store::{StoreError, blobs};
+
+/// The field of a card that names the small form of its image.
+const THUMBNAIL: &str = "thumbnail";
+
+/// What did not come along is kept with the chat. An archive of which everything came along says nothing new.
+pub(super) fn keep_differences(
+    import: &ImportRequest,
+    title: &str,
+    imported_from: &mut Option<ImportOrigin>,
+    now: DateTime<Utc>,
+    report: &mut ImportReport,
+) {
+    let more = report.apart.differences_of(title);
+    if imported_from.is_none() && !more.is_empty() {
+        let (format, file) = (format_name(ImportFormat::Turnleaf).to_owned(), shorten(&import.name));
+        *imported_from = Some(ImportOrigin { format, file, imported_at: now, differences: Vec::new() });
+    }
+    if let Some(source) = imported_from {
+        let room = limits::DIFFERENCES.saturating_sub(source.differences.len());
+        source.differences.extend(more.into_iter().filter(|one| !one.place.is_empty()).take(room));
+    }
+}
+
+impl Service {
+    /// Stores a chat with the documents of its attachments and tells of it. One that the database refuses is left out.
+    pub(super) async fn persist_chat(
+        &self,
+        import: &ImportRequest,
+        mut chat: ArchivedChat,
+        documents: &[AttachedDocument],
+        now: DateTime<Utc>,
+        report: &mut ImportReport,
+    ) -> Result<(), ServiceError> {
+        self.correct_images(import.owner, &mut chat, report).await?;
+        keep_differences(import, &chat.chat.title, &mut chat.imported_from, now, report);
+        let stored = if import.dry_run { Ok(()) } else { self.store_chat(import.owner, &chat, documents).await };
+        report.report_persisted(&chat, stored, import.dry_run)?;
+        Ok(())
+    }
+
+    async fn store_chat(
+        &self,
+        owner: UserId,
+        chat: &ArchivedChat,
+        documents: &[AttachedDocument],
+    ) -> Result<(), StoreError> {
+        let mut tx = self.db().begin().await?;
+        for document in documents {
+            document.insert(&mut tx, owner).await?;
+        }
+        let last_ord = chat.turns.last().map_or(0, |turn| turn.ord);
+        // Without its chat nothing names a document.
+        let mut arriving = ChunkedInsert::start(self, tx, (owner, &chat.chat), last_ord, !documents.is_empty()).await?;
+        let stored = async {
+            for part in chat_parts(chat) {
+                arriving.insert_part(part).await?;
+            }
+            arriving.finish(chat.imported_from.as_ref(), None, last_ord).await
+        };
+        let stored = stored.await;
+        if stored.is_err() {
+            arriving.abandon().await?;
+        }
+        stored
+    }
+
+    /// An image whose bytes did not come along is told, and its place is kept. One that did has its small form here.
+    pub(super) async fn correct_images(
+        &self,
+        owner: UserId,
+        chat: &mut ArchivedChat,
+        report: &mut ImportReport,
+    ) -> Result<(), StoreError> {
+        for turn in &mut chat.turns {
+            self.correct_turn_images(owner, &chat.chat.title, turn, report).await?;
+        }
+        Ok(())
+    }
+
+    /// The same for one turn of the chat of this title.
+    pub(super) async fn correct_turn_images(
+        &self,
+        owner: UserId,
+        title: &str,
+        turn: &mut Turn,
+        report: &mut ImportReport,
+    ) -> Result<(), StoreError> {
+        for block in &mut turn.blocks {
+            let Content::Image { blob, mime, alt } = &block.content else { continue };
+            if report.tally.has_blob(blob) {
+                continue;
+            }
+            if blobs::find_type_and_size(self.db(), owner, blob).await?.is_some() {
+                let forms = blobs::image_forms(self.db(), blob).await?;
+                let small = forms.into_iter().find(|form| form.kind == ImageFormKind::Thumbnail);
+                set_thumbnail(&mut block.block_metadata, small.map(|form| form.sha256));
+                continue;
+            }
+            let place = IssueLocation {
+                conversation: title.to_owned(),
+                message: turn.id.to_string(),
+                ..IssueLocation::default()
+            };
+            let text = format!("the bytes of an image ({mime}) did not come along");
+            report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
+            let words = if alt.is_empty() { "An image that did not come along." } else { alt.as_str() };
+            block.content = Content::text(format!("[{words}]"));
+        }
+        Ok(())
+    }
+}
+
+/// The small form of an image is not in an archive: its card names the one that was made here, or none.
+fn set_thumbnail(metadata: &mut Value, small: Option<String>) {
+    let Some(card) = metadata.get_mut(CARD_KEY).and_then(Value::as_object_mut) else { return };
+    match small {
+        Some(small) => card.insert(THUMBNAIL.to_owned(), small.into()),
+        None => card.remove(THUMBNAIL),
+    };
+}
+
+impl ImportReport {
+    /// Tells what became of a chat that was to be stored.
+    pub(super) fn report_persisted(
+        &mut self,
+        chat: &ArchivedChat,
+        stored: Result<(), StoreError>,
+        dry_run: bool,
+    ) -> Result<(), StoreError> {
+        let told = ImportedChat {
+            id: Some(chat.chat.id).filter(|_| !dry_run),
+            title: chat.chat.title.clone(),
+            turns: chat.turns.len() as u64,
+            branches: chat.branches.len() as u64,
+            outcome: ImportOutcome::Imported,
+        };
+        self.report_stored(told, stored)
+    }
+
+    /// The same, as it is told where all goes well.
+    pub(super) fn report_stored(
+        &mut self,
+        told: ImportedChat,
+        stored: Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        match stored {
+            Ok(()) => self.add_chat(told),
+            // A value that cannot be stored is this chat's matter; a database that does not answer is everybody's.
+            Err(error) if error.is_value_error() => {
+                let place = IssueLocation { conversation: told.title.clone(), ..IssueLocation::default() };
+                let text = match error {
+                    StoreError::Gone(INCOMING_CHAT) => {
+                        "its import was interrupted for too long: take the file in again"
+                    }
+                    _ => "it could not be stored: something in it cannot be",
+                };
+                let text = text.to_owned();
+                self.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text });
+                self.add_chat(ImportedChat { id: None, outcome: ImportOutcome::LeftOut, ..told });
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,299 @@
+//! Reading the file on a thread of its own: formats are read by plain code, which waits for the disk and for whoever
+//! stores what it reads. At most a few conversations are on their way.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::jobs::ImportScratch;
+use super::report::{IMPORT_CRASHED, IMPORT_STOPPED, ImportRequest};
+use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_interchange::archive::{self, ArchiveItem};
+use turnleaf_interchange::conversation::FileBytes;
+use turnleaf_interchange::{
+    Conversation, ImportError, ImportFormat, ImportIssue, ImportSink, Input, IssueKind, IssueLocation, PieceBody,
+    bounds,
+};
+use turnleaf_platform::tasks::{self, Task};
+use turnleaf_store::legacy::is_sqlite_file;
+
+/// What was read.
+pub(super) enum ReadItem {
+    Format(ImportFormat),
+    /// Its files are within it, as far as they could be read.
+    Conversation(ImportFormat, Box<Conversation>),
+    Archived(ArchiveItem),
+    Finding(ImportIssue),
+}
+
+/// What is read, in its order. Let go, it ends the reader.
+pub(super) struct ImportReader {
+    progress: Arc<ReadProgress>,
+    read: Receiver<ReadItem>,
+    reader: Task<Result<(), ImportError>>,
+    _stop: DropGuard,
+}
+
+impl ImportReader {
+    /// Begins to read. It ends when the file does, or when nobody takes what it reads.
+    pub fn start(import: &ImportRequest, scratch: ImportScratch, stop: CancellationToken) -> Self {
+        let (import, heeded) = (import.clone(), stop.clone());
+        let so_far = Arc::<ReadProgress>::default();
+        let told = so_far.clone();
+        Self::spawn(stop, so_far, move |send| match read(&import, scratch, &heeded, &told, send) {
+            Err(_) if heeded.is_cancelled() => Err(ImportError::Cancelled),
+            ended => ended,
+        })
+    }
+
+    /// How much of how much is read; nothing where that cannot be told.
+    pub fn progress(&self) -> Option<(u64, u64)> {
+        let of = self.progress.of.load(Ordering::Relaxed);
+        (of > 0).then(|| (self.progress.at.load(Ordering::Relaxed).min(of), of))
+    }
+
+    fn spawn(
+        stop: CancellationToken,
+        so_far: Arc<ReadProgress>,
+        reader: impl FnOnce(&Sender<ReadItem>) -> Result<(), ImportError> + Send + 'static,
+    ) -> Self {
+        let (send, read) = channel(1);
+        Self { progress: so_far, read, reader: tasks::spawn_blocking(move || reader(&send)), _stop: stop.drop_guard() }
+    }
+
+    pub async fn next(&mut self) -> Option<ReadItem> {
+        self.read.recv().await
+    }
+
+    /// Behind the last: why the file could not be read on; nothing where it was read to its end.
+    pub async fn finish(self) -> Option<String> {
+        match self.reader.await {
+            Ok(Ok(())) => None,
+            Ok(Err(ImportError::Cancelled)) => Some(IMPORT_STOPPED.to_owned()),
+            Ok(Err(why)) => Some(why.to_string()),
+            Err(error) => {
+                tracing::error!(%error, "the reader of an import broke down");
+                Some(IMPORT_CRASHED.to_owned())
+            }
+        }
+    }
+}
+
+/// How far the file is read. Of an archive, whose parts are read in an order of its own, nobody knows.
+#[derive(Default)]
+struct ReadProgress {
+    at: AtomicU64,
+    /// The length of the file; 0 while that says nothing.
+    of: AtomicU64,
+}
+
+fn read(
+    import: &ImportRequest,
+    scratch: ImportScratch,
+    stop: &CancellationToken,
+    so_far: &Arc<ReadProgress>,
+    send: &Sender<ReadItem>,
+) -> Result<(), ImportError> {
+    if is_sqlite_file(&import.file)? {
+        return Err(ImportError::Database);
+    }
+    let open = || {
+        let file = StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, told: so_far.clone() };
+        Input::open(&import.name, Box::new(file))
+    };
+    let mut input = open()?;
+    let format = match import.format {
+        Some(format) => format,
+        None => turnleaf_interchange::detect(&mut input)?
+            .ok_or(ImportError::WrongFormat("a file of a program that Turnleaf knows"))?,
+    };
+    if send.blocking_send(ReadItem::Format(format)).is_err() {
+        return Err(ImportError::Cancelled);
+    }
+    // An input is busy while it is read for conversations.
+    let files = if input.is_archive() { Some(open()?) } else { None };
+    if files.is_none() {
+        so_far.of.store(std::fs::metadata(&import.file)?.len(), Ordering::Relaxed);
+    }
+    turnleaf_interchange::read(format, &mut input, &mut ChannelSink { format, files, scratch, send })
+}
+
+/// A file that can be read until somebody says that it is enough: a long element has no other end.
+struct StoppableFile {
+    file: File,
+    stop: CancellationToken,
+    at: u64,
+    told: Arc<ReadProgress>,
+}
+
+impl StoppableFile {
+    fn set_position(&mut self, at: u64) {
+        self.at = at;
+        self.told.at.store(at, Ordering::Relaxed);
+    }
+}
+
+impl io::Read for StoppableFile {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_cancelled() {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        let read = self.file.read(into)?;
+        self.set_position(self.at + read as u64);
+        Ok(read)
+    }
+}
+
+impl Seek for StoppableFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = self.file.seek(to)?;
+        self.set_position(at);
+        Ok(at)
+    }
+}
+
+/// Passes on what is read.
+struct ChannelSink<'s> {
+    format: ImportFormat,
+    /// The same file, for what conversations bring along.
+    files: Option<Input>,
+    scratch: ImportScratch,
+    send: &'s Sender<ReadItem>,
+}
+
+impl ChannelSink<'_> {
+    fn pass(&self, read: ReadItem) -> ControlFlow<()> {
+        if self.send.blocking_send(read).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    /// Reads the files of a conversation into it, each once, though several messages name it.
+    fn read_files(&mut self, conversation: &mut Conversation) -> Vec<ImportIssue> {
+        let mut findings = Vec::new();
+        let mut brought: HashMap<String, Result<Arc<[u8]>, String>> = HashMap::new();
+        let mut room = bounds::CONVERSATION_FILES_BYTES;
+        for message in &mut conversation.messages {
+            for piece in &mut message.pieces {
+                let (PieceBody::Picture { file, .. } | PieceBody::Attachment { file }) = &mut piece.body else {
+                    continue;
+                };
+                let FileBytes::Entry(name) = &file.bytes else { continue };
+                let name = name.clone();
+                let read = brought.entry(name.clone()).or_insert_with(|| self.read_file(&name, &mut room));
+                match read {
+                    Ok(bytes) => file.bytes = FileBytes::Inline(bytes.clone()),
+                    Err(why) => {
+                        let place = IssueLocation {
+                            file: name.clone(),
+                            conversation: conversation.source_id.clone(),
+                            message: message.source_id.clone(),
+                        };
+                        findings.push(ImportIssue {
+                            kind: IssueKind::Lost,
+                            location: place,
+                            text: format!("{}: {why}", file.name),
+                        });
+                        file.bytes = FileBytes::Absent(name);
+                    }
+                }
+            }
+        }
+        findings
+    }
+
+    /// The bytes of a file, or why they are left out. `room` is what the conversation's files may still have.
+    fn read_file(&mut self, name: &str, room: &mut u64) -> Result<Arc<[u8]>, String> {
+        let read = match &mut self.files {
+            Some(files) => files.read_part(name, bounds::FILE_BYTES),
+            None => Err(ImportError::Damaged("it did not come along".into())),
+        };
+        let bytes = read.map_err(|why| why.to_string())?;
+        let Some(left) = room.checked_sub(bytes.len() as u64) else {
+            let bound = ByteSize(bounds::CONVERSATION_FILES_BYTES);
+            return Err(format!("the files of its conversation are more than {bound}"));
+        };
+        *room = left;
+        Ok(bytes.into())
+    }
+}
+
+impl ImportSink for ChannelSink<'_> {
+    fn take_conversation(&mut self, conversation: Conversation) -> ControlFlow<()> {
+        let mut conversation = turnleaf_interchange::merge_replies(conversation);
+        for finding in self.read_files(&mut conversation) {
+            self.pass(ReadItem::Finding(finding))?;
+        }
+        self.pass(ReadItem::Conversation(self.format, Box::new(conversation)))
+    }
+
+    fn take_archived(&mut self, item: ArchiveItem) -> ControlFlow<()> {
+        self.pass(ReadItem::Archived(item))?;
+        // Nothing more is read before it is taken: two large ones at once are enough.
+        match Handle::current().block_on(self.send.reserve()) {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    }
+
+    fn open_scratch(&mut self) -> io::Result<Box<dyn archive::ScratchFile>> {
+        Ok(Box::new(self.scratch.new_spool()))
+    }
+
+    fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()> {
+        self.pass(ReadItem::Finding(finding))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+    use crate::transfer::imports::ImportJobs;
+    use turnleaf_platform::ids;
+
+    #[tokio::test]
+    async fn reader_panic_is_reported_and_is_no_end_of_file() {
+        let mut reading = ImportReader::spawn(CancellationToken::new(), Arc::default(), |_| panic!("as a reader may"));
+        assert!(reading.next().await.is_none());
+        assert_eq!(reading.finish().await.as_deref(), Some(IMPORT_CRASHED));
+        assert_eq!(ImportReader::spawn(CancellationToken::new(), Arc::default(), |_| Ok(())).finish().await, None);
+    }
+
+    #[tokio::test]
+    async fn reader_ends_within_element_when_dropped() {
+        let stop = CancellationToken::new();
+        let (mut endless, heeded) = (zeros(&stop), stop.clone());
+        let (ended, end) = tokio::sync::oneshot::channel();
+        let reading = ImportReader::spawn(stop, Arc::default(), move |_| {
+            let _ = ended.send(io::copy(&mut endless, &mut io::sink()).map_err(|error| error.kind()));
+            Ok(())
+        });
+        drop(reading);
+        assert_eq!(end.await.unwrap(), Err(io::ErrorKind::ConnectionAborted));
+        assert!(heeded.is_cancelled());
+        let mut one = [0];
+        assert!(zeros(&heeded).read(&mut one).is_err());
+    }
+
+    fn zeros(stop: &CancellationToken) -> StoppableFile {
+        StoppableFile { file: File::open("/dev/zero").unwrap(), stop: stop.clone(), at: 0, told: Arc::default() }
+    }
+
+    #[tokio::test]
+    async fn read_progress_is_known() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../interchange/samples/llama_cpp/list.json");
+        let name = "list.json".to_owned();
+        let import = ImportRequest { owner: ids::mint(), file: file.into(), name, format: None, dry_run: true };
+        let mut reading = ImportReader::start(&import, ImportJobs::default().scratch_files(), CancellationToken::new());
+        while reading.next().await.is_some() {}
+        let length = std::fs::metadata(file).unwrap().len();
+        assert_eq!(reading.progress(), Some((length, length)));
+    }
+}

@@ -1,0 +1,223 @@
+//! A chat of an archive of our own is stored as it is taken out of its file, a few parts at a time: it may be larger than
+//! the memory. It becomes a whole chat, or is left out and told.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::chunked_insert::ChunkedInsert;
+use super::import_key::imported_id;
+use super::persist;
+use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
+use crate::{Service, ServiceError};
+use turnleaf_domain::{Chat, DocumentId, ImportDifference, ImportOrigin, TurnId, UserId};
+use turnleaf_interchange::archive::{ChatPart, ReplaceIds, SpooledChat};
+use turnleaf_interchange::report::message_count;
+use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
+use turnleaf_platform::tasks;
+use turnleaf_store::{StoreError, archive, documents};
+
+/// Another id for one of an archive.
+type IdRename = Arc<dyn Fn(Uuid) -> Uuid + Send + Sync>;
+
+/// A chat on its way in, of which the parts lie in a file.
+struct IncomingChat<'i> {
+    import: &'i ImportRequest,
+    /// Under its new id.
+    chat: &'i Chat,
+    filed: SpooledChat,
+    rename: IdRename,
+}
+
+/// Why a chat did not come in.
+enum ChatRefusal {
+    /// A part of it is not what it should be.
+    Part(String),
+    Store(StoreError),
+}
+
+impl From<StoreError> for ChatRefusal {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Service {
+    pub(super) async fn import_spooled_chat(
+        &self,
+        import: &ImportRequest,
+        filed: SpooledChat,
+        now: DateTime<Utc>,
+        report: &mut ImportReport,
+    ) -> Result<(), ServiceError> {
+        // The chat itself is here: the archive was made of it.
+        if self.existing_chat_outcome(import.owner, filed.chat.id).await? == Some(ImportOutcome::Known) {
+            let turns = filed.turns.clone();
+            return self.report_known_chat(import.owner, &filed.chat, turns, ImportOutcome::Known, report).await;
+        }
+        // Documents that are here under the ids that they have there are this owner's already.
+        let here = self.existing_documents(import.owner, &filed.documents).await?;
+        let owner = import.owner;
+        let rename: IdRename = Arc::new(move |old| if here.contains(&old) { old } else { imported_id(owner, old) });
+        let chat = Chat { owner_id: owner, ..filed.chat.clone().replace_ids(&*rename) };
+        if let Some(outcome) = self.existing_chat_outcome(owner, chat.id).await? {
+            let turns = filed.turns.iter().map(|turn| rename(turn.uuid()).into()).collect();
+            return self.report_known_chat(owner, &chat, turns, outcome, report).await;
+        }
+        let told = ImportedChat {
+            id: Some(chat.id).filter(|_| !import.dry_run),
+            title: chat.title.clone(),
+            turns: filed.turns.len() as u64,
+            branches: filed.branches,
+            outcome: ImportOutcome::Imported,
+        };
+        let bytes = filed.turns_byte_count();
+        if !self.has_new_chat_room(owner, bytes, told.clone(), report).await? {
+            return Ok(());
+        }
+        let stored =
+            match self.store_spooled_chat(IncomingChat { import, chat: &chat, filed, rename }, now, report).await {
+                Ok(()) => Ok(()),
+                Err(ChatRefusal::Store(error)) => Err(error),
+                Err(ChatRefusal::Part(text)) => {
+                    let place = IssueLocation { conversation: chat.title, ..IssueLocation::default() };
+                    report.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text });
+                    report.add_chat(ImportedChat { id: None, outcome: ImportOutcome::LeftOut, ..told });
+                    return Ok(());
+                }
+            };
+        report.report_stored(told, stored)?;
+        self.count_imported(import, bytes, report).await;
+        Ok(())
+    }
+
+    /// Tells of a chat that is here, and how much of it is not.
+    async fn report_known_chat(
+        &self,
+        owner: UserId,
+        chat: &Chat,
+        turns: Vec<TurnId>,
+        outcome: ImportOutcome,
+        report: &mut ImportReport,
+    ) -> Result<(), ServiceError> {
+        if outcome == ImportOutcome::Known {
+            let mut seen = self.db().snapshot().await?;
+            let here = archive::turn_ids(&mut seen, owner, chat.id).await?;
+            seen.commit().await?;
+            report_newer_turns(turns.iter().filter(|turn| !here.contains(*turn)).count(), &chat.title, report);
+        }
+        report.report_existing(chat.id, chat.title.clone(), outcome);
+        Ok(())
+    }
+
+    /// Those of these documents that are here under the ids that they have in the archive.
+    async fn existing_documents(
+        &self,
+        owner: UserId,
+        named: &HashSet<DocumentId>,
+    ) -> Result<HashSet<Uuid>, ServiceError> {
+        let mut here = HashSet::new();
+        for id in named {
+            let other = DocumentId::from(imported_id(owner, id.uuid()));
+            if documents::find(self.db(), owner, other).await?.is_none()
+                && documents::find(self.db(), owner, *id).await?.is_some()
+            {
+                here.insert(id.uuid());
+            }
+        }
+        Ok(here)
+    }
+
+    async fn store_spooled_chat(
+        &self,
+        mut incoming: IncomingChat<'_>,
+        now: DateTime<Utc>,
+        report: &mut ImportReport,
+    ) -> Result<(), ChatRefusal> {
+        let IncomingChat { import, chat, ref mut filed, .. } = incoming;
+        let mut imported_from: Option<ImportOrigin> = filed.imported_from.take();
+        let last_ord = filed.last_ord;
+        for ImportDifference { kind, place, text } in std::mem::take(&mut filed.damaged) {
+            let place = IssueLocation { conversation: chat.title.clone(), message: place, ..IssueLocation::default() };
+            report.add_finding(&ImportIssue {
+                kind,
+                location: place,
+                text: format!("it was damaged when it was exported: {text}"),
+            });
+        }
+        let choice = match filed.tools.take() {
+            Some(choice) => self.import_tool_choice(import.owner, &chat.title, choice, report).await?,
+            None => None,
+        };
+        if import.dry_run {
+            self.import_parts(incoming, report, None).await?;
+            persist::keep_differences(import, &chat.title, &mut imported_from, now, report);
+            return Ok(());
+        }
+        let tx = self.db().begin().await?;
+        let mut arriving = ChunkedInsert::start(self, tx, (import.owner, chat), last_ord, false).await?;
+        let mut stored = self.import_parts(incoming, report, Some(&mut arriving)).await;
+        if stored.is_ok() {
+            persist::keep_differences(import, &chat.title, &mut imported_from, now, report);
+            let ended = arriving.finish(imported_from.as_ref(), choice.as_ref(), last_ord).await;
+            stored = ended.map_err(ChatRefusal::from);
+        }
+        if stored.is_err() {
+            arriving.abandon().await?;
+        }
+        stored
+    }
+
+    /// Takes the parts out of their file, puts them right, and stores them where there is something to store them in.
+    async fn import_parts(
+        &self,
+        incoming: IncomingChat<'_>,
+        report: &mut ImportReport,
+        mut arriving: Option<&mut ChunkedInsert<'_>>,
+    ) -> Result<(), ChatRefusal> {
+        let IncomingChat { import, chat, mut filed, rename } = incoming;
+        loop {
+            let parts;
+            (filed, parts) = next_parts(filed, rename.clone()).await?;
+            if parts.is_empty() {
+                return Ok(());
+            }
+            for part in parts {
+                let mut part = report.redrawn.rename_in_part(part);
+                if let ChatPart::Turn(turn) = &mut part {
+                    self.correct_turn_images(import.owner, &chat.title, turn, report).await?;
+                }
+                if let Some(arriving) = &mut arriving {
+                    arriving.insert_part(part).await?;
+                }
+            }
+        }
+    }
+}
+
+/// The next parts, with their new ids. A file is read where nobody waits for it but this chat.
+async fn next_parts(mut filed: SpooledChat, rename: IdRename) -> Result<(SpooledChat, Vec<ChatPart>), ChatRefusal> {
+    let taking = tasks::spawn_blocking(move || {
+        let parts = filed.next_parts();
+        let parts = parts.map(|parts| parts.into_iter().map(|part| part.replace_ids(&*rename)).collect());
+        (filed, parts)
+    });
+    match taking.await {
+        Ok((filed, Ok(parts))) => Ok((filed, parts)),
+        Ok((_, Err(why))) => Err(ChatRefusal::Part(why)),
+        Err(_) => Err(ChatRefusal::Store(StoreError::Gone("the reader of the archive"))),
+    }
+}
+
+/// Tells of messages that an archive has of a chat that is here, and that are not here: it went on where the archive was
+/// made.
+fn report_newer_turns(newer: usize, title: &str, report: &mut ImportReport) {
+    if newer > 0 {
+        let place = IssueLocation { conversation: title.to_owned(), ..IssueLocation::default() };
+        let (messages, stay) = (message_count(newer), if newer == 1 { "stays" } else { "stay" });
+        let text = format!("the chat is here already: {messages} that it has there and not here {stay} behind");
+        report.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text });
+    }
+}

@@ -1,0 +1,53 @@
+//! Which tools a chat of an archive offers, as far as they are here: a server is known by its name.
+
+use serde_json::Value;
+
+use super::report::ImportReport;
+use crate::Service;
+use crate::tools::choice::check_stored_choice;
+use turnleaf_domain::UserId;
+use turnleaf_domain::tool::{PROVIDER, ToolChoice};
+use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
+use turnleaf_store::StoreError;
+use turnleaf_tools::built_in;
+
+impl Service {
+    /// What can be chosen here of the choice of the chat of this title. What cannot is told.
+    pub(super) async fn import_tool_choice(
+        &self,
+        owner: UserId,
+        title: &str,
+        choice: Value,
+        report: &mut ImportReport,
+    ) -> Result<Option<ToolChoice>, StoreError> {
+        let mut lost = |text: String| {
+            let place = IssueLocation { conversation: title.to_owned(), ..IssueLocation::default() };
+            report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
+        };
+        let read = serde_json::from_value::<ToolChoice>(choice).map_err(|error| error.to_string());
+        let checked =
+            read.and_then(|choice| check_stored_choice(&choice).map(|()| choice).map_err(|why| why.to_string()));
+        let mut choice = match checked {
+            Ok(choice) => choice,
+            Err(why) => {
+                lost(format!("its choice of tools cannot be kept: {why}"));
+                return Ok(None);
+            }
+        };
+        let mut here = Vec::with_capacity(choice.on.len());
+        for name in choice.on {
+            let is_here = match name.split_once('/') {
+                Some((PROVIDER, _)) => true,
+                Some((server, _)) => self.tools().has_server(owner, server).await?,
+                None => built_in::describe_all().iter().any(|known| known.tool == name),
+            };
+            if is_here {
+                here.push(name);
+            } else {
+                lost(format!("the tool `{name}` was offered in it, and there is none of this name here"));
+            }
+        }
+        choice.on = here;
+        Ok(Some(choice))
+    }
+}

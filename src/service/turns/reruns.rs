@@ -1,0 +1,294 @@
+//! Grafts as a person deals with them: begin one, look at it, cancel it, let it go on. What it does by itself is in
+//! [`steps`].
+
+mod steps;
+
+use serde_json::json;
+
+use crate::idempotency::Created;
+use crate::turns::messages::UserMessage;
+use crate::turns::placement::{BranchFork, PlacementRequest, branch_name_after};
+use crate::{Service, ServiceError};
+use turnleaf_domain::rerun::{LastRerunReply, RerunStatus, RerunStep};
+use turnleaf_domain::{
+    Branch, BranchId, BranchOrigin, ChatId, Content, ExchangeId, InvalidField, ModelParams, Rerun, RerunId, Role, Turn,
+    TurnId, UserId, client_redaction, limits,
+};
+use turnleaf_platform::ids;
+use turnleaf_platform::tasks;
+use turnleaf_store::reruns::RerunStatusChange;
+use turnleaf_store::{StoreError, branches, chats, exchanges, reruns, turns};
+
+/// A path to ask again.
+#[derive(Debug, Clone)]
+pub struct NewRerun {
+    /// The last turn that both paths share: a reply, behind which the messages are asked, or a message, which is asked
+    /// first. `None` asks the whole path.
+    pub from_turn_id: Option<TurnId>,
+    /// The end of the path.
+    pub leaf_turn_id: TurnId,
+    pub provider: String,
+    /// `None` is the provider's default model.
+    pub model: Option<String>,
+    pub params: ModelParams,
+    /// Made by the client: the same id never begins a second graft.
+    pub client_request_id: Option<String>,
+}
+
+/// A graft as it stands.
+#[derive(Debug, Clone)]
+pub struct RerunState {
+    pub graft: Rerun,
+    /// The branch that grows.
+    pub branch: Branch,
+    /// The newest reply, as of now.
+    pub reply: Option<Turn>,
+}
+
+/// The messages of a path, and the turn beside which the new branch begins.
+struct Plan {
+    messages: Vec<TurnId>,
+    beside: TurnId,
+}
+
+impl Service {
+    /// Makes a branch beside a path and asks the path's first message on it; the others follow by themselves, each when
+    /// the reply before it is complete.
+    pub async fn start_rerun(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        new: NewRerun,
+    ) -> Result<Created<RerunState>, ServiceError> {
+        new.params.validate()?;
+        let service = self.clone();
+        // A task of its own: who asked may be gone between the commit and the task that goes on with it.
+        let begun = tasks::spawn(async move { service.create_rerun(owner, chat, new).await });
+        begun.await.map_err(|_| StoreError::Gone("the graft"))?
+    }
+
+    /// A graft with its branch and its newest reply.
+    pub async fn rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
+        let graft = reruns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        self.rerun_state(owner, graft).await
+    }
+
+    /// The grafts of a chat, newest first.
+    pub async fn reruns(&self, owner: UserId, chat: ChatId) -> Result<Vec<Rerun>, ServiceError> {
+        chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+        Ok(reruns::list(self.db(), owner, chat, limits::RERUNS_LISTED).await?)
+    }
+
+    /// Ends a graft, and stops the reply that it waits for. One that is over stays as it is.
+    pub async fn cancel_rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
+        let graft = reruns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if graft.is_over() {
+            return self.rerun_state(owner, graft).await;
+        }
+        for from in [RerunStatus::Running, RerunStatus::Paused] {
+            if self.change_rerun_status(id, from, &RerunStatusChange::Cancelled).await? {
+                break;
+            }
+        }
+        let graft = reruns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        if graft.status == RerunStatus::Cancelled
+            && let Some(reply) = self.reply_of(owner, &graft).await?
+        {
+            self.stop_turn(owner, reply.id).await?;
+        }
+        self.rerun_state(owner, graft).await
+    }
+
+    /// Lets a graft go on that waits. A message whose reply failed or was stopped is asked once more, beside that reply.
+    pub async fn resume_rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
+        let service = self.clone();
+        // As in `start_graft`.
+        let resumed = tasks::spawn(async move { service.continue_rerun(owner, id).await });
+        resumed.await.map_err(|_| StoreError::Gone("the graft"))?
+    }
+
+    async fn continue_rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
+        let graft = reruns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
+        let moved = || ServiceError::conflict("graft_not_paused", "only a graft that is paused can be resumed");
+        if graft.status != RerunStatus::Paused {
+            return Err(moved());
+        }
+        let reply = self.reply_of(owner, &graft).await?;
+        match graft.next_step_on_resume(reply.as_ref().map(last_reply)) {
+            step @ (RerunStep::Ask(_) | RerunStep::AskAgain(_)) => {
+                self.ask_message(owner, &graft, step, reply).await?;
+                self.drive_rerun(owner, id);
+            }
+            RerunStep::Wait => {
+                if !self.change_rerun_status(id, RerunStatus::Paused, &RerunStatusChange::Running).await? {
+                    return Err(moved());
+                }
+                self.drive_rerun(owner, id);
+            }
+            RerunStep::Done => {
+                self.change_rerun_status(id, RerunStatus::Paused, &RerunStatusChange::Done).await?;
+            }
+            RerunStep::Pause(_) => {
+                return Err(ServiceError::conflict("graft_gone", "the last reply of this graft is deleted"));
+            }
+        }
+        self.rerun(owner, id).await
+    }
+
+    async fn create_rerun(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        new: NewRerun,
+    ) -> Result<Created<RerunState>, ServiceError> {
+        let asked = json!({
+            "new": "graft", "chat": chat, "from": new.from_turn_id, "leaf": new.leaf_turn_id,
+            "provider": new.provider, "model": new.model, "params": new.params,
+        });
+        let name = new.client_request_id.as_deref();
+        if let Some(made) = self.find_created(owner, name, &asked).await? {
+            return self.earlier_rerun(owner, &made).await;
+        }
+        chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
+        let plan = self.plan(owner, chat, new.from_turn_id, new.leaf_turn_id).await?;
+        if !self.supervisor().has_room() {
+            return Err(ServiceError::TooManyRunning);
+        }
+        self.check_growth(owner, 0).await?;
+        let mut tx = self.db().begin().await?;
+        let id: RerunId = ids::mint();
+        if let Some(made) = self.claim_request(&mut tx, owner, name, asked, id).await? {
+            tx.rollback().await?;
+            return self.earlier_rerun(owner, &made).await;
+        }
+        let chat = self.lock_chat(&mut tx, owner, chat).await?;
+        let beside = turns::find(self.db(), owner, plan.beside).await?.ok_or(ServiceError::NotFound)?;
+        let source = branches::find(self.db(), owner, beside.branch_id).await?.ok_or(ServiceError::NotFound)?;
+        self.check_sibling_room(&mut tx, chat.id, new.from_turn_id).await?;
+        let wanted = PlacementRequest { provider: Some(new.provider), model: new.model, ..PlacementRequest::default() };
+        let lock = self.fork_lock(&source, &wanted)?;
+        let origin = if lock == source.lock { BranchOrigin::Fork } else { BranchOrigin::ModelSwitch };
+        let first = turns::find(self.db(), owner, plan.messages[0]).await?.ok_or(ServiceError::NotFound)?;
+        let name = format!("again · {}", branch_name_after(&repeatable(&first)?.contents));
+        let leaving = BranchFork { id: ids::mint(), source: &source, from: new.from_turn_id, origin, lock, name };
+        let branch = self.fork_branch(&mut tx, &chat, leaving).await?;
+        let now = self.clock().now();
+        let graft = Rerun {
+            id,
+            chat_id: chat.id,
+            branch_id: branch.id,
+            from_turn_id: new.from_turn_id,
+            leaf_turn_id: Some(new.leaf_turn_id),
+            messages: plan.messages,
+            asked: 0,
+            exchange_id: None,
+            status: RerunStatus::Running,
+            reason: None,
+            detail: None,
+            params: new.params,
+            created_at: now,
+            updated_at: now,
+        };
+        reruns::insert(&mut tx, owner, &graft).await?;
+        self.ask_first_message(tx, owner, chat, branch, &graft).await?;
+        self.drive_rerun(owner, id);
+        Ok(Created::new(self.rerun(owner, id).await?))
+    }
+
+    /// What the same request began, as it stands now.
+    async fn earlier_rerun(&self, owner: UserId, made: &str) -> Result<Created<RerunState>, ServiceError> {
+        let made = made.parse().map_err(|_| ServiceError::NotFound)?;
+        Ok(Created::existing(self.rerun(owner, made).await?))
+    }
+
+    /// Which messages are asked, and beside which turn.
+    async fn plan(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        from: Option<TurnId>,
+        leaf: TurnId,
+    ) -> Result<Plan, ServiceError> {
+        let path = self.lineage_in_chat(owner, chat, "leaf_turn_id", leaf).await?;
+        let (first, asked_first) = match from {
+            None => (0, None),
+            Some(from) => match path.iter().position(|turn| turn.id == from) {
+                Some(at) => (at + 1, (path[at].role == Role::User).then_some(from)),
+                None => {
+                    turns::find(self.db(), owner, from).await?.ok_or(ServiceError::NotFound)?;
+                    return Err(InvalidField::new("from_turn_id", "this turn is not on the path").into());
+                }
+            },
+        };
+        let behind = path[first..].iter().filter(|turn| turn.role == Role::User).map(|turn| turn.id);
+        let messages: Vec<TurnId> = asked_first.into_iter().chain(behind).collect();
+        if messages.is_empty() {
+            return Err(InvalidField::new("leaf_turn_id", "no message of this path is left to ask").into());
+        }
+        if messages.len() > limits::RERUN_MESSAGES {
+            let message = format!("a graft asks at most {} messages; this path has more", limits::RERUN_MESSAGES);
+            return Err(ServiceError::conflict("graft_too_long", message));
+        }
+        let beside = path.get(first).map_or(leaf, |turn| turn.id);
+        Ok(Plan { messages, beside })
+    }
+
+    async fn rerun_state(&self, owner: UserId, graft: Rerun) -> Result<RerunState, ServiceError> {
+        let branch = branches::find(self.db(), owner, graft.branch_id).await?.ok_or(ServiceError::NotFound)?;
+        let reply = self.reply_of(owner, &graft).await?.map(client_redaction::redact_turn);
+        Ok(RerunState { graft, branch, reply })
+    }
+
+    /// The newest reply of a graft as the database or, while it runs, its run has it.
+    async fn reply_of(&self, owner: UserId, graft: &Rerun) -> Result<Option<Turn>, ServiceError> {
+        let Some(exchange) = graft.exchange_id else { return Ok(None) };
+        let Some(id) = exchanges::find_reply(self.db(), owner, exchange).await? else { return Ok(None) };
+        Ok(turns::find(self.db(), owner, id).await?.map(|turn| self.latest_turn(turn)))
+    }
+
+    /// Brings a graft from one status to another; false when it has another one by now.
+    async fn change_rerun_status(
+        &self,
+        id: RerunId,
+        from: RerunStatus,
+        to: &RerunStatusChange,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.db().begin().await?;
+        let changed = reruns::set_status(&mut tx, id, from, to, self.clock().now()).await?;
+        tx.commit().await?;
+        Ok(changed)
+    }
+}
+
+/// What of a message can be said again: all of it, unless a tool of the client answered in it, because that answer
+/// belongs to a call that the new path does not have.
+fn repeatable(message: &Turn) -> Result<UserMessage, ServiceError> {
+    let answers_call = |content: &Content| matches!(content, Content::ToolResult { .. });
+    if message.blocks.iter().any(|block| answers_call(&block.content)) {
+        let reason = "a message of this path holds the result of a tool, which cannot be asked again";
+        return Err(InvalidField::new("leaf_turn_id", reason).into());
+    }
+    Ok(UserMessage { copy_of: Some(message.id), ..UserMessage::from_blocks(&message.blocks) })
+}
+
+fn last_reply(turn: &Turn) -> LastRerunReply {
+    LastRerunReply { status: turn.status, failure: turn.error.as_ref().map(|error| error.kind) }
+}
+
+/// The request id of a step's exchange, which makes it the only one.
+fn step_id(graft: &Rerun, step: RerunStep) -> String {
+    let before = graft.exchange_id.map(|id| id.to_string()).unwrap_or_default();
+    match step {
+        RerunStep::AskAgain(n) => format!("graft-{}-{n}-{before}", graft.id),
+        _ => format!("graft-{}-{}", graft.id, graft.asked),
+    }
+}
+
+/// The branch that a step stands on, for the record of it.
+fn advance_to(graft: &Rerun, step: RerunStep, exchange_id: ExchangeId, branch_id: BranchId) -> reruns::RerunAdvance {
+    let asked = match step {
+        RerunStep::Ask(n) => u32::try_from(n + 1).unwrap_or(u32::MAX),
+        _ => graft.asked,
+    };
+    reruns::RerunAdvance { asked, exchange_id, branch_id }
+}

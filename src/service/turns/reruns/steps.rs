@@ -1,0 +1,251 @@
+//! What a graft does by itself: it asks a message, waits for the reply, asks the next. The task that does so belongs to
+//! the server, like a run. Every step is one transaction with its exchange, so that a process that dies between two
+//! steps leaves a plan that says exactly what was asked.
+
+use serde_json::json;
+
+use super::{advance_to, last_reply, repeatable, step_id};
+use crate::idempotency::request_hash;
+use crate::turns::exchanges::{AcceptedExchange, NewExchange};
+use crate::turns::placement::{PlacementRequest, TurnPlacement};
+use crate::{Service, ServiceError};
+use turnleaf_domain::Turn;
+use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus, RerunStep};
+use turnleaf_domain::{Branch, BranchId, BranchOrigin, Chat, ExchangeId, ExchangeKind, Rerun, RerunId, UserId};
+use turnleaf_platform::ids;
+use turnleaf_platform::tasks;
+use turnleaf_store::db::Tx;
+use turnleaf_store::reruns::RerunStatusChange;
+use turnleaf_store::{StoreError, reruns, turns};
+
+impl Service {
+    /// Settles what an earlier process left running: nobody drives it any more, so it waits for a person. Nothing is
+    /// asked by itself after a crash. Gives the number of those that wait. Call before serving, after the sweep.
+    pub async fn pause_interrupted_reruns(&self) -> Result<usize, StoreError> {
+        let mut waiting = 0;
+        for (owner, graft) in reruns::list_running(self.db()).await? {
+            let reply = match self.reply_of(owner, &graft).await {
+                Ok(reply) => reply,
+                Err(ServiceError::Store(error)) => return Err(error),
+                Err(_) => None,
+            };
+            let standing = match graft.next_step(reply.as_ref().map(last_reply)) {
+                RerunStep::Done => RerunStatusChange::Done,
+                RerunStep::Pause(reason) => RerunStatusChange::Paused(reason, None),
+                _ => RerunStatusChange::Paused(RerunPauseReason::ServerRestarted, None),
+            };
+            waiting += usize::from(standing != RerunStatusChange::Done);
+            self.change_rerun_status(graft.id, RerunStatus::Running, &standing).await?;
+        }
+        Ok(waiting)
+    }
+
+    /// Drives a graft in a task of its own until it waits or is over.
+    pub(super) fn drive_rerun(&self, owner: UserId, id: RerunId) {
+        let service = self.clone();
+        tokio::spawn(async move {
+            let driven = tasks::spawn({
+                let service = service.clone();
+                async move { service.run_steps(owner, id).await }
+            });
+            let standing = match driven.await {
+                Ok(Ok(standing)) => standing,
+                Ok(Err(error)) => Some(refusal_standing(&error, service.supervisor().is_closing())),
+                Err(_) => {
+                    tracing::error!(graft = %id, "the task of a graft panicked; the graft waits");
+                    Some(RerunStatusChange::Paused(RerunPauseReason::Internal, None))
+                }
+            };
+            if let Some(standing) = standing
+                && let Err(error) = service.change_rerun_status(id, RerunStatus::Running, &standing).await
+            {
+                // The next start settles it.
+                tracing::warn!(graft = %id, %error, "a graft could not be stored as waiting");
+            }
+        });
+    }
+
+    /// Takes step after step. Gives how the graft stands now; `None` when somebody else has said so already.
+    async fn run_steps(&self, owner: UserId, id: RerunId) -> Result<Option<RerunStatusChange>, ServiceError> {
+        loop {
+            let Some(graft) = reruns::find(self.db(), owner, id).await? else {
+                return Ok(Some(RerunStatusChange::Paused(RerunPauseReason::Gone, None)));
+            };
+            if graft.status != RerunStatus::Running {
+                return Ok(None);
+            }
+            let reply = self.reply_of(owner, &graft).await?;
+            match graft.next_step(reply.as_ref().map(last_reply)) {
+                RerunStep::Wait => {
+                    let Some(reply) = reply else { return Err(ServiceError::NotFound) };
+                    match self.supervisor().live_turn(reply.id) {
+                        Some(live) => live.wait_until_ended().await,
+                        // It may have ended since it was looked at; otherwise nothing will ever end it.
+                        None => {
+                            let now = turns::find(self.db(), owner, reply.id).await?;
+                            if now.is_some_and(|turn| !turn.status.is_terminal()) {
+                                return Ok(Some(RerunStatusChange::Paused(RerunPauseReason::Internal, None)));
+                            }
+                        }
+                    }
+                }
+                step @ (RerunStep::Ask(_) | RerunStep::AskAgain(_)) => {
+                    match self.ask_message(owner, &graft, step, reply).await {
+                        // Somebody was faster; the next look tells what that made of it.
+                        Err(ServiceError::Conflict { code: "graft_moved", .. }) => {}
+                        asked => drop(asked?),
+                    }
+                }
+                RerunStep::Done => return Ok(Some(RerunStatusChange::Done)),
+                RerunStep::Pause(reason) => {
+                    let failure = reply.and_then(|turn| turn.error).map(|error| error.message);
+                    return Ok(Some(RerunStatusChange::Paused(reason, failure)));
+                }
+            }
+        }
+    }
+
+    /// Asks the first message, on the branch that was just made in the same transaction.
+    pub(super) async fn ask_first_message(
+        &self,
+        mut tx: Tx,
+        owner: UserId,
+        chat: Chat,
+        branch: Branch,
+        graft: &Rerun,
+    ) -> Result<AcceptedExchange, ServiceError> {
+        let source = self.message(owner, graft, 0).await?;
+        let message = repeatable(&source)?;
+        // The shared turn is this message itself: it gets another reply, not another message.
+        let is_shared = graft.from_turn_id == Some(source.id);
+        let of = self.exchange_of(owner, graft, RerunStep::Ask(0), &source, is_shared).await?;
+        let user_turn = if is_shared {
+            source
+        } else {
+            let parent = match graft.from_turn_id {
+                Some(id) => Some(turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?),
+                None => None,
+            };
+            if parent.as_ref().is_some_and(|parent| !parent.status.is_terminal()) {
+                return Err(ServiceError::earlier_reply_running());
+            }
+            let place = TurnPlacement { parent, branch: branch.clone() };
+            self.insert_user_turn(&mut tx, &chat, &place, message, of.id).await?
+        };
+        self.record_step(&mut tx, graft, RerunStep::Ask(0), (of.id, branch.id)).await?;
+        self.commit_exchange(tx, chat, branch, user_turn, of).await
+    }
+
+    /// Asks a later message behind the reply of the one before, or one more time what has no whole reply.
+    pub(super) async fn ask_message(
+        &self,
+        owner: UserId,
+        graft: &Rerun,
+        step: RerunStep,
+        reply: Option<Turn>,
+    ) -> Result<AcceptedExchange, ServiceError> {
+        if !self.supervisor().has_room() {
+            return Err(ServiceError::TooManyRunning);
+        }
+        self.check_growth(owner, 0).await?;
+        let (RerunStep::Ask(n) | RerunStep::AskAgain(n), Some(reply)) = (step, reply) else {
+            return Err(ServiceError::NotFound);
+        };
+        let source = self.message(owner, graft, n).await?;
+        let message = repeatable(&source)?;
+        let mut tx = self.db().begin().await?;
+        let chat = self.lock_chat(&mut tx, owner, graft.chat_id).await?;
+        let is_again = matches!(step, RerunStep::AskAgain(_));
+        let of = self.exchange_of(owner, graft, step, &source, is_again).await?;
+        if is_again {
+            let user_id = reply.prev_turn_id.ok_or(ServiceError::NotFound)?;
+            let user_turn = turns::find(self.db(), owner, user_id).await?.ok_or(ServiceError::NotFound)?;
+            let name = self.version_name(&mut tx, "retry", &user_turn).await?;
+            let leaving = (Some(user_id), BranchOrigin::Regenerate, name);
+            let branch = self.sibling_branch(&mut tx, &chat, &reply, &PlacementRequest::default(), leaving).await?;
+            self.record_step(&mut tx, graft, step, (of.id, branch.id)).await?;
+            return self.commit_exchange(tx, chat, branch, user_turn, of).await;
+        }
+        // Behind the reply; where somebody has gone on from there meanwhile, on a branch of its own.
+        let wanted = PlacementRequest {
+            prev_turn_id: Some(reply.id),
+            branch_id: Some(graft.branch_id),
+            ..PlacementRequest::default()
+        };
+        let place = self.place_user_turn(&mut tx, &chat, &wanted, &message.contents).await?;
+        let user_turn = self.insert_user_turn(&mut tx, &chat, &place, message, of.id).await?;
+        self.record_step(&mut tx, graft, step, (of.id, place.branch.id)).await?;
+        self.commit_exchange(tx, chat, place.branch, user_turn, of).await
+    }
+
+    /// Records that the graft takes this step, in the transaction that stores the step's exchange.
+    async fn record_step(
+        &self,
+        tx: &mut Tx,
+        graft: &Rerun,
+        step: RerunStep,
+        (exchange, branch): (ExchangeId, BranchId),
+    ) -> Result<(), ServiceError> {
+        let to = advance_to(graft, step, exchange, branch);
+        if !reruns::advance(tx, graft, to, self.clock().now()).await? {
+            return Err(ServiceError::conflict("graft_moved", "this graft was changed at the same moment"));
+        }
+        Ok(())
+    }
+
+    async fn message(&self, owner: UserId, graft: &Rerun, n: usize) -> Result<Turn, ServiceError> {
+        let id = graft.messages.get(n).ok_or(ServiceError::NotFound)?;
+        turns::find(self.db(), owner, *id).await?.ok_or(ServiceError::NotFound)
+    }
+
+    async fn exchange_of(
+        &self,
+        owner: UserId,
+        graft: &Rerun,
+        step: RerunStep,
+        source: &Turn,
+        is_reply_only: bool,
+    ) -> Result<NewExchange, ServiceError> {
+        let request_id = step_id(graft, step);
+        Ok(NewExchange {
+            id: ids::mint(),
+            owner,
+            kind: if is_reply_only { ExchangeKind::Regenerate } else { ExchangeKind::Send },
+            params: graft.params.clone(),
+            base: self.exchange_params(owner, source).await?,
+            sends_draft_of: None,
+            moves_reader: false,
+            fingerprint: request_hash(json!({ "graft": graft.id, "step": request_id })),
+            request_id: Some(request_id),
+        })
+    }
+}
+
+/// How a graft stands whose next step was refused.
+fn refusal_standing(error: &ServiceError, is_closing: bool) -> RerunStatusChange {
+    let reason = match error {
+        _ if is_closing => RerunPauseReason::ServerRestarted,
+        ServiceError::NotFound => RerunPauseReason::Gone,
+        ServiceError::TooManyRunning => RerunPauseReason::Busy,
+        ServiceError::Conflict { code: "too_many_siblings" | "too_many_turns" | "too_many_branches", .. } => {
+            RerunPauseReason::LimitReached
+        }
+        ServiceError::Conflict { code: "model_unavailable", .. } => RerunPauseReason::ModelUnavailable,
+        ServiceError::Conflict { .. }
+        | ServiceError::Invalid(_)
+        | ServiceError::TooLarge { .. }
+        | ServiceError::Unfit { .. }
+        | ServiceError::Storage(_) => RerunPauseReason::Refused,
+        ServiceError::Store(error) => {
+            tracing::error!(%error, "a step of a graft could not be stored");
+            RerunPauseReason::Internal
+        }
+    };
+    let detail = match error {
+        ServiceError::Conflict { message, .. } => Some(message.clone()),
+        ServiceError::Invalid(invalid) => Some(invalid.reason.clone()),
+        ServiceError::Storage(refusal) => Some(refusal.to_string()),
+        _ => None,
+    };
+    RerunStatusChange::Paused(reason, detail)
+}

@@ -1,0 +1,145 @@
+//! Chats as lists show them: those of the sidebar, and those that it leaves out.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::like_pattern::contains_pattern;
+use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
+use turnleaf_domain::text_matcher::is_case_ambiguous;
+use turnleaf_domain::{ChatId, UserId};
+
+/// The chats ($1: their owner) that fit, as a list shows them, at most $2.
+macro_rules! listed {
+    ($fits_and_order:literal) => {
+        concat!(
+            "SELECT c.id, c.title, c.updated_at, c.pinned_at, c.archived_at, \
+                EXISTS (SELECT 1 FROM turns t WHERE t.chat_id = c.id \
+                    AND t.status IN ('pending', 'streaming', 'waiting_subagents') AND t.deleted_at IS NULL) AS running, \
+                EXISTS (SELECT 1 FROM drafts d WHERE d.owner_id = c.owner_id AND d.chat_id = c.id \
+                    AND (d.text <> '' OR d.attachments <> '[]')) \
+                    AS has_draft \
+                FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND ",
+            $fits_and_order,
+            " LIMIT $2"
+        )
+    };
+}
+
+sql! {
+    LIST = listed!("c.archived_at IS NULL ORDER BY c.updated_at DESC, c.id DESC");
+    /// The newest of those that are not pinned: those stand before all others.
+    NEWEST = listed!("c.archived_at IS NULL AND c.pinned_at IS NULL ORDER BY c.updated_at DESC, c.id DESC");
+    /// The same behind one of them.
+    LIST_BEHIND = listed!("c.archived_at IS NULL AND c.pinned_at IS NULL AND (c.updated_at, c.id) < \
+        (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
+        ORDER BY c.updated_at DESC, c.id DESC");
+    PINNED = listed!("c.pinned_at IS NOT NULL AND c.archived_at IS NULL ORDER BY c.pinned_at DESC, c.id DESC");
+    /// Those whose title has a part, of the archive or of the others.
+    BROWSE = listed!("(c.archived_at IS NOT NULL) = $3 AND LOWER(c.title) LIKE $4 ESCAPE '!' \
+        AND ((c.updated_at, c.id) < \
+            (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5) OR $5 IS NULL) \
+        ORDER BY c.updated_at DESC, c.id DESC");
+}
+
+const TABLE: &str = "chats";
+
+/// A chat as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedChat {
+    pub id: ChatId,
+    pub title: String,
+    pub updated_at: DateTime<Utc>,
+    pub pinned_at: Option<DateTime<Utc>>,
+    pub archived_at: Option<DateTime<Utc>>,
+    /// A reply in it is not over.
+    pub running: bool,
+    /// Something is typed in it and not sent.
+    pub has_draft: bool,
+}
+
+/// Which chats are looked through, all of an owner's in the end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BrowseFilter {
+    /// Those of the archive, and not the others.
+    pub archived: bool,
+    /// What their titles have, in any case.
+    pub title_part: String,
+    /// The last one of the part of the list before.
+    pub after: Option<ChatId>,
+}
+
+#[derive(sqlx::FromRow)]
+struct ListedRow {
+    id: Uuid,
+    title: Lossy<String>,
+    updated_at: Lossy<DateTime<Utc>>,
+    pinned_at: Lossy<Option<DateTime<Utc>>>,
+    archived_at: Lossy<Option<DateTime<Utc>>>,
+    running: bool,
+    has_draft: bool,
+}
+
+impl From<ListedRow> for ListedChat {
+    fn from(row: ListedRow) -> Self {
+        Self {
+            id: row.id.into(),
+            title: row.title.unwrap_or_log(TABLE, "title", row.id, String::new),
+            updated_at: row.updated_at.unwrap_or_log(TABLE, "updated_at", row.id, || time_of_id(row.id)),
+            pinned_at: row.pinned_at.unwrap_or_log(TABLE, "pinned_at", row.id, || None),
+            archived_at: row.archived_at.unwrap_or_log(TABLE, "archived_at", row.id, || None),
+            running: row.running,
+            has_draft: row.has_draft,
+        }
+    }
+}
+
+/// The newest chats, by their last change; none of the archive.
+pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    fetch_first(db, LIST, owner, limit).await
+}
+
+/// The newest ones that are not pinned: a part of the list is full where there are more.
+pub async fn list_newest(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    fetch_first(db, NEWEST, owner, limit).await
+}
+
+/// The pinned ones that are not in the archive, the last one first.
+pub async fn list_pinned(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    fetch_first(db, PINNED, owner, limit).await
+}
+
+async fn fetch_first(db: &Db, which: &'static str, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    let rows: Vec<Readable<ListedRow>> =
+        with_pool!(db, |pool| sqlx::query_as(which).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?);
+    Ok(keep_readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
+}
+
+/// Those that come behind one of them, without the pinned ones.
+pub async fn list_after(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    let rows: Vec<Readable<ListedRow>> = with_pool!(db, |pool| {
+        let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
+        query.fetch_all(pool).await?
+    });
+    Ok(keep_readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
+}
+
+/// Some of all chats, by their last change.
+pub async fn browse(db: &Db, owner: UserId, which: &BrowseFilter, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
+    // SQLite knows capitals of ASCII alone.
+    let has_capital = |letter: char| !letter.is_ascii() && (letter.is_lowercase() || letter.is_uppercase());
+    let part =
+        contains_pattern(&which.title_part.to_lowercase(), |letter| is_case_ambiguous(letter) || has_capital(letter));
+    let rows: Vec<Readable<ListedRow>> = with_pool!(db, |pool| {
+        sqlx::query_as(BROWSE)
+            .bind(owner.uuid())
+            .bind(i64::from(limit))
+            .bind(which.archived)
+            .bind(&part)
+            .bind(which.after.map(ChatId::uuid))
+            .fetch_all(pool)
+            .await?
+    });
+    Ok(keep_readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
+}

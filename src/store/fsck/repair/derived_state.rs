@@ -1,0 +1,93 @@
+//! What follows from a repaired row, in its own transaction: the text and the types of a turn, its journal, the index of the
+//! search, the quota. So a repair that is broken off leaves nothing that a later one does not find.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use super::journal::{self, JournalRebuild};
+use super::outcome::ValueRepair;
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Readable, WHOLE_ROW, is_placeholder, keep_readable_of_turn, ok_or_log};
+use crate::rows::content_text_column;
+use crate::turn_blocks::BlockRow;
+use crate::{search, storage};
+use turnleaf_domain::Block;
+use turnleaf_domain::turn::content_text;
+
+sql! {
+    IS_OVER = "SELECT completed_at IS NOT NULL FROM turns WHERE id = $1";
+    BLOCKS = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
+        created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
+    SET_TEXT = "UPDATE turns SET content_text = $2 WHERE id = $1 AND content_text <> $2";
+    SET_TYPE = "UPDATE turn_blocks SET block_type = $2 WHERE id = $1 AND block_type <> $2";
+}
+
+/// Whether a turn is over; nothing where there is none.
+pub(super) async fn is_over(tx: &mut Tx, turn: Uuid) -> Result<Option<bool>, StoreError> {
+    Ok(in_tx!(tx, |conn| sqlx::query_scalar(IS_OVER).bind(turn).fetch_optional(conn).await?))
+}
+
+/// Brings in line with the rows of a turn what is derived from them, once all of them can be read. `is_text_lost` says that
+/// the text of its row could not be: then what its blocks give takes its place, however much that is.
+pub(super) async fn update_turn(
+    db: &Db,
+    tx: &mut Tx,
+    id: Uuid,
+    is_text_lost: bool,
+    now: DateTime<Utc>,
+) -> Result<Option<ValueRepair>, StoreError> {
+    if is_over(tx, id).await? != Some(true) {
+        return Ok(None);
+    }
+    let rows: Vec<Readable<BlockRow>> =
+        in_tx!(&mut *tx, |conn| sqlx::query_as(BLOCKS).bind(id).fetch_all(conn).await?);
+    let mut damages = Vec::new();
+    let rows = keep_readable_of_turn(rows, "turn_blocks", id.into(), &mut damages);
+    let blocks: Vec<Block> = rows.into_iter().map(|row| row.into_block(&mut damages)).collect();
+    let text = content_text_column(&content_text(blocks.iter().map(|block| &block.content)));
+    // The text of a block that cannot be read may stand there alone, unless that is in quarantine.
+    let is_whole = damages.is_empty() && !blocks.iter().any(|block| is_placeholder(&block.content));
+    in_tx!(&mut *tx, |conn| {
+        if is_whole || is_text_lost {
+            sqlx::query(SET_TEXT).bind(id).bind(text).execute(&mut *conn).await?;
+        }
+        for block in &blocks {
+            // The type of a block that cannot be read yet comes with its content.
+            let is_read = damages.iter().all(|damage| damage.column != "content" || damage.id != block.id.to_string());
+            if is_read {
+                let query = sqlx::query(SET_TYPE).bind(block.id.uuid()).bind(block.content.block_type());
+                query.execute(&mut *conn).await?;
+            }
+        }
+    });
+    ok_or_log(search::index::index_turn(tx, id.into()).await, "turns")?;
+    storage::invalidate_turn_size(tx, id.into()).await?;
+    damages.retain(|damage| damage.column != WHOLE_ROW);
+    if !damages.is_empty() {
+        // The journal may rebuild what is repaired next.
+        return Ok(None);
+    }
+    let reason = match journal::rebuild(tx, id).await? {
+        JournalRebuild::NoJournal | JournalRebuild::BesideUnreadableLine(_) => return Ok(None),
+        JournalRebuild::Turn(turn) if is_same(&turn.blocks, &blocks) => return Ok(None),
+        JournalRebuild::Turn(_) => "it no longer gives what is stored",
+        JournalRebuild::BesideGaps(_) => "lines of the same journal are missing",
+    };
+    journal::quarantine_lines(db, tx, id, i64::MIN, reason, now).await
+}
+
+fn is_same(replayed: &[Block], stored: &[Block]) -> bool {
+    let json = |block: &Block| serde_json::to_string(block).ok();
+    replayed.len() == stored.len() && replayed.iter().zip(stored).all(|(one, other)| json(one) == json(other))
+}
+
+/// Indexes a chat or a document again whose row was repaired.
+pub(super) async fn reindex(tx: &mut Tx, table: &'static str, id: Uuid) -> Result<(), StoreError> {
+    let indexed = match table {
+        "chats" => search::index::index_chat_title(tx, id.into()).await,
+        "documents" | "document_versions" => search::index::index_document(tx, id.into()).await,
+        _ => return Ok(()),
+    };
+    ok_or_log(indexed, table).map(drop)
+}

@@ -1,0 +1,273 @@
+//! Finding: candidates of the index, newest first, are looked at until there are enough; the best of them come first.
+//! Deeper pages take the next candidates, so everything that the rule finds comes once.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use futures::TryStreamExt;
+use sqlx::QueryBuilder;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Readable, keep_readable};
+use crate::search::cursor::{self, RankedMatch, SearchCursor};
+use crate::search::hits::{self, MatchedItem};
+use crate::search::keys::{self, RequiredKey, TextLocation};
+use crate::search::parts::{self, ROWS_PER_ENTRY, WITH_ROWS, push_row};
+use crate::search::word_index::{self, IndexQuery};
+use crate::search::{SearchKind, TextQuery};
+use crate::turn_events::fixed_chunks;
+use turnleaf_domain::{BranchId, ChatId, InvalidField, Role, UserId, limits};
+
+sql! {
+    UNDONE = "SELECT COUNT(*) FROM search_progress WHERE NOT is_done OR rules <> $1";
+}
+
+// The statements below have it in words.
+const _: () = assert!(limits::SEARCH_PART_CHARS == 50_000);
+
+/// Each between the rows that are looked at, and the owner.
+const OF_TURNS: &str = ") SELECT m.word, e.parts, t.id, t.role, t.created_at, t.chat_id, t.branch_id, b.model, '' AS title, \
+    SUBSTR(t.content_text, CAST(m.start AS INTEGER), 50000) AS text FROM m JOIN search_entries e ON e.id = m.entry \
+    JOIN turns t ON t.id = e.item_id JOIN chats c ON c.id = t.chat_id JOIN branches b ON b.id = t.branch_id \
+    WHERE t.deleted_at IS NULL AND c.deleted_at IS NULL AND c.owner_id = ";
+const OF_CHATS: &str = ") SELECT m.word, e.parts, c.id, NULL AS role, c.created_at, c.id AS chat_id, NULL AS branch_id, \
+    NULL AS model, '' AS title, c.title AS text FROM m JOIN search_entries e ON e.id = m.entry \
+    JOIN chats c ON c.id = e.item_id WHERE c.deleted_at IS NULL AND c.owner_id = ";
+const OF_DOCUMENTS: &str = ") SELECT m.word, e.parts, d.id, NULL AS role, d.created_at, NULL AS chat_id, \
+    NULL AS branch_id, NULL AS model, d.title, SUBSTR(COALESCE(v.content, ''), CAST(m.start AS INTEGER), 50000) AS text \
+    FROM m JOIN search_entries e ON e.id = m.entry JOIN documents d ON d.id = e.item_id \
+    LEFT JOIN document_versions v ON v.document_id = d.id AND v.version_timestamp = ( \
+        SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) \
+    WHERE d.deleted_at IS NULL AND d.owner_id = ";
+
+/// What is found besides having the words. What only turns have leaves other things out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchFilter {
+    pub chat: Option<ChatId>,
+    /// A chat that is left out.
+    pub not_chat: Option<ChatId>,
+    pub role: Option<Role>,
+    /// Of its branch.
+    pub model: Option<String>,
+    /// That it was written on.
+    pub branch: Option<BranchId>,
+    pub since: Option<DateTime<Utc>>,
+    /// Before this.
+    pub until: Option<DateTime<Utc>>,
+}
+
+/// A page of what was found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MatchPage {
+    /// Chats, then documents, then turns; of each kind the best first.
+    pub hits: Vec<MatchedItem>,
+    /// Where the next page begins; `None` at the end.
+    pub next: Option<SearchCursor>,
+    /// False when the time was over before enough was looked at.
+    pub is_whole: bool,
+    /// False while older rows are still being indexed.
+    pub is_indexed: bool,
+}
+
+/// What was found among some rows.
+struct Window {
+    highest: i64,
+    lowest: i64,
+    found: Vec<RankedMatch>,
+    has_more_below: bool,
+    is_whole: bool,
+}
+
+/// A row that has the keys of the words, with its text.
+#[derive(sqlx::FromRow)]
+struct Candidate {
+    word: i64,
+    parts: i64,
+    id: Uuid,
+    role: Option<String>,
+    created_at: DateTime<Utc>,
+    chat_id: Option<Uuid>,
+    branch_id: Option<Uuid>,
+    model: Option<String>,
+    title: String,
+    text: String,
+}
+
+/// Finds what the owner has of these kinds, at most `limit` hits behind `from`.
+///
+/// # Errors
+/// `InvalidField` inside for a cursor of another search.
+pub async fn find_items(
+    db: &Db,
+    owner: UserId,
+    (query, filter, kinds): (&TextQuery, &SearchFilter, &[SearchKind]),
+    from: Option<SearchCursor>,
+    limit: u32,
+) -> Result<Result<MatchPage, InvalidField>, StoreError> {
+    let asked = cursor::query_hash(&format!("{query:?} {filter:?} {kinds:?}"));
+    let mut at = match from {
+        Some(from) if from.query_hash != asked || !kinds.contains(&from.kind) => {
+            return Ok(Err(InvalidField::new("cursor", "is one of another search")));
+        }
+        Some(from) => Some(from),
+        None => kinds.first().map(|kind| first_cursor(*kind, asked)),
+    };
+    let until = Instant::now() + limits::SEARCH_TIME;
+    let mut tx = db.snapshot().await?;
+    let undone: i64 =
+        in_tx!(&mut tx, |conn| sqlx::query_scalar(UNDONE).bind(keys::RULES_VERSION).fetch_one(conn).await?);
+    let mut page = MatchPage { is_whole: true, is_indexed: undone == 0, ..MatchPage::default() };
+    let most = limit as usize;
+    while let Some(here) = at.take() {
+        let window = window(&mut tx, owner, (query, filter), here, until).await?;
+        page.is_whole &= window.is_whole;
+        let mut left: Vec<RankedMatch> = window.found;
+        left.retain(|one| here.after.is_none_or(|after| one.rank < after));
+        left.sort_unstable_by_key(|one| std::cmp::Reverse(one.rank));
+        let room = most - page.hits.len();
+        let is_cut = left.len() > room;
+        left.truncate(room);
+        page.hits.extend(hits::load_items(&mut tx, owner, query, here.kind, &left).await?);
+        let next_kind = || kinds.iter().skip_while(|kind| **kind != here.kind).nth(1);
+        let next = if is_cut {
+            let after = left.last().map(|one| one.rank).or(here.after);
+            Some(SearchCursor { highest: window.highest, lowest: Some(window.lowest), after, ..here })
+        } else if window.has_more_below && window.lowest > 0 {
+            Some(SearchCursor { highest: window.lowest - 1, lowest: None, after: None, ..here })
+        } else {
+            next_kind().map(|kind| first_cursor(*kind, asked))
+        };
+        if is_cut || !window.is_whole || page.hits.len() >= most {
+            page.next = next;
+        } else {
+            at = next;
+        }
+    }
+    Ok(Ok(page))
+}
+
+fn first_cursor(kind: SearchKind, asked: u32) -> SearchCursor {
+    SearchCursor { kind, highest: i64::MAX, lowest: None, after: None, query_hash: asked }
+}
+
+/// Looks at candidates from a place on until enough have the words, or at all of a window that is known.
+async fn window(
+    tx: &mut Tx,
+    owner: UserId,
+    (query, filter): (&TextQuery, &SearchFilter),
+    at: SearchCursor,
+    until: Instant,
+) -> Result<Window, StoreError> {
+    let mut wanted = query.keys();
+    wanted.extend(filter.keys(at.kind));
+    let asked = IndexQuery::requiring_all(&keys::key_prefix(owner, at.kind), &wanted, at.kind == SearchKind::Turn);
+    let mut found: HashMap<Uuid, RankedMatch> = HashMap::new();
+    let mut window = Window { highest: 0, lowest: 0, found: Vec::new(), has_more_below: false, is_whole: true };
+    let mut highest = at.highest;
+    let lowest = at.lowest.unwrap_or(0);
+    while highest >= lowest {
+        let rows = word_index::find_rows(tx, &asked, (lowest, highest), limits::SEARCH_CANDIDATES).await?;
+        window.highest = window.highest.max(rows.first().copied().unwrap_or(0));
+        verify(tx, owner, (query, filter), at.kind, &rows, &mut found).await?;
+        let is_end = rows.len() < limits::SEARCH_CANDIDATES as usize;
+        let Some(last) = rows.last().filter(|_| !is_end) else {
+            window.lowest = lowest;
+            window.has_more_below = at.lowest.is_some();
+            window.found = found.into_values().collect();
+            return Ok(window);
+        };
+        // The rest of something that is found already says nothing new.
+        let entry = last / ROWS_PER_ENTRY;
+        let is_found = found.values().any(|one| one.row / ROWS_PER_ENTRY == entry);
+        highest = if is_found { entry * ROWS_PER_ENTRY } else { *last } - 1;
+        window.is_whole = Instant::now() < until;
+        let is_enough = found.len() * 2 >= limits::SEARCH_CANDIDATES as usize;
+        if !window.is_whole || (is_enough && at.lowest.is_none()) {
+            break;
+        }
+    }
+    window.lowest = (highest + 1).max(lowest);
+    window.has_more_below = true;
+    window.found = found.into_values().collect();
+    Ok(window)
+}
+
+/// Keeps those of the rows that have the words and pass the filter.
+async fn verify(
+    tx: &mut Tx,
+    owner: UserId,
+    (query, filter): (&TextQuery, &SearchFilter),
+    kind: SearchKind,
+    rows: &[i64],
+    found: &mut HashMap<Uuid, RankedMatch>,
+) -> Result<(), StoreError> {
+    let text = match kind {
+        SearchKind::Turn => OF_TURNS,
+        SearchKind::Chat => OF_CHATS,
+        SearchKind::Document => OF_DOCUMENTS,
+    };
+    for some in fixed_chunks(rows) {
+        in_tx!(&mut *tx, |conn| {
+            let mut sql = QueryBuilder::new(WITH_ROWS);
+            sql.push_values(some, |mut row, word| push_row(&mut row, *word));
+            sql.push(text).push_bind(owner.uuid());
+            let mut candidates = sql.build_query_as::<Readable<Candidate>>().fetch(conn);
+            while let Some(row) = candidates.try_next().await? {
+                let Some(one) = keep_readable(vec![row], kind.table()).pop() else { continue };
+                let role = match one.role.as_deref().map(Role::parse) {
+                    Some(None) => {
+                        tracing::error!(turn = %one.id, "a turn of an unknown role is left out of a search");
+                        continue;
+                    }
+                    Some(role) => role,
+                    None => None,
+                };
+                if !filter.accepts(&one, role) {
+                    continue;
+                }
+                let part = usize::try_from(one.word % ROWS_PER_ENTRY).unwrap_or(0);
+                let folded = parts::folded_part(&one.title, &one.text, part, usize::try_from(one.parts).unwrap_or(1));
+                let Some(points) = query.score(&folded, role, one.created_at) else { continue };
+                let ranked = RankedMatch { rank: cursor::rank(points, one.created_at, one.id), row: one.word };
+                let best = found.entry(one.id).or_insert(ranked);
+                if best.rank < ranked.rank {
+                    *best = ranked;
+                }
+            }
+        });
+    }
+    Ok(())
+}
+
+impl SearchFilter {
+    /// Whether it asks for what only turns have.
+    pub fn is_about_turns(&self) -> bool {
+        self.chat.is_some() || self.role.is_some() || self.model.is_some() || self.branch.is_some()
+    }
+
+    fn keys(&self, kind: SearchKind) -> Vec<RequiredKey> {
+        if kind != SearchKind::Turn {
+            return Vec::new();
+        }
+        let places = [
+            self.chat.map(|chat| TextLocation::Chat(chat.uuid())),
+            self.branch.map(|branch| TextLocation::Branch(branch.uuid())),
+            self.role.map(|role| TextLocation::Role(role.as_str())),
+            self.model.as_deref().map(TextLocation::Model),
+        ];
+        places.into_iter().flatten().map(|place| RequiredKey { key: place.key(), is_prefix: false }).collect()
+    }
+
+    fn accepts(&self, one: &Candidate, role: Option<Role>) -> bool {
+        self.chat.is_none_or(|chat| one.chat_id == Some(chat.uuid()))
+            && self.not_chat.is_none_or(|chat| one.chat_id != Some(chat.uuid()))
+            && self.branch.is_none_or(|branch| one.branch_id == Some(branch.uuid()))
+            && self.role.is_none_or(|wanted| role == Some(wanted))
+            && self.model.as_deref().is_none_or(|model| one.model.as_deref() == Some(model))
+            && self.since.is_none_or(|since| one.created_at >= since)
+            && self.until.is_none_or(|until| one.created_at < until)
+    }
+}

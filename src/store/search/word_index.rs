@@ -1,0 +1,120 @@
+//! The rows of the index and how they are asked: here, and only here, the two databases differ in searching. FTS5 goes
+//! through its rows newest first and stops where it is told. PostgreSQL's index has no order: all rows with the words come
+//! out of it. So words that many rows have are looked for in the newest rows themselves, and only the others in the index.
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::search::keys::RequiredKey;
+use crate::search::parts::ROWS_PER_ENTRY;
+
+const INSERT_SQLITE: &str = "INSERT INTO search_words (rowid, words) VALUES ($1, $2)";
+const INSERT_POSTGRES: &str =
+    "INSERT INTO search_words (id, words) VALUES ($1, array_to_tsvector(string_to_array($2, ' ')))";
+const FIND_SQLITE: &str = "SELECT rowid FROM search_words WHERE search_words MATCH $1 AND rowid BETWEEN $2 AND $3 \
+    ORDER BY rowid DESC LIMIT $4";
+/// The sum keeps it from going through the rows in their order, looking at the words of each.
+const FIND_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) \
+    AND id + 0 BETWEEN $2 AND $3 ORDER BY id + 0 DESC LIMIT $4";
+/// A row after the other costs ten times what it does to take one from the index, because its words are read.
+const NEWEST_FIRST: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) \
+    AND id BETWEEN $2 AND $3 ORDER BY id DESC LIMIT $4";
+/// Frequent or not, the words are never looked for in the whole table.
+const NO_WHOLE_TABLE: &str = "SET LOCAL enable_seqscan = off";
+const HAS_SQLITE: &str = "SELECT rowid FROM search_words WHERE search_words MATCH $1 AND rowid = $2";
+const HAS_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) AND id = $2";
+const NEWEST_POSTGRES: &str = "SELECT COALESCE(MAX(id), 0) FROM search_words";
+/// The newest entries, which PostgreSQL goes through first; how many more it goes through where those had the words so
+/// often that there should be enough in them. Beyond that the index is quicker (measured: `cargo xtask bench S1`).
+const NEWEST: i64 = 512;
+const MORE: i64 = 2_560;
+
+/// Adds a row with these keys, which spaces stand between.
+pub(super) async fn insert_row(tx: &mut Tx, row: i64, keys: &str) -> Result<(), StoreError> {
+    match tx {
+        Tx::Sqlite(tx) => {
+            sqlx::query(INSERT_SQLITE).bind(row).bind(keys).execute(&mut **tx).await?;
+        }
+        Tx::Postgres(tx) => {
+            sqlx::query(INSERT_POSTGRES).bind(row).bind(keys).execute(&mut **tx).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What rows are looked for.
+pub(crate) struct IndexQuery {
+    for_sqlite: String,
+    for_postgres: String,
+    /// Whether most of the newest rows are of what is looked for.
+    is_of_turns: bool,
+}
+
+impl IndexQuery {
+    /// Rows that have all these keys, which begin like this.
+    pub fn requiring_all(beginning: &str, wanted: &[RequiredKey], is_of_turns: bool) -> Self {
+        // Keys have no quotes: they are letters and digits, and what is neither in no database's grammar.
+        let join =
+            |each: &dyn Fn(&RequiredKey) -> String, and: &str| wanted.iter().map(each).collect::<Vec<_>>().join(and);
+        let more = |one: &RequiredKey, sign: &'static str| if one.is_prefix { sign } else { "" };
+        Self {
+            for_sqlite: join(&|one| format!("\"{beginning}{}\"{}", one.key, more(one, " *")), " AND "),
+            for_postgres: join(&|one| format!("'{beginning}{}'{}", one.key, more(one, ":*")), " & "),
+            is_of_turns,
+        }
+    }
+}
+
+/// The newest rows between these two, both included; at most `limit`, newest first.
+pub(super) async fn find_rows(
+    tx: &mut Tx,
+    asked: &IndexQuery,
+    (lowest, highest): (i64, i64),
+    limit: u32,
+) -> Result<Vec<i64>, StoreError> {
+    match tx {
+        Tx::Sqlite(tx) => {
+            let query = sqlx::query_scalar(FIND_SQLITE).bind(&asked.for_sqlite).bind(lowest).bind(highest);
+            Ok(query.bind(i64::from(limit)).fetch_all(&mut **tx).await?)
+        }
+        Tx::Postgres(tx) => {
+            let newest: i64 = sqlx::query_scalar(NEWEST_POSTGRES).fetch_one(&mut **tx).await?;
+            let limit = i64::from(limit);
+            let mut to = highest.min(newest);
+            let mut found: Vec<i64> = Vec::new();
+            for entries in [NEWEST, MORE] {
+                let had = i64::try_from(found.len()).unwrap_or(i64::MAX);
+                let is_frequent = entries == NEWEST || (limit - had) * NEWEST <= had * MORE;
+                if to < lowest || had >= limit || !(is_frequent && asked.is_of_turns) {
+                    break;
+                }
+                let from = to.saturating_sub(entries * ROWS_PER_ENTRY).max(lowest);
+                // Planned for these words: how many rows have them differs too much for one plan.
+                let query = sqlx::query_scalar(NEWEST_FIRST).bind(&asked.for_postgres).bind(from).bind(to);
+                let rows: Vec<i64> = query.bind(limit - had).persistent(false).fetch_all(&mut **tx).await?;
+                found.extend(rows);
+                to = from - 1;
+            }
+            let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
+            if to >= lowest && left > 0 {
+                sqlx::query(NO_WHOLE_TABLE).execute(&mut **tx).await?;
+                let query = sqlx::query_scalar(FIND_POSTGRES).bind(&asked.for_postgres).bind(lowest).bind(to);
+                let rows: Vec<i64> = query.bind(left).persistent(false).fetch_all(&mut **tx).await?;
+                found.extend(rows);
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// Whether a row has what is asked for.
+pub(crate) async fn row_matches(db: &Db, asked: &IndexQuery, row: i64) -> Result<bool, StoreError> {
+    let found: Option<i64> = match db {
+        Db::Sqlite { readers, .. } => {
+            sqlx::query_scalar(HAS_SQLITE).bind(&asked.for_sqlite).bind(row).fetch_optional(readers).await?
+        }
+        Db::Postgres { readers, .. } => {
+            sqlx::query_scalar(HAS_POSTGRES).bind(&asked.for_postgres).bind(row).fetch_optional(readers).await?
+        }
+    };
+    Ok(found.is_some())
+}

@@ -1,0 +1,108 @@
+//! Looking for words in what was said on a path. The database leaves out what cannot have them; whether a text has them
+//! is `domain::needle`'s to say, so that both databases find the same.
+
+use futures::TryStreamExt;
+use tokio::time::{Instant, timeout_at};
+use uuid::Uuid;
+
+use crate::db::Db;
+use crate::error::StoreError;
+use crate::like_pattern::contains_pattern;
+use crate::rows::inconsistent;
+use turnleaf_domain::excerpt::strip_markdown;
+use turnleaf_domain::text_matcher::is_case_ambiguous;
+use turnleaf_domain::{Role, TextMatcher, TurnId, UserId, limits};
+
+sql! {
+    /// Not ordered: a sort would hold all texts at once.
+    ON_PATH = concat!(up_from_leaf!(), "SELECT t.id, t.depth, t.role, t.content_text FROM path JOIN turns t ON t.id = path.id \
+        WHERE LOWER(t.content_text) LIKE $4 ESCAPE '!'");
+}
+
+/// A turn that has the words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnMatch {
+    pub turn_id: TurnId,
+    /// Turns before it on the path.
+    pub depth: i64,
+    pub role: Role,
+    /// As [`TextMatcher::excerpt`].
+    pub excerpt: [String; 3],
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TurnMatches {
+    /// The newest turns that have the words, root side first.
+    pub hits: Vec<TurnMatch>,
+    /// How many there are in all.
+    pub total: u32,
+    /// False when the time was over before all was looked through.
+    pub is_whole: bool,
+}
+
+#[derive(sqlx::FromRow)]
+struct FoundRow {
+    id: Uuid,
+    depth: i64,
+    role: String,
+    content_text: String,
+}
+
+/// The turns between the root and `leaf`, both included, whose text has the words; at most `limit` of them, the newest.
+/// Nothing when the owner has no such turn. Ends after [`limits::FIND_TIME`] with what it has.
+pub async fn find_on_path(
+    db: &Db,
+    owner: UserId,
+    leaf: TurnId,
+    needle: &TextMatcher,
+    limit: u32,
+) -> Result<TurnMatches, StoreError> {
+    let until = Instant::now() + limits::FIND_TIME;
+    let mut found = TurnMatches { is_whole: true, ..TurnMatches::default() };
+    with_pool!(db, |pool| {
+        let mut rows = sqlx::query_as::<_, FoundRow>(ON_PATH)
+            .bind(owner.uuid())
+            .bind(leaf.uuid())
+            .bind(limits::TURNS_PER_CHAT)
+            .bind(contains_pattern(needle.prefilter_literal(), is_case_ambiguous))
+            .fetch(pool);
+        loop {
+            match timeout_at(until, rows.try_next()).await {
+                Ok(row) => match row? {
+                    Some(row) => found.add_row(row, needle, limit)?,
+                    None => break,
+                },
+                Err(_) => {
+                    found.is_whole = false;
+                    break;
+                }
+            }
+        }
+    });
+    found.keep_newest(limit);
+    Ok(found)
+}
+
+impl TurnMatches {
+    fn add_row(&mut self, row: FoundRow, needle: &TextMatcher, limit: u32) -> Result<(), StoreError> {
+        let Some(written) = needle.excerpt(&row.content_text) else { return Ok(()) };
+        // As its reader sees it, unless the words are among the signs of Markdown.
+        let excerpt = needle.excerpt(&strip_markdown(&row.content_text)).unwrap_or(written);
+        let role = Role::parse(&row.role).ok_or_else(|| inconsistent("turns", "role", row.id, &row.role))?;
+        self.total += 1;
+        self.hits.push(TurnMatch { turn_id: row.id.into(), depth: row.depth, role, excerpt });
+        // Rows come in no promised order, so some more than are asked for are held until the end.
+        if self.hits.len() >= 2 * limit as usize {
+            self.keep_newest(limit);
+        }
+        Ok(())
+    }
+
+    /// Keeps the newest.
+    fn keep_newest(&mut self, limit: u32) {
+        self.hits.sort_by_key(|hit| hit.depth);
+        let surplus = self.hits.len().saturating_sub(limit as usize);
+        self.hits.drain(..surplus);
+    }
+}

@@ -1,0 +1,95 @@
+//! What went wrong with a server, in sentences for people and models. Nothing of an address but its host, no header and
+//! no body of an answer comes into them: they may hold a key.
+
+use std::error::Error;
+
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+use super::sanitizer;
+use turnleaf_domain::byte_size::ByteSize;
+use turnleaf_domain::limits::TOOL_LINE_BYTES;
+use turnleaf_providers::http_client::{self, guard::AddressUse};
+use turnleaf_providers::redaction::SecretSet;
+
+/// The longest sentence of a server that is quoted.
+const QUOTED_BYTES: usize = 2000;
+
+/// Why a request was not answered.
+pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> String {
+    match error {
+        ServiceError::McpError(error) => sanitizer::clean_line(&error.message, secrets, QUOTED_BYTES),
+        ServiceError::TransportSend(error) => transport(error, secrets),
+        ServiceError::TransportClosed => "the connection ended".into(),
+        ServiceError::Cancelled { .. } => "it was cancelled".into(),
+        _ => "the answer could not be read".into(),
+    }
+}
+
+/// Whether the connection is of no more use.
+pub fn is_connection_lost(error: &ServiceError) -> bool {
+    match error {
+        ServiceError::TransportClosed => true,
+        // One answer that is too large, not understood or an error of HTTP says nothing about the next.
+        ServiceError::TransportSend(error) => match http(error) {
+            Some(error) => matches!(
+                error,
+                StreamableHttpError::Client(_)
+                    | StreamableHttpError::TransportChannelClosed
+                    | StreamableHttpError::SessionExpired
+                    | StreamableHttpError::SessionRecoveryTimeout
+                    | StreamableHttpError::ReinitializationFailed(_)
+            ),
+            None => true,
+        },
+        _ => false,
+    }
+}
+
+/// Whether the request never left this machine.
+pub fn is_unsent(error: &ServiceError) -> bool {
+    let ServiceError::TransportSend(error) = error else { return false };
+    matches!(http(error), Some(StreamableHttpError::Client(error)) if error.is_connect() || error.is_builder())
+}
+
+/// Why a server could not be begun.
+pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => transport(error, secrets),
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it refused to begin: {}", sanitizer::clean_line(&error.message, secrets, QUOTED_BYTES))
+        }
+        ClientInitializeError::ConnectionClosed(_) => "the connection ended before it answered".into(),
+        _ => "its answer could not be read".into(),
+    }
+}
+
+/// Why an answer is not there that was read only in part.
+pub fn answer_too_large() -> String {
+    format!("the answer is larger than {} and was left out", ByteSize::from_usize(TOOL_LINE_BYTES))
+}
+
+fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
+    let error: &(dyn Error + 'static) = error.error.as_ref();
+    error.downcast_ref()
+}
+
+fn transport(error: &DynamicTransportError, secrets: &SecretSet) -> String {
+    match http(error) {
+        Some(StreamableHttpError::Client(error)) => http_client::unreachable_reason(error, AddressUse::ToolServer),
+        Some(StreamableHttpError::HttpStatus(status)) => format!("it answered with HTTP {}", status.status),
+        Some(StreamableHttpError::AuthRequired(_)) => "it wants another key (HTTP 401)".into(),
+        Some(StreamableHttpError::InsufficientScope(_)) => "the key is not enough for it (HTTP 403)".into(),
+        Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => answer_too_large(),
+        // “HTTP 302 Found: …”; the rest is the answer's body.
+        Some(StreamableHttpError::UnexpectedServerResponse(said)) if said.starts_with("HTTP ") => {
+            let status = said.split(':').next().unwrap_or_default();
+            format!("it answered with {}", sanitizer::clean_line(status, secrets, 60))
+        }
+        Some(StreamableHttpError::UnexpectedContentType(_)) => "it answered with something that is not MCP".into(),
+        Some(StreamableHttpError::SessionExpired) => "it has forgotten the session".into(),
+        Some(StreamableHttpError::TransportChannelClosed) | None => "the connection ended".into(),
+        Some(_) => "the answer could not be read".into(),
+    }
+}

@@ -1,0 +1,108 @@
+//! Text of a stranger made fit to be shown and stored: no escape sequences, no NUL, no other control character, no
+//! credential of its server, and no longer than it may be. A text of megabytes is cut first, because its messages are read
+//! side by side with everything else; what the cut may have left of a credential goes, too.
+
+use turnleaf_providers::redaction::SecretSet;
+
+/// One that is cut ends so.
+const CUT: char = '…';
+
+/// The text with its lines.
+pub fn clean_text(text: &str, secrets: &SecretSet, at_most: usize) -> String {
+    let (mut plain, is_cut) = clean_start(text, secrets, at_most, |c| c == '\n' || c == '\t');
+    plain.extend(is_cut.then_some(CUT));
+    shorten(plain, at_most)
+}
+
+/// The text as one line; runs of white space are one space.
+pub fn clean_line(text: &str, secrets: &SecretSet, at_most: usize) -> String {
+    let (plain, is_cut) = clean_start(text, secrets, at_most, char::is_whitespace);
+    let mut line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.extend(is_cut.then_some(CUT));
+    shorten(line, at_most)
+}
+
+/// How many bytes are looked at for so many: escapes of terminals and blanks may be most of them.
+fn scan_limit(at_most: usize) -> usize {
+    8 * at_most + (4 << 10)
+}
+
+/// As much of the text as is looked at, and whether there is more of it. Credentials go out before the escapes, of which a
+/// broken one takes a character with it, and after, because the escapes may stand within a credential.
+fn clean_start(text: &str, secrets: &SecretSet, at_most: usize, stays: impl Fn(char) -> bool) -> (String, bool) {
+    let is_cut = text.len() > scan_limit(at_most);
+    let redact = |text: String| match is_cut {
+        true => String::from_utf8_lossy(&secrets.redact_truncated(text.into())).into_owned(),
+        false => secrets.redact_known(text),
+    };
+    let whole = &text[..text.floor_char_boundary(scan_limit(at_most))];
+    (redact(visible(&redact(whole.to_owned()), stays)), is_cut)
+}
+
+fn visible(text: &str, stays: impl Fn(char) -> bool) -> String {
+    // Stripping loses tabs, so only what has an escape sequence goes through it.
+    let has_escapes = text.contains(['\u{1b}', '\u{9b}']);
+    let text = if has_escapes { strip_ansi_escapes::strip_str(text) } else { text.to_owned() };
+    text.chars().filter(|c| !c.is_control() || stays(*c)).collect()
+}
+
+/// At most so many bytes of it, whole characters.
+pub fn shorten(mut text: String, at_most: usize) -> String {
+    if text.len() > at_most {
+        text.truncate(text.floor_char_boundary(at_most.saturating_sub(CUT.len_utf8())));
+        text.push(CUT);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_visible_text_is_left() {
+        let none = SecretSet::default();
+        assert_eq!(clean_text("\u{1b}[31mred\u{1b}[0m\0 and\tplain\r\nnext\u{7}", &none, 100), "red andplain\nnext");
+        assert_eq!(clean_text("tab\tstays\nhere", &none, 100), "tab\tstays\nhere");
+        assert_eq!(clean_line("  two\r\n\tlines \u{1b}]0;title\u{7}here ", &none, 100), "two lines here");
+    }
+
+    #[test]
+    fn too_long_text_is_cut_between_characters() {
+        let none = SecretSet::default();
+        assert_eq!(clean_line("ääää", &none, 6), "ä…");
+        assert_eq!(clean_line("äää", &none, 6), "äää");
+        assert_eq!(clean_line("abc", &none, 1), "…");
+    }
+
+    #[test]
+    fn credential_within_escapes_or_at_cut_leaves_no_part() {
+        let secrets = SecretSet::new(["9f8e7d6c5b4a3f2e".into()]);
+        for said in ["xx 9f8e7d6c5b4a3f2e", "xx 9f8e7d6c\u{1b}[1m5b4a3f2e"] {
+            for at_most in [8, 12, 100] {
+                let found = [clean_text(said, &secrets, at_most), clean_line(said, &secrets, at_most)];
+                assert!(found.iter().all(|found| found.starts_with("xx ") && !found.contains("9f8")), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_before_search_and_leaves_no_part_of_credential() {
+        let key = format!("{}bcdef", "a".repeat(4000));
+        let secrets = SecretSet::new([key.as_str().into()]);
+        let started = std::time::Instant::now();
+        let said = r"\u0061".repeat(1 << 20);
+        assert!(clean_line(&said, &secrets, 300).len() <= 300 && clean_text(&said, &secrets, 300).len() <= 300);
+        assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
+        let secrets = SecretSet::new(["9f8e7d6c5b4a3f2e".into()]);
+        // Wherever the cut falls, also within the escapes of a terminal.
+        for before in scan_limit(100) - 30..=scan_limit(100) {
+            for key in ["9f8e7d6c5b4a3f2e", "9f8e7d6c\u{1b}[1m5b4a3f2e"] {
+                let escapes = "\u{1b}[1m".repeat(before / 4) + &"x".repeat(before % 4);
+                let said = format!("{escapes}{key}{}", " behind".repeat(20));
+                let found = clean_text(&said, &secrets, 100);
+                assert!(found.len() <= 100 && found.ends_with('…') && !found.contains("9f"), "{before}: {found}");
+            }
+        }
+    }
+}

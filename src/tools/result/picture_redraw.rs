@@ -1,0 +1,151 @@
+//! Pictures of a tool's result are drawn again, as uploads are, before anything of the result is stored or shown: without
+//! the places and cameras that their files name, and without what stands behind their ends. They are read by the process
+//! that reads files, so that a hostile one takes nothing with it.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use tokio::time::{Instant, timeout_at};
+
+use super::{CallResult, NewBlob};
+use turnleaf_convert::{ConvertedPicture, EncodedImage, FileReader};
+use turnleaf_domain::limits;
+use turnleaf_platform::hex::hex;
+use turnleaf_providers::pictures::detect_image_type;
+
+/// What bytes are handed out as that say they are a picture and cannot be drawn.
+const FILE: &str = "application/octet-stream";
+
+/// A picture as it is stored.
+struct RedrawnPicture {
+    sha256: String,
+    mime: &'static str,
+    bytes: Bytes,
+}
+
+/// The outcome with its pictures drawn again. One that cannot be drawn, or not in time, is a file like any other.
+pub async fn redraw_pictures(reader: &dyn FileReader, mut outcome: CallResult) -> CallResult {
+    let named = blob_names(&outcome.metadata);
+    let is_picture = |blob: &&NewBlob| named.contains(&blob.sha256) && detect_image_type(&blob.bytes).is_some();
+    let pictures: Vec<(String, Bytes)> =
+        outcome.blobs.iter().filter(is_picture).map(|blob| (blob.sha256.clone(), blob.bytes.clone())).collect();
+    if pictures.is_empty() {
+        return outcome;
+    }
+    let deadline = Instant::now() + limits::TOOL_PICTURES_TIME;
+    let drawing = stream::iter(pictures).map(|(sha256, bytes)| async move {
+        let picture = timeout_at(deadline, redraw_picture(reader, bytes)).await.ok().flatten();
+        (sha256, picture)
+    });
+    let pictures: Vec<(String, Option<ConvertedPicture>)> =
+        drawing.buffered(limits::TOOL_PICTURES_AT_ONCE).collect().await;
+    let of_others = outcome.blobs.iter().filter(|blob| pictures.iter().all(|(sha256, _)| *sha256 != blob.sha256));
+    let mut room = limits::TOOL_BLOB_BYTES.saturating_sub(of_others.map(|blob| blob.bytes.len()).sum());
+    let mut drawn = HashMap::new();
+    for (sha256, picture) in pictures {
+        drawn.insert(sha256, picture.and_then(|picture| fit_picture(picture, &mut room)));
+    }
+    replace_pictures(&mut outcome, &drawn);
+    outcome
+}
+
+async fn redraw_picture(reader: &dyn FileReader, bytes: Bytes) -> Option<ConvertedPicture> {
+    // What it is called says nothing: its bytes do.
+    let kind = reader.sniff("image", &bytes).ok().filter(|kind| kind.is_image())?;
+    match reader.read_picture(kind, bytes).await {
+        Ok(picture) => Some(picture),
+        Err(why) => {
+            tracing::info!(%why, "an image of a tool was not drawn again and is kept as a file");
+            None
+        }
+    }
+}
+
+/// The form of a picture that a result has room for.
+fn fit_picture(picture: ConvertedPicture, room: &mut usize) -> Option<RedrawnPicture> {
+    let ConvertedPicture { image, for_models, .. } = picture;
+    let fits = |form: &EncodedImage| form.bytes.len() <= limits::TOOL_IMAGE_BYTES.min(*room);
+    let form = [Some(image), for_models].into_iter().flatten().find(fits)?;
+    *room -= form.bytes.len();
+    let sha256 = hex(Sha256::digest(&form.bytes));
+    Some(RedrawnPicture { sha256, mime: form.mime, bytes: form.bytes })
+}
+
+/// The blobs that stand among the images and the files of a result.
+fn blob_names(metadata: &Map<String, Value>) -> Vec<String> {
+    let list = |key: &str| metadata.get(key).and_then(Value::as_array).into_iter().flatten();
+    list("images").chain(list("files")).filter_map(|one| Some(one.get("blob")?.as_str()?.to_owned())).collect()
+}
+
+/// Puts what was drawn in the places of what came.
+fn replace_pictures(outcome: &mut CallResult, drawn: &HashMap<String, Option<RedrawnPicture>>) {
+    let mut blobs: Vec<NewBlob> = Vec::new();
+    let mut sizes = HashMap::new();
+    for blob in outcome.blobs.drain(..) {
+        let blob = match drawn.get(&blob.sha256) {
+            None => blob,
+            Some(None) => NewBlob { mime: FILE.to_owned(), ..blob },
+            Some(Some(RedrawnPicture { sha256, mime, bytes })) => {
+                NewBlob { sha256: sha256.clone(), mime: (*mime).to_owned(), bytes: bytes.clone() }
+            }
+        };
+        sizes.insert(blob.sha256.clone(), blob.bytes.len());
+        if blobs.iter().all(|known| known.sha256 != blob.sha256) {
+            blobs.push(blob);
+        }
+    }
+    outcome.blobs = blobs;
+    let mut take = |key: &str| match outcome.metadata.remove(key) {
+        Some(Value::Array(all)) => all,
+        _ => Vec::new(),
+    };
+    let (mut images, mut files, mut unread) = (Vec::new(), Vec::new(), 0_usize);
+    for mut image in take("images") {
+        match image.get("blob").and_then(Value::as_str).and_then(|sha256| drawn.get(sha256)) {
+            Some(None) => {
+                unread += 1;
+                let sha256 = image["blob"].take();
+                let size = sha256.as_str().and_then(|sha256| sizes.get(sha256)).copied();
+                files.push(json!({"blob": sha256, "mime": FILE, "bytes": size.unwrap_or_default()}));
+            }
+            Some(Some(drawn)) => {
+                image["blob"] = json!(drawn.sha256);
+                image["mime"] = json!(drawn.mime);
+                images.push(image);
+            }
+            None => images.push(image),
+        }
+    }
+    for mut file in take("files") {
+        match file.get("blob").and_then(Value::as_str).and_then(|sha256| drawn.get(sha256)) {
+            Some(None) => file["mime"] = json!(FILE),
+            Some(Some(drawn)) => file = json!({"blob": drawn.sha256, "mime": drawn.mime, "bytes": drawn.bytes.len()}),
+            None => {}
+        }
+        files.push(file);
+    }
+    for (key, all) in [("images", images), ("files", files)] {
+        if !all.is_empty() {
+            outcome.metadata.insert(key.to_owned(), all.into());
+        }
+    }
+    note_unread(outcome, unread);
+}
+
+/// Says in the text of a result that some of its images are files, where there is a text with room for it.
+fn note_unread(outcome: &mut CallResult, unread: usize) {
+    let Value::String(text) = &mut outcome.result else { return };
+    let sentence = match unread {
+        0 => return,
+        1 => "[1 image could not be read as a picture; it is kept as a file.]".to_owned(),
+        _ => format!("[{unread} images could not be read as pictures; they are kept as files.]"),
+    };
+    let between = if text.trim().is_empty() { "" } else { "\n\n" };
+    if text.len() + between.len() + sentence.len() <= limits::TOOL_RESULT_BYTES {
+        text.push_str(between);
+        text.push_str(&sentence);
+    }
+}

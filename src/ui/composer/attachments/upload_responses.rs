@@ -1,0 +1,129 @@
+//! What the server answers to a file, and what comes of it.
+
+use leptos::prelude::*;
+use serde_json::{Value, json};
+
+use super::{MessageAttachments, PendingAttachment};
+use crate::browser::xhr::{XhrBody, XhrEvent};
+use crate::domain::attachment::Attachment;
+use crate::ui::messages::attachments as words;
+use crate::ui::messages::server_messages::localize_field_error;
+
+impl MessageAttachments {
+    pub(super) fn on_xhr_event(self, id: u32, news: XhrEvent, then: fn(Self, u32, &Value)) {
+        match news {
+            XhrEvent::Progress(bytes) => drop(self.queue.try_update(|queue| queue.record_progress(id, bytes))),
+            XhrEvent::Completed { status, text } => {
+                let answer: Value = serde_json::from_str(&text).unwrap_or_default();
+                match status {
+                    200..300 => then(self, id, &answer),
+                    // There are too many at once, or the server is busy: as a lost connection.
+                    429 | 502..=504 => self.on_connection_lost(id),
+                    _ => self.on_rejected(id, status, &answer),
+                }
+            }
+            XhrEvent::Failed => self.on_connection_lost(id),
+        }
+    }
+
+    /// The server does not take it: for good, for this time, or before it is told the encoding.
+    fn on_rejected(self, id: u32, status: u16, answer: &Value) {
+        let why = text_of(answer, "detail")
+            .map_or_else(|| words::send_failed().to_owned(), |why| words::as_sentence(&localize_field_error(&why)));
+        let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
+        let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
+        // What a file is does not change; a reader that had no time or no room may have them the next time.
+        let is_final =
+            matches!(status, 413 | 415 | 422) && text_of(answer, "code").as_deref() != Some("unreadable_file");
+        if status == 404 {
+            // The file was kept for a day, and has to be sent again.
+            self.change_outgoing(id, |outgoing| outgoing.uploaded = None);
+        }
+        if encodings.is_empty() {
+            return self.fail(id, why, !is_final);
+        }
+        self.transfers.try_update_value(|transfers| transfers.remove(&id));
+        if self.queue.try_update(|queue| queue.ask_encoding(id, why, encodings)).is_some() {
+            self.say_failure(id);
+            self.start_uploads();
+        }
+    }
+
+    /// The server has the file: an image is one, of everything else a document is made.
+    pub(super) fn on_uploaded(self, id: u32, answer: &Value) {
+        let (Some(blob), Some(name)) = (text_of(answer, "sha256"), text_of(answer, "name")) else {
+            return self.fail(id, words::send_failed().to_owned(), true);
+        };
+        if text_of(answer, "kind").as_deref() == Some("image") {
+            let side = |name: &str| u32::try_from(answer.get(name)?.as_u64()?).ok();
+            let mime = text_of(answer, "mime").unwrap_or_default();
+            let image =
+                Attachment::image(blob, mime, name, side("width").zip(side("height")), text_of(answer, "thumbnail"));
+            return self.on_attached(id, image);
+        }
+        self.change_outgoing(id, |outgoing| outgoing.uploaded = Some((blob, name)));
+        self.make_document(id);
+    }
+
+    /// Asks for a document of a file that the server has.
+    pub(super) fn make_document(self, id: u32) {
+        let Some(PendingAttachment { request, encoding, uploaded: Some((blob, name)), .. }) = self.outgoing(id) else {
+            return;
+        };
+        let mut document = json!({ "blob": blob, "title": name, "client_request_id": request });
+        if let Some(encoding) = encoding {
+            document["encoding"] = encoding.into();
+        }
+        self.queue.update(|queue| queue.record_progress(id, u64::MAX));
+        self.send(id, "/api/documents", XhrBody::Json(document.to_string()), Self::on_document_created);
+    }
+
+    /// The server has made a document of it.
+    pub(super) fn on_document_created(self, id: u32, answer: &Value) {
+        match document_from_response(answer) {
+            Some(document) => self.on_attached(id, document),
+            None => self.fail(id, words::send_failed().to_owned(), true),
+        }
+    }
+}
+
+/// The document that an answer of the server's is about.
+pub fn document_from_response(answer: &Value) -> Option<Attachment> {
+    let version = text_of(answer, "version_timestamp")?.parse().ok()?;
+    let bytes = answer.get("bytes").and_then(Value::as_u64).unwrap_or(0);
+    Some(Attachment::document(text_of(answer, "id")?, text_of(answer, "title")?, version, bytes))
+}
+
+/// These lines of the document that an answer of the server's shows with its text; where there is nothing on them, how
+/// many it has.
+pub fn lines_from_response(answer: &Value, lines: (u64, u64)) -> Result<Attachment, u64> {
+    let quoted = || {
+        let version = text_of(answer, "version_timestamp")?.parse().ok()?;
+        let text = answer.get("content")?.as_str()?;
+        Attachment::from_lines(text_of(answer, "id")?, text_of(answer, "title")?, version, text, lines)
+    };
+    quoted().ok_or_else(|| answer.get("lines").and_then(Value::as_u64).unwrap_or(0))
+}
+
+fn text_of(answer: &Value, name: &str) -> Option<String> {
+    answer.get(name)?.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Content;
+
+    #[test]
+    fn lines_belong_to_version_that_was_read() {
+        let answer = json!({ "id": "d1", "title": "Spec", "version_timestamp": "2026-11-22T07:00:00Z", "lines": 3,
+            "content": "one\n两\nthree\n" });
+        for last in [3, 9] {
+            let quoted = lines_from_response(&answer, (2, last)).unwrap();
+            let Content::PartialReference { selection_start, selection_end, .. } = quoted.content else { panic!() };
+            assert_eq!((selection_start, selection_end), (4, 11));
+            assert_eq!((quoted.card.lines, quoted.card.quote.as_deref()), (Some((2, 3)), Some("两\nthree")));
+        }
+        assert_eq!(lines_from_response(&answer, (9, 9)), Err(3));
+    }
+}

@@ -1,0 +1,89 @@
+//! The copy of a draft that this browser keeps until the server has it.
+
+use std::time::Duration;
+
+use leptos::prelude::{WithValue, set_timeout};
+
+use super::DraftKeeper;
+use super::draft_merge::{DRAFT_SEPARATOR, is_empty_draft};
+use crate::api::json;
+use crate::api::view::DraftView;
+use crate::browser::local_store;
+
+/// How long a page that was asked for may take to come.
+const ASKED_BEFORE: Duration = Duration::from_secs(5);
+
+impl DraftKeeper {
+    /// What this browser kept because the server could not take it, if that is newer than what the page came with.
+    pub fn unsent_copy(self) -> Option<DraftView> {
+        let copy = self.stored_copy()?;
+        (copy.rev >= self.saved.with_value(|saved| saved.rev)).then_some(copy)
+    }
+
+    /// The server has the message `sent`: of this browser's copy only what came behind it stays. Works also when the page
+    /// that sent it is gone.
+    pub fn forget_sent(self, sent: &DraftView) {
+        let Some(mut copy) = self.stored_copy() else { return };
+        let rest = copy
+            .text
+            .strip_prefix(&sent.text)
+            .map(|rest| rest.strip_prefix(DRAFT_SEPARATOR).unwrap_or(rest).to_owned());
+        let Some(rest) = rest else { return };
+        if copy.attachments.starts_with(&sent.attachments) {
+            copy.attachments.drain(..sent.attachments.len());
+        }
+        // Newer than the draft that the server emptied when it took the message.
+        copy.rev += 1;
+        copy.text = rest;
+        if is_empty_draft(&copy) { self.forget_copy() } else { self.store_copy(&copy) }
+    }
+
+    pub(super) fn store_copy(self, draft: &DraftView) {
+        if let Ok(json) = serde_json::to_string(draft) {
+            local_store::put(&self.key(), &json);
+        }
+    }
+
+    fn stored_copy(self) -> Option<DraftView> {
+        json::parse(local_store::get(&self.key())?.as_bytes()).ok()
+    }
+
+    /// Removes this browser's copy, because the server has the text.
+    pub fn forget_copy(self) {
+        local_store::remove(&self.key());
+    }
+
+    /// The server has this draft, and this browser's copy of it goes a while later: a page that was asked for before the
+    /// server had it comes without it, and finds the copy. Works also when the page is gone.
+    pub(super) fn forget_stored(self, stored: &DraftView) {
+        let kept = serde_json::to_string(stored).ok();
+        let forget = move || {
+            if local_store::get(&self.key()) == kept {
+                self.forget_copy();
+            }
+        };
+        set_timeout(forget, ASKED_BEFORE);
+    }
+
+    /// Removes a copy of something else than the server has; that of the same goes with its clock.
+    pub(super) fn forget_other(self, stored: &DraftView) {
+        if local_store::get(&self.key()) != serde_json::to_string(stored).ok() {
+            self.forget_copy();
+        }
+    }
+
+    /// The server has a save of this draft as `rev`: what was copied since was typed after it. Works also when the page is
+    /// gone.
+    pub(super) fn renew_copy(self, rev: i64) {
+        if let Some(copy) = self.stored_copy().filter(|copy| copy.rev < rev) {
+            self.store_copy(&DraftView { rev, ..copy });
+        }
+    }
+
+    fn key(self) -> String {
+        match self.chat_id {
+            Some(id) => format!("turnleaf.draft.{id}"),
+            None => "turnleaf.draft.new".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What the menu behind `@` offers for a word, as pure decisions: documents by their titles, lines of them, turns by their
+//! words.
+
+use crate::domain::attachment::Attachment;
+use crate::domain::excerpt::first_words;
+use crate::domain::{Content, Role, TextMatcher};
+use crate::ui::locale::label_with_value;
+use crate::ui::messages::transcript as of_turns;
+
+/// Options that are shown: who sees more types on.
+const SHOWN: usize = 8;
+/// So many turns are offered behind the documents.
+pub(super) const TURNS_SHOWN: usize = 4;
+/// Of a turn.
+const FIRST_WORDS: usize = 60;
+
+/// The first and the last line, from 1.
+pub type LineRange = (u64, u64);
+
+/// What there is to choose from, and which lines of it are meant.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct MentionMatches {
+    pub documents: Vec<Attachment>,
+    pub lines: Option<LineRange>,
+    pub turns: Vec<EarlierTurn>,
+}
+
+impl MentionMatches {
+    pub fn count(&self) -> usize {
+        self.documents.len() + self.turns.len()
+    }
+}
+
+/// A turn of the path: who said it, and its words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EarlierTurn {
+    pub role: Role,
+    pub text: String,
+}
+
+/// Those of the turns that have something to quote, with this word in it.
+pub(super) fn turns_with_word(
+    turns: impl Iterator<Item = EarlierTurn>,
+    word: &str,
+) -> impl Iterator<Item = EarlierTurn> {
+    let (needle, is_blank) = (TextMatcher::new(word).ok(), word.trim().is_empty());
+    let fits = move |turn: &EarlierTurn| {
+        let has_word = needle.as_ref().map_or(is_blank, |needle| needle.is_match(&turn.text));
+        has_word && !turn.text.trim().is_empty()
+    };
+    turns.filter(fits)
+}
+
+/// A turn in one line: who said it, and its first words.
+pub(super) fn turn_summary(turn: &EarlierTurn) -> String {
+    let who = match turn.role {
+        Role::Assistant => of_turns::assistant(),
+        Role::User => of_turns::you(),
+        Role::System => of_turns::system(),
+    };
+    label_with_value(who, &first_words(&turn.text, FIRST_WORDS))
+}
+
+/// Those of the documents that a word means.
+pub(super) fn matching_documents(documents: &[Attachment], word: &str) -> MentionMatches {
+    let having = |words: &str| -> Vec<Attachment> {
+        // Blank is in every title; longer than any is in none.
+        let needle = TextMatcher::new(words).ok();
+        let fits = |one: &&Attachment| match &needle {
+            Some(needle) => needle.is_match(&one.card.title),
+            None => words.trim().is_empty(),
+        };
+        documents.iter().filter(fits).take(SHOWN).cloned().collect()
+    };
+    let whole = having(word);
+    match parse_line_range(word) {
+        // A title may look as if it had lines.
+        Some((title, lines)) if whole.is_empty() => {
+            MentionMatches { documents: having(title), lines, turns: Vec::new() }
+        }
+        _ => MentionMatches { documents: whole, ..MentionMatches::default() },
+    }
+}
+
+/// Puts what was found where it belongs: what is known already is as it is now, and those that changed last come first.
+pub(super) fn merge_newest_first(documents: &mut Vec<Attachment>, found: Vec<Attachment>) {
+    documents.retain(|known| found.iter().all(|one| one.dedup_key() != known.dedup_key()));
+    documents.extend(found);
+    let version = |one: &Attachment| match &one.content {
+        Content::Reference { version_timestamp, .. } => *version_timestamp,
+        _ => None,
+    };
+    documents.sort_by_key(|one| std::cmp::Reverse(version(one)));
+}
+
+/// A word's title and the lines behind it: `spec:12` or `spec:12-30`, with the signs of a Chinese keyboard too. No lines
+/// while none are written behind the colon.
+pub(super) fn parse_line_range(word: &str) -> Option<(&str, Option<LineRange>)> {
+    let (title, lines) = word.rsplit_once([':', '：'])?;
+    if lines.is_empty() {
+        return Some((title, None));
+    }
+    let number =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
+    let (first, last) = lines.split_once(['-', '–', '－']).unwrap_or((lines, ""));
+    let first = number(first).filter(|first| *first > 0)?;
+    let last = if last.is_empty() { first } else { number(last).filter(|last| *last >= first)? };
+    Some((title, Some((first, last))))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    fn document(id: &str, title: &str, second: i64) -> Attachment {
+        let version = DateTime::from_timestamp(second, 0).unwrap();
+        Attachment::document(id.to_owned(), title.to_owned(), version, 1)
+    }
+
+    fn titles(options: &MentionMatches) -> Vec<&str> {
+        options.documents.iter().map(|one| one.card.title.as_str()).collect()
+    }
+
+    #[test]
+    fn lines_are_named_after_colon() {
+        for (word, read) in [
+            ("spec", None),
+            ("spec:", Some(("spec", None))),
+            ("spec:3", Some(("spec", Some((3, 3))))),
+            ("spec:3-", Some(("spec", Some((3, 3))))),
+            ("spec:3-12", Some(("spec", Some((3, 12))))),
+            ("规格：3－4", Some(("规格", Some((3, 4))))),
+            ("a:b:7", Some(("a:b", Some((7, 7))))),
+            ("spec:x", None),
+            ("spec:3-x", None),
+            ("spec:-3", None),
+            ("spec:+3", None),
+            ("spec:0", None),
+            ("spec:12-3", None),
+            ("spec:99999999999999999999", None),
+        ] {
+            assert_eq!(parse_line_range(word), read, "{word}");
+        }
+    }
+
+    #[test]
+    fn title_with_word_comes_before_lines_of_another() {
+        let known = [document("a", "Ratio 3:2", 2), document("b", "ΟΔΟΣ 3", 1)];
+        assert_eq!(titles(&matching_documents(&known, "3:2")), ["Ratio 3:2"]);
+        assert_eq!(matching_documents(&known, "3:2").lines, None);
+        let quoted = matching_documents(&known, "3:2:7");
+        assert_eq!((titles(&quoted), quoted.lines), (vec!["Ratio 3:2"], Some((7, 7))));
+        assert_eq!(titles(&matching_documents(&known, "οδος")), ["ΟΔΟΣ 3"], "the rule of finding in a chat");
+        assert_eq!(titles(&matching_documents(&known, "")), ["Ratio 3:2", "ΟΔΟΣ 3"]);
+        assert_eq!(titles(&matching_documents(&known, &"x".repeat(300))), [""; 0]);
+    }
+
+    #[test]
+    fn turns_need_word_and_something_to_quote() {
+        let turn = |role, text: &str| EarlierTurn { role, text: text.to_owned() };
+        let path = [
+            turn(Role::Assistant, "Buds **open** in May."),
+            turn(Role::User, "When do ΒUDS open?"),
+            turn(Role::Assistant, " "),
+        ];
+        let having = |word: &str| {
+            turns_with_word(path.iter().cloned(), word).map(|turn| turn_summary(&turn)).collect::<Vec<_>>()
+        };
+        assert_eq!(having(""), ["Assistant: Buds open in May.", "You: When do ΒUDS open?"]);
+        assert_eq!(having("may"), ["Assistant: Buds open in May."]);
+        assert_eq!(having("leaf"), [""; 0]);
+    }
+
+    #[test]
+    fn found_documents_are_listed_once_newest_first() {
+        let mut known = vec![document("a", "A", 3), document("b", "B", 2)];
+        merge_newest_first(&mut known, vec![document("b", "B now", 5), document("c", "C", 1)]);
+        let titles: Vec<&str> = known.iter().map(|one| one.card.title.as_str()).collect();
+        assert_eq!(titles, ["B now", "A", "C"]);
+    }
+}

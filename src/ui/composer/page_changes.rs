@@ -1,0 +1,102 @@
+//! What the composer does when the page around it changes: another branch, other models, a reply that ends, a path or a
+//! connection that was waited for.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use crate::api::error::ApiError;
+use crate::api::view::DraftView;
+use crate::browser::clock;
+use crate::ui::composer::attachment_queue::AttachmentQueue;
+use crate::ui::composer::state::{ComposerState, default_lock};
+use crate::ui::connection::PageConnection;
+use crate::ui::erased::{effect, on_change};
+use crate::ui::messages::keys::stop_first;
+use crate::ui::messages::server_messages::problem;
+
+/// How long a page may be offline before what waits to be sent is not sent by itself any more.
+const TOO_LATE_MS: i64 = 60_000;
+
+impl ComposerState {
+    /// `way_ends` changes when a path that was asked for has come or will not; `stop_asked` is set by other parts of the page;
+    /// `draft_elsewhere` is what another tab stored.
+    pub(super) fn follow_page(
+        self,
+        way_ends: RwSignal<bool>,
+        stop_asked: RwSignal<bool>,
+        draft_elsewhere: RwSignal<DraftView>,
+    ) {
+        effect(move || {
+            if stop_asked.get() {
+                stop_asked.set(false);
+                self.stop();
+            }
+        });
+        // Other models can be chosen: where nobody has chosen one that is still there, the default answers.
+        on_change(
+            move || self.models.get(),
+            move |_, models| {
+                let is_there = models.iter().any(|model| Some(&model.lock) == self.choice.get_untracked().as_ref());
+                if self.lock.get_untracked().is_none() && !(is_there && self.draft.has_choice()) {
+                    self.choice.set(default_lock(&models));
+                }
+            },
+        );
+        // Another branch is shown, or the message that was to begin one has begun it. What waits for its branch goes to the
+        // model that was chosen for it.
+        on_change(
+            move || self.lock.get(),
+            move |_, _| {
+                if !self.sends_when_ready.get_untracked() {
+                    self.choice.set(None);
+                }
+            },
+        );
+        self.give_up_waiting();
+        on_change(
+            move || (way_ends.get(), self.attaching.queue.with(AttachmentQueue::is_pending)),
+            move |_, _| self.send_if_ready(),
+        );
+        // What was said of a running reply is over with it.
+        on_change(
+            move || self.running.get(),
+            move |_, now| {
+                if now.is_none() && self.problem.with_untracked(|said| said.as_deref() == Some(&stop_first())) {
+                    self.problem.set(None);
+                }
+            },
+        );
+        on_change(move || draft_elsewhere.get(), move |_, newer| self.on_remote_draft(newer));
+        self.follow_new_chat();
+        on_change(move || self.draft.retry_tick.get(), move |_, _| self.save_again());
+    }
+
+    /// A message that waits does not go out by itself after it was offline for long: nobody thinks of it any more by then.
+    fn give_up_waiting(self) {
+        let Some(connection) = use_context::<PageConnection>() else { return };
+        let since = StoredValue::new(None::<i64>);
+        let look = move || {
+            let is_late = since.try_get_value().flatten().is_some_and(|since| clock::now_ms() - since >= TOO_LATE_MS);
+            if is_late {
+                self.stop_waiting();
+            }
+        };
+        on_change(
+            move || connection.is_offline(),
+            move |_, is_offline| match is_offline {
+                true => {
+                    since.set_value(Some(clock::now_ms()));
+                    set_timeout(look, Duration::from_millis(TOO_LATE_MS.unsigned_abs()));
+                }
+                // Timers stand still while a device sleeps.
+                false => {
+                    look();
+                    since.set_value(None);
+                    self.problem
+                        .update(|said| drop(said.take_if(|said| *said == problem(&ApiError::server_unreachable()))));
+                }
+            },
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! Text that was pasted: a long one is offered to become a document, one that looks like a key is remarked upon. It stays
+//! where it is until a person says otherwise. Rich text becomes [`markdown`], with code that the first of it fetches.
+
+mod markdown;
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::browser::{rich_text, textarea};
+use crate::domain::limits;
+use crate::ui::announce::Announcer;
+use crate::ui::lazy_parts::NotFetched;
+use crate::ui::messages::attachments as words;
+
+/// How the keys of vendors begin.
+const KEYS: &[&str] = &["sk-", "sk_", "AIza", "gsk_", "xai-", "ghp_", "github_pat_"];
+/// The shortest of them has more characters than this behind that.
+const KEY_CHARS: usize = 16;
+
+/// What is to be said of pasted text.
+#[derive(Clone, Copy)]
+pub struct PasteNotices {
+    /// The long text that is offered to become a document.
+    pub offer: RwSignal<Option<String>>,
+    pub has_key: RwSignal<bool>,
+    announcer: Announcer,
+}
+
+impl PasteNotices {
+    pub fn new() -> Self {
+        Self { offer: RwSignal::new(None), has_key: RwSignal::new(false), announcer: expect_context() }
+    }
+
+    pub fn on_paste(self, text: &str) {
+        // As the text box has it.
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let chars = text.chars().count();
+        if looks_like_key(&text) {
+            self.has_key.set(true);
+            self.announcer.say(words::looks_like_key());
+        } else if chars > limits::PASTE_CHARS {
+            self.announcer.say(words::paste_offer(chars));
+        }
+        if chars > limits::PASTE_CHARS {
+            self.offer.set(Some(text));
+        }
+    }
+
+    /// Rich text: its plain `text` goes into the box at once, so that nothing is sent or left without it. Where Markdown
+    /// says more it takes the place of that, unless it was changed meanwhile.
+    pub fn on_rich_paste(self, area: NodeRef<html::Textarea>, text: &str, html: String) {
+        let Some(here) = area.get_untracked() else { return };
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let before = textarea::text_before_selection(&here);
+        self.on_paste(&text);
+        textarea::insert(&here, &text);
+        if markdown::is_in_code(&before) {
+            return;
+        }
+        let is_line_begun = before.rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
+        spawn_local(async move {
+            let converted = fetch().await.ok().and_then(|convert| convert(&html, is_line_begun));
+            // The page may have gone meanwhile.
+            let area = area.try_get_untracked().flatten();
+            let (Some(area), Some(converted)) = (area, converted.filter(|converted| *converted != text)) else {
+                return;
+            };
+            if textarea::replace_text(&area, &before, &text, &converted) {
+                self.offer.update(|offer| *offer = offer.take().map(|_| converted));
+            }
+        });
+    }
+
+    /// The box holds this now: what is not in it any more is not spoken of.
+    pub fn on_input(self, text: &str) {
+        if self.has_key.get_untracked() && !looks_like_key(text) {
+            self.has_key.set(false);
+        }
+        // Pasted text is announced before it is in the box.
+        if text.is_empty() && self.offer.with_untracked(Option::is_some) {
+            self.offer.set(None);
+        }
+    }
+}
+
+/// Rich text as Markdown; its plain `text` where that says as much.
+pub async fn rich_text_to_markdown(text: String, html: &str) -> String {
+    if !is_rich(html) {
+        return text;
+    }
+    let convert = fetch().await.ok();
+    convert.and_then(|convert| convert(html, false)).unwrap_or(text)
+}
+
+/// Markdown of HTML, which goes behind a begun line or not; nothing where that has no more to say than its plain text.
+type Convert = fn(&str, bool) -> Option<String>;
+
+/// The code that makes Markdown of HTML.
+#[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
+fn fetch() -> Result<Convert, NotFetched> {
+    Ok(convert_html)
+}
+
+fn convert_html(html: &str, is_line_begun: bool) -> Option<String> {
+    markdown::from_rich_text(&rich_text::parse_rich_text(html, limits::RICH_PASTE_DEPTH), is_line_begun)
+}
+
+/// Whether it is worth fetching that code: HTML with something in it that Markdown has a sign for.
+pub fn is_rich(html: &str) -> bool {
+    const SIGNS: [&str; 14] = [
+        "<h1",
+        "<h2",
+        "<h3",
+        "<h4",
+        "<h5",
+        "<h6",
+        "<li",
+        "<a ",
+        "<strong",
+        "<em",
+        "<code",
+        "<pre",
+        "<blockquote",
+        "<t",
+    ];
+    const MORE: [&str; 6] = ["<b>", "<b ", "<i>", "<i ", "font-weight", "font-style"];
+    html.len() <= limits::RICH_PASTE_BYTES && SIGNS.iter().chain(&MORE).any(|sign| html.contains(sign))
+}
+
+/// Whether a key is in the text: a word that begins as the keys of vendors do and is as long.
+pub fn looks_like_key(text: &str) -> bool {
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    text.split(|c| !is_of_key(c)).any(|word| {
+        let rest = KEYS.iter().find_map(|key| word.strip_prefix(key));
+        // Words with hyphens have no digits.
+        rest.is_some_and(|rest| rest.len() > KEY_CHARS && rest.contains(|c: char| c.is_ascii_digit()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn api_keys_are_distinguished_from_words() {
+        for key in
+            ["sk-proj-abcdefghijkl1234567890", "use \"sk-ant-api03-0123456789abcdef\".", "AIzaSyA0123456789abcdefg"]
+        {
+            assert!(looks_like_key(key), "{key}");
+        }
+        for word in
+            ["", "sk-", "sk-learn-is-a-python-library", "task-0123456789abcdefghij", "desk sk- 0123456789abcdef0123"]
+        {
+            assert!(!looks_like_key(word), "{word}");
+        }
+    }
+}

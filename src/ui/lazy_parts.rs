@@ -1,0 +1,166 @@
+//! Parts of the page whose code the browser fetches when they are first used: functions marked with `wasm_split`, which
+//! the build puts into files of their own with all that nothing else needs. The server has them at hand.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+pub use leptos::wasm_split::SplitLoaderError as NotFetched;
+
+use crate::ui::announce::Announcer;
+use crate::ui::erased::{effect, live_view, view};
+use crate::ui::messages;
+
+/// What comes sooner is not announced, nor shown (`.late`).
+const SOON: Duration = Duration::from_millis(200);
+
+/// How far the code of a part is.
+#[derive(Clone, Copy, PartialEq)]
+enum CodeState {
+    Unwanted,
+    OnItsWay,
+    Here,
+    Missing,
+}
+
+/// A part of the page and the code that it is drawn with.
+#[derive(Clone)]
+struct LazyPart {
+    /// Whether the code came.
+    fetch: Arc<dyn Fn() -> Pin<Box<dyn Future<Output = bool>>> + Send + Sync>,
+    /// Nothing before it came.
+    draw: Arc<dyn Fn() -> Option<AnyView> + Send + Sync>,
+    leave: Option<Callback<()>>,
+    announcer: Option<Announcer>,
+}
+
+/// Draws a part of the page with code that is fetched first, if it is not here yet. Where it cannot be, that is said,
+/// with a button that tries it again, and one for `leave`, which lets it be.
+pub fn lazy_part<T, F>(
+    fetch: fn() -> F,
+    leave: Option<Callback<()>>,
+    draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
+) -> AnyView
+where
+    T: Send + Sync + 'static,
+    F: Future<Output = Result<T, NotFetched>> + 'static,
+{
+    LazyPart::new(fetch, leave, draw).draw_now()
+}
+
+/// The same for what is not there at first: from when it is wanted on, it stays.
+pub fn lazy_part_when<T, F>(
+    is_wanted: impl Fn() -> bool + 'static,
+    fetch: fn() -> F,
+    leave: Callback<()>,
+    draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
+) -> AnyView
+where
+    T: Send + Sync + 'static,
+    F: Future<Output = Result<T, NotFetched>> + 'static,
+{
+    let code = RwSignal::new(CodeState::Unwanted);
+    let leave = Callback::new(move |()| {
+        code.set(CodeState::Unwanted);
+        leave.run(());
+    });
+    let part = LazyPart::new(fetch, Some(leave), draw);
+    let of_effect = part.clone();
+    effect(move || {
+        match (is_wanted(), code.get_untracked()) {
+            (true, CodeState::Unwanted | CodeState::Missing) => of_effect.load(code),
+            // Nobody waits for it: its failure is nobody's.
+            (false, CodeState::Missing) => code.set(CodeState::Unwanted),
+            _ => {}
+        }
+    });
+    part.draw_when_loaded(code)
+}
+
+impl LazyPart {
+    fn new<T, F>(
+        fetch: fn() -> F,
+        leave: Option<Callback<()>>,
+        draw: impl Fn(&T) -> AnyView + Send + Sync + 'static,
+    ) -> Self
+    where
+        T: Send + Sync + 'static,
+        F: Future<Output = Result<T, NotFetched>> + 'static,
+    {
+        let code = Arc::new(OnceLock::new());
+        let of_draw = code.clone();
+        Self {
+            fetch: Arc::new(move || {
+                let (fetching, code) = (fetch(), code.clone());
+                Box::pin(async move { fetching.await.map(|fetched| code.set(fetched)).is_ok() })
+            }),
+            draw: Arc::new(move || of_draw.get().map(&draw)),
+            leave,
+            announcer: use_context(),
+        }
+    }
+
+    fn draw_now(self) -> AnyView {
+        let code = RwSignal::new(CodeState::Unwanted);
+        self.load(code);
+        // On the server always, and then the browser's first view must be the same: `lib.rs` waits for what a page needs.
+        match code.get_untracked() {
+            CodeState::Here => (self.draw)().into_any(),
+            _ => self.draw_when_loaded(code),
+        }
+    }
+
+    fn draw_when_loaded(self, code: RwSignal<CodeState>) -> AnyView {
+        live_view(move || match code.get() {
+            CodeState::Unwanted => None,
+            CodeState::Here => untrack(|| (self.draw)()),
+            CodeState::OnItsWay => Some(view! { <p class="hint late">{messages::loading_part()}</p> }),
+            CodeState::Missing => {
+                let part = self.clone();
+                let cancel = self.leave.map(|leave| {
+                    view! {
+                        <button type="button" class="button" on:click=move |_| leave.run(())>{messages::cancel()}</button>
+                    }
+                });
+                Some(view! {
+                    <div class="hint">
+                        <p>{messages::part_load_failed()}</p>
+                        <button type="button" class="button" on:click=move |_| part.load(code)>{messages::retry()}</button>
+                        {cancel}
+                    </div>
+                })
+            }
+        })
+    }
+
+    /// What is here already is drawn at once, without a moment in which it is on its way.
+    fn load(&self, code: RwSignal<CodeState>) {
+        let mut fetching = (self.fetch)();
+        let announcer = self.announcer;
+        let came = move |came| {
+            let is_there = code.try_set(if came { CodeState::Here } else { CodeState::Missing }).is_none();
+            if let Some(announcer) = announcer.filter(|_| is_there && !came) {
+                announcer.alert(messages::part_load_failed());
+            }
+        };
+        match fetching.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(here) => came(here),
+            Poll::Pending => {
+                code.set(CodeState::OnItsWay);
+                if let Some(announcer) = announcer {
+                    let say = move || {
+                        if code.try_get_untracked() == Some(CodeState::OnItsWay) {
+                            announcer.say(messages::loading_part());
+                        }
+                    };
+                    set_timeout(say, SOON);
+                }
+                spawn_local(async move { came(fetching.await) });
+            }
+        }
+    }
+}

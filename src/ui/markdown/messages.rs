@@ -1,0 +1,31 @@
+//! The words that the drawn text adds of its own, in both languages.
+
+use crate::ui::locale::{define_messages, message};
+
+define_messages! {
+    copy: "Copy", "复制";
+    copy_code: "Copy code", "复制代码";
+    code: "Code", "代码";
+    table: "Table", "表格";
+    formula: "Formula", "公式";
+    image: "Image", "图片";
+    done: "done", "已完成";
+    not_done: "not done", "未完成";
+    too_deep: "Shown as plain text: it is nested too deeply.", "嵌套过深，以纯文本显示。";
+    too_large: "Shown as plain text from here: there is too much formatting.", "格式过多，从这里起以纯文本显示。";
+}
+
+/// The name of a mark that leads to a source.
+pub fn source_name(number: usize) -> String {
+    message!("Source {number}", "来源 {number}")
+}
+
+/// The name of the link on the card of an image.
+pub fn open_image(host: &str) -> String {
+    message!("Open image at {host}", "打开 {host} 上的图片")
+}
+
+/// The name of a block of code for those who cannot see its label.
+pub fn code_in(language: &str) -> String {
+    message!("Code, {language}", "代码，{language}")
+}

@@ -1,0 +1,76 @@
+//! What the list of chats says: its headings, and what is done with a chat of it.
+
+use crate::domain::chat::ChatListHeading;
+use crate::ui::locale::{define_messages, localized_word, message};
+
+define_messages! {
+    pin: "Pin", "置顶";
+    unpin: "Unpin", "取消置顶";
+    archive: "Archive", "归档";
+    all_chats: "All chats", "全部对话";
+    /// Beside a chat of the archive.
+    in_archive: "archived", "已归档";
+    pinned_now: "Pinned.", "已置顶。";
+    unpinned_now: "No longer pinned.", "已取消置顶。";
+    archived_can_undo: "Archived. Undo available.", "已归档，可撤销。";
+    back_in_list: "Back in the list.", "已移回列表。";
+}
+
+/// Of a year, in their order.
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// What stands over the chats of a part of the list.
+pub fn heading(heading: ChatListHeading) -> String {
+    let month = |year: u32, month: u32| {
+        let name = (month as usize).checked_sub(1).and_then(|at| MONTHS.get(at)).copied().unwrap_or_default();
+        message!("{name} {year}", "{year}年{month}月")
+    };
+    let word = match heading {
+        ChatListHeading::Pinned => localized_word("Pinned", "已置顶"),
+        ChatListHeading::Today => localized_word("Today", "今天"),
+        ChatListHeading::Yesterday => localized_word("Yesterday", "昨天"),
+        ChatListHeading::Week => localized_word("Previous 7 days", "过去 7 天"),
+        ChatListHeading::Month => localized_word("Previous 30 days", "过去 30 天"),
+        ChatListHeading::YearMonth(year, number) => return month(year, number),
+    };
+    word.to_owned()
+}
+
+/// What could not be done with a chat, and why.
+pub fn not_done(title: &str, why: &str) -> String {
+    message!("“{title}”: {why}", "“{title}”：{why}")
+}
+
+/// The note about a chat that went to the archive.
+pub fn archived(title: &str) -> String {
+    message!("Archived “{title}”.", "已归档“{title}”。")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::locale::Locale;
+
+    #[test]
+    fn months_have_their_names() {
+        assert_eq!(heading(ChatListHeading::YearMonth(2026, 1)), "January 2026");
+        assert_eq!(heading(ChatListHeading::YearMonth(2025, 12)), "December 2025");
+        assert_eq!(
+            crate::ui::locale::with_locale(Locale::Chinese, || heading(ChatListHeading::YearMonth(2025, 12))),
+            "2025年12月"
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! What the menu behind `/` says, in both languages.
+
+use crate::ui::locale::{define_messages, localized_word, plural_message};
+
+define_messages! {
+    commands: "Commands", "命令";
+    escape_hint: "Esc leaves it as text.", "按 Esc 保留为文字。";
+}
+
+/// A name in English, which is found in every language, and in the language of the page.
+macro_rules! names {
+    ($($name:ident: $english:literal, $chinese:literal;)*) => {$(
+        pub fn $name() -> (&'static str, &'static str) {
+            ($english, localized_word($english, $chinese))
+        }
+    )*};
+}
+
+names! {
+    model: "Choose a model", "选择模型";
+    branch: "Another model in a new branch", "在新分支中换用其他模型";
+    attach: "Attach files", "添加附件";
+    find: "Find in chat", "在对话中查找";
+    tree: "Tree of this chat", "此对话的树";
+    settings: "Settings of this chat", "此对话的设置";
+    export: "Export this chat", "导出此对话";
+    new_chat: "New chat", "新建对话";
+    clear: "Clear what is written", "清空输入框";
+}
+
+/// How many commands there are to choose from.
+pub fn offered(count: usize) -> String {
+    plural_message!(count; "1 command", "{count} commands"; "{count} 个命令")
+}

@@ -1,0 +1,38 @@
+//! What a document's page says about selected text, in both languages.
+
+use crate::ui::keymap::{KeyCommand, key_hint};
+use crate::ui::locale::{define_messages, message};
+use crate::ui::messages::server_messages::localize_field_error;
+
+define_messages! {
+    select_first: "Select some text first.", "请先选中一些文字。";
+    link_copied: "Link copied.", "链接已复制。";
+    not_reached: "The server could not be reached. The selection is kept; try again.", "无法连接服务器。选中的内容已保留，请重试。";
+    quoting: "Quoting…", "正在引用…";
+}
+
+/// Which lines something is on.
+pub fn lines(first: u64, last: u64) -> String {
+    if first == last {
+        message!("Line {first}", "第 {first} 行")
+    } else {
+        message!("Lines {first}–{last}", "第 {first}–{last} 行")
+    }
+}
+
+/// Said when something was selected: what the keys do with it.
+pub fn selected(first: u64, last: u64, chat: &str) -> String {
+    let (lines, keys) = (lines(first, last), key_hint(KeyCommand::Quote));
+    if keys.is_empty() {
+        return message!("{lines} selected. Tab leads to what can be done.", "已选中{lines}。按 Tab 查看可用操作。");
+    }
+    message!(
+        "{lines} selected. {keys} quotes it in {chat}; Tab leads to what else can be done.",
+        "已选中{lines}。按 {keys} 引用到“{chat}”，按 Tab 查看其他操作。"
+    )
+}
+
+/// Why a quote was not taken; without a reason the server was not reached.
+pub fn refused(why: Option<&str>) -> String {
+    why.map_or_else(|| not_reached().to_owned(), localize_field_error)
+}

@@ -1,0 +1,307 @@
+//! What tool cards say: the state of a call in words, one line of what it is about, what a person is asked, and what is
+//! said of a result; in both languages.
+
+use serde_json::Value;
+
+use super::{measured_time, number};
+use crate::domain::block::ToolStatus;
+use crate::domain::tool::ToolLabel;
+use crate::domain::{Block, BlockState, Content, limits};
+use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::messages::server_messages::localize_tool_description;
+
+define_messages! {
+    arguments: "Arguments", "参数";
+    result: "Result", "结果";
+    tool_error: "Error, sent to the model as an error", "错误，已作为错误发给模型";
+    tool_says: "What it says", "工具的输出";
+    arguments_and_result: "Arguments and result", "参数和结果";
+    no_result: "There is no result.", "没有结果。";
+    open_full: "Open in full", "打开完整内容";
+    by_provider: "by the provider", "由服务商运行";
+    progress: "Progress", "进度";
+    stop_tool: "Stop this tool", "停止此工具";
+    reason_given: "Your reason", "你的理由";
+
+    // What a person is asked.
+    wants_to_run: "wants to run", "请求运行";
+    built_in: "built into this server", "此服务器内置";
+    allow: "Allow once", "允许一次";
+    allow_in_chat: "Allow in this chat", "在此对话中允许";
+    always: "Always allow", "始终允许";
+    deny: "Deny", "拒绝";
+    reason: "Reason (goes to the model)", "理由（会发给模型）";
+    review: "Review", "查看";
+    waits_for_answer: "Waiting for your answer.", "正在等待你的答复。";
+    stop_here: "Stop here", "到此为止";
+    post_failed: "This could not be sent. Try again.", "无法发送，请重试。";
+}
+
+/// What running a tool can do, as far as it is known: nobody but its server knows more.
+pub fn effect(server: &str) -> String {
+    if server.is_empty() {
+        return localized_word(
+            "Turnleaf runs it on this server with exactly these arguments.",
+            "Turnleaf 会在此服务器上运行它，参数与所示完全一致。",
+        )
+        .to_owned();
+    }
+    message!(
+        "It runs on the server “{server}” with exactly these arguments, and can do whatever that server can: read, \
+         change or send what it has access to.",
+        "它会在服务器“{server}”上运行，参数与所示完全一致，并且能做该服务器能做的任何事：读取、更改或发送它可以访问的内容。"
+    )
+}
+
+/// The button that lets a paused reply go on.
+pub fn continue_reply() -> String {
+    let rounds = limits::TOOL_ROUNDS;
+    message!("Continue ({rounds} more)", "继续（再进行 {rounds} 轮）")
+}
+
+/// How many characters of the arguments are not seen.
+pub fn hidden_characters(count: u32) -> String {
+    plural_message!(
+        count; "1 hidden character, shown by its number", "{count} hidden characters, shown by their numbers";
+        "{count} 个隐藏字符，以编码显示"
+    )
+}
+
+/// "1 tool call", "3 tool calls, 1 failed".
+pub fn tool_calls(calls: usize, failed: usize) -> String {
+    let all = plural_message!(calls; "1 tool call", "{calls} tool calls"; "{calls} 次工具调用");
+    if failed == 0 { all } else { message!("{all}, {failed} failed", "{all}，{failed} 次失败") }
+}
+
+/// The state of a call: never told by colour or icon alone. `was_restarted` is whether the server restarted while the
+/// reply was being written, `place` its place among the calls that wait to run, from 1, and how many they are.
+pub fn tool_state(
+    call: &Block,
+    result: Option<&Block>,
+    failed: bool,
+    was_restarted: bool,
+    place: Option<(usize, usize)>,
+) -> String {
+    let Content::ToolUse { status, duration_ms, .. } = &call.content else { return String::new() };
+    let says = |key: &str| match result.map(|block| &block.content) {
+        Some(Content::ToolResult { metadata, .. }) => metadata.get(key).and_then(Value::as_bool) == Some(true),
+        _ => false,
+    };
+    let state = match (status, call.state) {
+        (ToolStatus::Interrupted, _) => may_have_run(),
+        (ToolStatus::Denied, _) => localized_word("you declined", "你已拒绝"),
+        _ if was_restarted && !matches!(status, ToolStatus::Done | ToolStatus::Failed | ToolStatus::HandedOver) => {
+            may_have_run()
+        }
+        (_, BlockState::Open) => localized_word("writing request…", "正在编写请求…"),
+        (ToolStatus::Cancelled, _) | (_, BlockState::Aborted) => localized_word("stopped", "已停止"),
+        (ToolStatus::Pending, _) => match place.filter(|(_, of)| *of > 1) {
+            Some((at, of)) => {
+                let nth = ordinal(at);
+                return message!("waiting ({nth} of {of})", "等待中（第 {at} 个，共 {of} 个）");
+            }
+            None => localized_word("waiting", "等待中"),
+        },
+        (ToolStatus::AwaitingApproval, _) => wants_to_run(),
+        (ToolStatus::Running, _) => localized_word("running", "运行中"),
+        (ToolStatus::HandedOver, _) => localized_word("waits for your program", "等待你的程序"),
+        (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("timed_out") => match duration_ms {
+            Some(ms) => {
+                let time = measured_time(*ms);
+                return message!("timed out after {time}", "{time}后超时");
+            }
+            None => localized_word("timed out", "超时"),
+        },
+        (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("crashed") => {
+            localized_word("its server broke off", "其服务器已中断")
+        }
+        (ToolStatus::Failed, _) => localized_word("failed", "失败"),
+        (ToolStatus::Done, _) if failed => localized_word("failed", "失败"),
+        (ToolStatus::Done, _) => localized_word("done", "完成"),
+    };
+    state.to_owned()
+}
+
+fn may_have_run() -> &'static str {
+    localized_word("server restarted; may or may not have run", "服务器已重启，不确定是否运行过")
+}
+
+/// "1st", "2nd", "3rd", "11th".
+fn ordinal(number: usize) -> String {
+    let end = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{end}")
+}
+
+/// The calls of a run, for its heading.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolCallCounts {
+    pub all: usize,
+    pub asking: usize,
+    pub running: usize,
+    pub waiting: usize,
+    pub failed: usize,
+    pub declined: usize,
+    pub stopped: usize,
+    /// Interrupted, or in other hands.
+    pub unfinished: usize,
+}
+
+/// "3 tools · 1 running", "6 tools, all done".
+pub fn tool_group(calls: ToolCallCounts) -> String {
+    let ToolCallCounts { all, asking, running, waiting, failed, declined, stopped, unfinished } = calls;
+    let parts = [
+        (asking, localized_word("asking you", "等你答复")),
+        (running, localized_word("running", "运行中")),
+        (waiting, localized_word("waiting", "等待中")),
+        (failed, localized_word("failed", "失败")),
+        (declined, localized_word("declined", "已拒绝")),
+        (stopped, localized_word("stopped", "已停止")),
+        (unfinished, localized_word("not finished", "未完成")),
+    ];
+    let shown = parts.iter().filter(|(count, _)| *count > 0);
+    let parts =
+        shown.map(|(count, word)| message!("{count} {word}", "{count} 个{word}")).collect::<Vec<_>>().join(" · ");
+    if parts.is_empty() {
+        message!("{all} tools, all done", "{all} 个工具，全部完成")
+    } else {
+        message!("{all} tools · {parts}", "{all} 个工具 · {parts}")
+    }
+}
+
+/// One line of what a call is about: the last of what is being written, why it failed, how many results it brought, or
+/// else its first argument.
+pub fn tool_gist(call: &Block, result: Option<&Block>, failed: bool) -> Option<String> {
+    if let (BlockState::Open, Content::ToolUse { arguments: Value::Null, arguments_raw: Some(raw), .. }) =
+        (call.state, &call.content)
+    {
+        return last_line(raw);
+    }
+    let answer = result.and_then(|block| match &block.content {
+        Content::ToolResult { result, .. } => Some(result),
+        _ => None,
+    });
+    let about = || match &call.content {
+        Content::ToolUse { arguments, .. } => first_argument(arguments),
+        _ => None,
+    };
+    let gist = match answer {
+        Some(Value::String(why)) if failed => Some(why.clone()),
+        Some(Value::Object(map)) if failed => {
+            ["error", "message"].iter().find_map(|key| map.get(*key)?.as_str()).map(str::to_owned)
+        }
+        Some(Value::Array(results)) => {
+            let count = results.len();
+            Some(plural_message!(count; "1 result", "{count} results"; "{count} 条结果"))
+        }
+        _ => about(),
+    };
+    gist.map(|gist| first_line(&gist)).filter(|gist| !gist.is_empty())
+}
+
+/// The longest gist, in characters.
+const GIST_CHARS: usize = 60;
+
+/// The end of the last line that has something in it.
+fn last_line(raw: &str) -> Option<String> {
+    let line = raw.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    let seen = |c: &char| !crate::domain::hidden_text::is_hidden_character(*c);
+    let mut end: Vec<char> = line.chars().rev().filter(seen).take(GIST_CHARS).collect();
+    end.reverse();
+    Some(end.into_iter().collect())
+}
+
+/// The first argument that says something; a number says nothing without its name.
+fn first_argument(arguments: &Value) -> Option<String> {
+    match arguments {
+        Value::String(text) if !text.trim().is_empty() => Some(format!("“{text}”")),
+        Value::Object(map) => map.iter().find_map(|(name, value)| match value {
+            Value::Number(number) => Some(format!("{name}: {number}")),
+            value => first_argument(value),
+        }),
+        _ => None,
+    }
+}
+
+/// The first line, not longer than the bound, without what is not seen.
+fn first_line(text: &str) -> String {
+    let seen = |c: &char| !crate::domain::hidden_text::is_hidden_character(*c);
+    let line: String = text.lines().next().unwrap_or_default().chars().filter(seen).collect();
+    if line.chars().count() <= GIST_CHARS {
+        return line;
+    }
+    let kept: String = line.chars().take(GIST_CHARS - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// "Cut at 64 KB of 3.1 MB."
+pub fn cut_at(bytes: usize, of: u64) -> String {
+    let (kept, all) = (bytes >> 10, size(of));
+    message!("Cut at {kept} KB of {all}.", "共 {all}，仅显示前 {kept} KB。")
+}
+
+/// "512 bytes", "12 KB", "3.1 MB".
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => message!("{bytes} bytes", "{bytes} 字节"),
+        1_024..1_048_576 => format!("{} KB", bytes.div_ceil(1_024)),
+        _ => format!("{}.{} MB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20),
+    }
+}
+
+/// What a file is called that has no name.
+pub fn file(mime: &str, bytes: Option<u64>) -> String {
+    match (mime, bytes.map(size)) {
+        ("", None) => localized_word("Download file", "下载文件").to_owned(),
+        ("", Some(size)) => message!("Download file, {size}", "下载文件，{size}"),
+        (mime, None) => message!("Download {mime}", "下载 {mime}"),
+        (mime, Some(size)) => message!("Download {mime}, {size}", "下载 {mime}，{size}"),
+    }
+}
+
+/// How many members an object or a list has, behind its key.
+pub fn json_size(is_list: bool, count: usize) -> String {
+    let count = number(count as u64);
+    if is_list { format!("[{count}]") } else { format!("{{{count}}}") }
+}
+
+/// What was taken out of a result before it was stored (terminal codes, NULs, bytes that are no text) and what is in it
+/// that is not seen; nothing where nothing was.
+pub fn cleaned([ansi, nul, invalid, hidden]: [u64; 4]) -> String {
+    let [codes, nuls, bytes, letters] = [ansi, nul, invalid, hidden].map(number);
+    let said = [
+        plural_message!(ansi; "{codes} terminal code removed", "{codes} terminal codes removed"; "已去除 {codes} 个终端控制码"),
+        plural_message!(nul; "{nuls} NUL replaced", "{nuls} NULs replaced"; "已替换 {nuls} 个 NUL"),
+        plural_message!(invalid; "{bytes} invalid byte replaced", "{bytes} invalid bytes replaced"; "已替换 {bytes} 个无效字节"),
+        plural_message!(hidden; "{letters} hidden character", "{letters} hidden characters"; "{letters} 个隐藏字符"),
+    ];
+    let is_any = [ansi, nul, invalid, hidden].map(|count| count > 0);
+    said.into_iter().zip(is_any).filter_map(|(words, is_any)| is_any.then_some(words)).collect::<Vec<_>>().join(" · ")
+}
+
+/// The heading of the sources.
+pub fn sources(count: usize) -> String {
+    plural_message!(count; "1 source", "Sources ({count})"; "来源（{count}）")
+}
+
+/// The name for people of the tool that a block calls, and of its server; the name on the wire where nobody knows.
+pub fn tool_name(call: &Block) -> (String, Option<String>) {
+    let named = |key: &str| {
+        let name = call.block_metadata.get(ToolLabel::KEY)?.get(key)?.as_str()?;
+        (!name.trim().is_empty()).then(|| name.to_owned())
+    };
+    let on_wire = || match &call.content {
+        Content::ToolUse { tool_name, .. } => tool_name.clone(),
+        _ => String::new(),
+    };
+    let (title, server) = (named("title"), named("server"));
+    // Our own tools are called as the pages call them; others are called what they say.
+    let title =
+        title.map(|title| if server.is_none() { localize_tool_description(&title).into_owned() } else { title });
+    (title.unwrap_or_else(on_wire), server)
+}

@@ -1,0 +1,139 @@
+//! The words of the tree map, in both languages.
+
+use crate::api::view::tree::{TreeCard, TreeRow};
+use crate::domain::Role;
+use crate::domain::tree::outline::TurnMark;
+use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
+use crate::ui::messages::{PRODUCT, locked, untitled};
+
+define_messages! {
+    tree: "Tree of the chat", "对话树";
+    tree_short: "Tree", "对话树";
+    loading: "Loading the tree…", "正在加载对话树…";
+    close_tree: "Close the tree", "关闭对话树";
+    back_to_chat: "Back to the chat", "返回对话";
+    branches: "Branches", "分支";
+    drawing: "Drawing", "图示";
+    filter: "Only turns that say", "只看包含这些文字的消息";
+    apply: "Find", "查找";
+    clear: "All turns", "全部消息";
+    no_turns: "There are no messages yet.", "还没有消息。";
+    no_branches: "No branches yet. Edit a message or try again to make one.", "还没有分支。编辑消息或重试即可建立分支。";
+    earlier: "Earlier rows", "前面的行";
+    later: "Later rows", "后面的行";
+    failed: "Could not load the tree.", "无法加载对话树。";
+    selected: "Selected turn", "选中的消息";
+    show: "Open", "打开";
+    compare: "Compare with current", "与当前分支比较";
+    copy: "Copy to new chat", "复制到新对话";
+    rename_branch: "Name", "名称";
+    label: "Label", "标签";
+    pin: "Pin", "置顶";
+    unpin: "Unpin", "取消置顶";
+    saved: "Saved.", "已保存。";
+    open_row: "Show what is below", "显示其下的内容";
+    shut_row: "Hide what is below", "隐藏其下的内容";
+    more_for_turn: "What can be done with this turn", "此消息的更多操作";
+    no_text: "(no text)", "（无文字）";
+    not_in_sight: "No row on screen begins with this. The filter looks through the whole tree.", "屏幕上没有以此开头的行。用筛选可查找整个对话树。";
+    you_are_here: "you are here", "当前位置";
+}
+
+pub fn role(role: Role) -> &'static str {
+    match role {
+        Role::User => localized_word("You", "你"),
+        Role::Assistant => localized_word("Reply", "回复"),
+        Role::System => localized_word("System", "系统"),
+    }
+}
+
+/// The state of a turn with its sign; nothing for a complete one.
+pub fn mark(mark: TurnMark) -> Option<(&'static str, &'static str)> {
+    match mark {
+        TurnMark::Plain => None,
+        TurnMark::Stopped => Some(("■", localized_word("stopped", "已停止"))),
+        TurnMark::Failed => Some(("!", localized_word("failed", "失败"))),
+        TurnMark::Running => Some(("●", localized_word("being written", "正在生成"))),
+    }
+}
+
+pub fn messages(count: usize) -> String {
+    plural_message!(count; "1 message", "{count} messages"; "{count} 条消息")
+}
+
+/// How many turns a closed row hides.
+pub fn more(count: usize) -> String {
+    format!("+{count}")
+}
+
+pub fn version((number, count): (usize, usize)) -> String {
+    format!("{number}/{count}")
+}
+
+/// The same for those who hear it.
+pub fn spoken_version((number, count): (usize, usize)) -> String {
+    message!("version {number} of {count}", "第 {number} 版（共 {count} 版）")
+}
+
+/// All that a row says, for those who hear it: first what is to be seen (WCAG 2.5.3), then the same in words.
+pub fn row(row: &TreeRow) -> String {
+    if let Some(count) = row.folded {
+        return messages(count);
+    }
+    let (who, words) = (role(row.role), if row.words.is_empty() { no_text() } else { &row.words });
+    let mut seen = vec![message!("{who}: {words}", "{who}：{words}")];
+    seen.extend(row.version.map(version));
+    seen.extend(mark(row.mark).map(|(sign, word)| format!("{sign} {word}")));
+    seen.extend(row.model.clone());
+    seen.extend(row.label.clone());
+    if row.hidden > 0 {
+        seen.push(more(row.hidden));
+    }
+    let mut parts = vec![seen.join(" ")];
+    parts.extend(row.version.map(spoken_version));
+    parts.extend(row.model.as_ref().map(|model| message!("switched to {model}", "已切换到 {model}")));
+    if row.hidden > 0 {
+        let below = messages(row.hidden);
+        parts.push(message!("{below} below", "其下有 {below}"));
+    }
+    if row.is_leaf {
+        parts.push(you_are_here().into());
+    }
+    join_list(&parts)
+}
+
+/// The tree button of the header.
+pub fn ends(leaves: u64) -> String {
+    plural_message!(leaves; "Tree, 1 end", "Tree, {leaves} ends"; "对话树，{leaves} 个末端")
+}
+
+/// What there is in all, and how much of it was found.
+pub fn summary(turns: usize, leaves: usize, hits: Option<usize>) -> String {
+    let all = messages(turns);
+    match hits {
+        None => join_list(&[all, plural_message!(leaves; "1 end", "{leaves} ends"; "{leaves} 个末端")]),
+        Some(0) => message!("Nothing in {all} says this.", "{all}中没有找到。"),
+        Some(hits) => message!("Found {hits} of {all}", "{all}中找到 {hits} 条"),
+    }
+}
+
+/// Where a turn stands, on its card.
+pub fn below(card: &TreeCard) -> String {
+    let (below, ends) = (messages(card.below), card.ends);
+    match (card.below, ends) {
+        (0, _) => localized_word("Nothing follows.", "其下没有消息。").to_owned(),
+        (_, 1) => message!("{below} below.", "其下有 {below}。"),
+        _ => message!("{below} below, with {ends} ends.", "其下有 {below}、{ends} 个末端。"),
+    }
+}
+
+/// The branch of a turn, with its lock.
+pub fn branch(card: &TreeCard) -> String {
+    let (name, model, locked) = (&card.branch.name, &card.model, locked());
+    message!("Branch {name} · {model} · {locked}", "分支 {name} · {model} · {locked}")
+}
+
+pub fn document_title(title: &str) -> String {
+    let (tree, title) = (tree_short(), if title.is_empty() { untitled() } else { title });
+    format!("{tree} · {title} · {PRODUCT}")
+}

@@ -1,0 +1,39 @@
+//! What the page says of what is done with turns from their menus, in both languages.
+
+use super::{server_messages, usage};
+use crate::domain::{Failure, FailureKind, context_overflow};
+use crate::ui::keymap::{self, KeyCommand};
+use crate::ui::locale::{define_messages, localized_word, message};
+
+define_messages! {
+    other_models: "Ask another model", "换个模型回复";
+    quote: "Quote", "引用";
+    quote_in_message: "Quote in your message", "引用到你的消息";
+    what_is_big: "What is big?", "哪些内容占用多？";
+    quoted: "Quoted in your message.", "已引用到你的消息。";
+}
+
+/// A row of the menu beside "Try again".
+pub fn retry_with_model(name: &str) -> String {
+    message!("Try again with {name}", "用 {name} 重试")
+}
+
+/// Why a reply failed, with the numbers where the provider told them.
+pub fn failure(failure: &Failure) -> String {
+    let is_too_long = failure.kind == FailureKind::ContextTooLong;
+    let tokens = failure.detail.as_deref().filter(|_| is_too_long).and_then(context_overflow::parse_token_counts);
+    let Some((used, most)) = tokens else {
+        return server_messages::localize_server_message(&failure.message).into_owned();
+    };
+    let (used, most) = (usage::short_count(used), usage::short_count(most));
+    message!("Too long for this model ({used} of {most} tokens).", "超出模型上下文长度（{used} / {most} token）。")
+}
+
+/// Said when a passage of a reply was selected: what the keys do with it.
+pub fn selected() -> String {
+    let keys = keymap::key_hint(KeyCommand::Quote);
+    if keys.is_empty() {
+        return localized_word("Selected. It can be quoted.", "已选中，可以引用。").to_owned();
+    }
+    message!("Selected. {keys} quotes it in your message.", "已选中。按 {keys} 引用到你的消息。")
+}

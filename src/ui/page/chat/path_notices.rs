@@ -1,0 +1,184 @@
+//! What the page says over the message box of what is not on screen: newer messages on another version, what a path
+//! that was cut off hides, and where a copied chat comes from.
+
+use leptos::prelude::*;
+
+use crate::api::view::{ChatPage, CopySource, NewerTurnsView, RunningReply};
+use crate::browser::scroll;
+use crate::domain::{ChatId, TurnId};
+use crate::ui::erased::{live_view, view};
+use crate::ui::kit::Icon;
+use crate::ui::locale::sentence_end;
+use crate::ui::messages;
+use crate::ui::messages::transcript as said;
+use crate::ui::transcript::async_form::AsyncForm;
+
+/// What is beside the path on screen.
+#[derive(Clone, Copy)]
+pub struct PathNotices {
+    newer: RwSignal<Option<NewerTurnsView>>,
+    hidden: RwSignal<Option<u64>>,
+    running: RwSignal<Vec<RunningReply>>,
+    /// What the address asks for is in Trash.
+    gone: RwSignal<Option<&'static str>>,
+}
+
+fn deleted_notice(page: &ChatPage) -> Option<&'static str> {
+    page.is_turn_gone.then_some(said::turn_gone())
+}
+
+impl PathNotices {
+    pub fn new(page: &ChatPage) -> Self {
+        Self {
+            newer: RwSignal::new(page.elsewhere),
+            hidden: RwSignal::new(page.hides_below),
+            running: RwSignal::new(page.running.clone()),
+            gone: RwSignal::new(deleted_notice(page)),
+        }
+    }
+
+    /// Takes what another page of the chat says.
+    pub fn update(self, page: &ChatPage) {
+        self.newer.set(page.elsewhere);
+        self.hidden.set(page.hides_below);
+        // Whoever is at one of their buttons stays there.
+        if self.running.with_untracked(|before| *before != page.running) {
+            self.running.set(page.running.clone());
+        }
+        self.gone.set(deleted_notice(page));
+    }
+
+    /// The newest turn of the chat is on screen.
+    pub fn clear(self) {
+        self.newer.set(None);
+        self.hidden.set(None);
+        self.gone.set(None);
+    }
+
+    /// Says that the chat was deleted meanwhile, or is there again.
+    pub fn set_chat_deleted(self, is_gone: bool) {
+        if is_gone != (self.gone.try_get_untracked().flatten() == Some(said::chat_gone())) {
+            let _ = self.gone.try_set(is_gone.then_some(said::chat_gone()));
+        }
+    }
+
+    /// How many replies are said to be written on other paths.
+    pub fn also_running_count(self) -> usize {
+        self.running.try_with_untracked(Vec::len).unwrap_or_default()
+    }
+
+    /// Whether the path ends where it is to be gone on from; what other tabs do must not lengthen it.
+    pub fn is_cut(self) -> bool {
+        self.hidden.try_get_untracked().flatten().is_some()
+    }
+}
+
+/// The bars over the message box.
+#[component]
+pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Signal<Option<TurnId>>) -> impl IntoView {
+    let cut = move || {
+        let hidden = notices.hidden.get()?;
+        let back = leaf.get().map(|leaf| format!("/c/{chat}?at={leaf}"));
+        Some(view! {
+            <div class="notices-bar">
+                <Icon name="branch"/>
+                <p><strong>{said::continue_from_here()}</strong>{sentence_end()}{said::hides_below(hidden)}</p>
+                <a class="button" role="button" data-cancel="branch" href=back data-noscroll="" prop:replace=true>
+                    {messages::cancel()}
+                </a>
+            </div>
+        })
+    };
+    let newer = move || {
+        let newer = notices.newer.get()?;
+        Some(view! {
+            <div class="notices-bar">
+                <p>{said::newer_elsewhere(newer.turns)}</p>
+                <a
+                    class="button"
+                    href=format!("/c/{chat}?at={}", newer.newest)
+                    data-noscroll=""
+                    prop:replace=true
+                    on:click=move |_| scroll::scroll_to_latest()
+                >
+                    {said::show()}
+                </a>
+            </div>
+        })
+    };
+    let also = move || {
+        let running = notices.running.get();
+        (!running.is_empty()).then(|| {
+            view! {
+                <div class="notices-bar" role="group" aria-label=said::also_answered()>
+                    <p>{said::also_answered()}</p>
+                    {running.into_iter().map(|reply| also_running_bar(chat, reply)).collect_view()}
+                </div>
+            }
+        })
+    };
+    let gone = move || {
+        let what = notices.gone.get()?;
+        Some(view! {
+            <div class="notices-bar">
+                <Icon name="trash"/>
+                <p>{what}</p>
+                <a class="button" rel="external" href="/trash">{messages::trash()}</a>
+            </div>
+        })
+    };
+    view! {
+        {live_view(gone)}
+        {live_view(also)}
+        {live_view(cut)}
+        {live_view(newer)}
+    }
+}
+
+/// One reply of another path: the way there, and its end without going there.
+fn also_running_bar(chat: ChatId, reply: RunningReply) -> AnyView {
+    let RunningReply { turn_id, model, words } = reply;
+    let what =
+        [Some(words), model].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+    let (go, end) = (said::go_to_reply(&what), said::stop_other(&what));
+    let posting = AsyncForm::from_context();
+    view! {
+        <div class="also-running">
+            <bdi>{what}</bdi>
+            <a
+                class="button"
+                href=format!("/c/{chat}?at={turn_id}")
+                aria-label=go
+                data-noscroll=""
+                prop:replace=true
+                on:click=move |_| scroll::scroll_to_latest()
+            >
+                {said::show()}
+            </a>
+            <form
+                method="post"
+                action="/forms/stop"
+                class="inline-form no-print"
+                on:submit=move |event| posting.submit(event, || ())
+            >
+                <input type="hidden" name="turn_id" value=turn_id.to_string()/>
+                <button type="submit" class="button" aria-label=end aria-disabled=move || posting.aria_disabled()>
+                    <Icon name="stop"/>
+                    {said::stop_word()}
+                </button>
+            </form>
+            {posting.problem_view()}
+        </div>
+    }
+    .into_any()
+}
+
+/// The way back to the chat that this one was copied from.
+#[component]
+pub fn CopiedFromLine(from: CopySource) -> impl IntoView {
+    view! {
+        <p class="copied-from">
+            <a href=format!("/c/{}?at={}", from.chat_id, from.turn_id)>{said::copied_from(&from.title)}</a>
+        </p>
+    }
+}

@@ -1,0 +1,198 @@
+//! What happens to a chat in another tab or on another device: the page looks at the chat every moment while somebody
+//! sees it, shows a reply that was started elsewhere as it is written, and takes over titles and drafts.
+
+use std::time::Duration;
+
+use leptos::ev;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::signals::PageSignals;
+use crate::api::chats::{glance_at_chat, load_chat};
+use crate::api::error::ApiError;
+use crate::api::view::{ChatPage, DraftView, PolledChat};
+use crate::browser::document;
+use crate::domain::{Chat, ChatId, TurnId};
+use crate::ui::chats::Chats;
+use crate::ui::connection::PageConnection;
+use crate::ui::erased::{effect, on_change};
+use crate::ui::state::ChatState;
+use crate::ui::transcript::load_more::follow_path;
+
+/// How often the page looks: what another tab began must be seen within 2 s (reliability.md F36).
+const INTERVAL: Duration = Duration::from_millis(1_500);
+
+/// After so many failures in a row the pauses grow no more: 1.5 s · 2⁴.
+const FAILURES: u32 = 4;
+
+/// Who looks at a chat, with what is known of it.
+#[derive(Clone, Copy)]
+struct RemoteWatcher {
+    chat_id: ChatId,
+    state: ChatState,
+    signals: PageSignals,
+    draft: RwSignal<DraftView>,
+    chats: Option<Chats>,
+    connection: Option<PageConnection>,
+    title: StoredValue<String>,
+    is_looking: StoredValue<bool>,
+    /// How many looks in a row failed, and how many are left out for it.
+    failures: StoredValue<u32>,
+    pause: StoredValue<u32>,
+}
+
+impl RemoteWatcher {
+    /// A server that does not answer is asked half as often each time.
+    fn record_failure(self) {
+        let failures = (self.failures.get_value() + 1).min(FAILURES);
+        self.failures.set_value(failures);
+        self.pause.set_value((1 << failures) - 1);
+    }
+
+    /// Whether a look may begin: a page that is gone, hidden, offline or still waiting for an answer does not ask, nor
+    /// one that pauses.
+    fn may_poll(self) -> bool {
+        if document::is_hidden()
+            || self.state.has_pending_deletion()
+            || self.connection.is_some_and(PageConnection::is_waiting)
+            || self.is_looking.try_get_value() != Some(false)
+        {
+            return false;
+        }
+        let is_pausing = self.pause.get_value() > 0;
+        if is_pausing {
+            self.pause.update_value(|pause| *pause -= 1);
+        }
+        !is_pausing
+    }
+
+    /// Looks once. Gives the page anew when its path changed elsewhere, after the path was shown.
+    async fn poll(self) -> Option<ChatPage> {
+        let leaf = self.state.leaf_id();
+        let draft_rev = self.draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
+        let glance = glance_at_chat(self.chat_id, leaf, draft_rev).await;
+        let newest = self.apply_glance(glance, leaf)?;
+        let page = load_chat(Some(self.chat_id), newest, None, None).await;
+        if !self.state.is_page_alive() || self.state.leaf_id() != leaf || self.signals.notices.is_cut() {
+            return None;
+        }
+        // What could not be loaded is asked for again: known is what was taken.
+        let Ok(page) = page else {
+            self.record_failure();
+            return None;
+        };
+        follow_path(self.state, page.clone()).await.then_some(page)
+    }
+
+    /// Takes over what a glance tells. Gives the end of the path that is to be loaded, where there is more to see than
+    /// `leaf` ends with.
+    fn apply_glance(self, glance: Result<PolledChat, ApiError>, leaf: Option<TurnId>) -> Option<Option<TurnId>> {
+        let Self { state, signals, .. } = self;
+        if !state.is_page_alive() {
+            return None;
+        }
+        if let Some(connection) = self.connection {
+            connection.record_response(&glance);
+        }
+        let is_gone = glance == Err(ApiError::NotFound);
+        if is_gone || glance.is_ok() {
+            signals.notices.set_chat_deleted(is_gone);
+        }
+        let Ok(glance) = glance else {
+            self.record_failure();
+            return None;
+        };
+        self.failures.set_value(0);
+        // Something began here while the answer was on its way: the next one tells.
+        if state.leaf_id() != leaf || state.has_pending_deletion() {
+            return None;
+        }
+        if signals.leaves.get_untracked() != glance.leaves {
+            signals.leaves.set(glance.leaves);
+        }
+        if let Some(newer) = &glance.draft {
+            self.draft.set(newer.clone());
+        }
+        self.apply_title(&glance);
+        // Where a path is to be gone on from, nothing lengthens it.
+        if signals.notices.is_cut() {
+            return None;
+        }
+        let now = (glance.rev, glance.running, glance.models_rev);
+        let is_told = signals.notices.also_running_count() == glance.running;
+        if glance.leaf == leaf && is_told && signals.rev.get_value().is_none_or(|rev| rev == now) {
+            signals.rev.set_value(Some(now));
+            return None;
+        }
+        Some(glance.leaf)
+    }
+
+    /// Takes over the title that a glance tells.
+    fn apply_title(self, glance: &PolledChat) {
+        if self.title.with_value(|title| *title != glance.title) {
+            self.title.set_value(glance.title.clone());
+            if let Some(chats) = self.chats {
+                chats.renamed.set(Some((self.chat_id, glance.title.clone())));
+                chats.refresh();
+            }
+        }
+    }
+}
+
+/// Looks at the chat while its page is seen. The signals take the page anew when its path changed elsewhere, after the
+/// path was shown, and then `changes` rises; `draft` is set when the draft changed.
+pub fn watch_remote_changes(
+    state: ChatState,
+    signals: PageSignals,
+    chat: &Chat,
+    draft: RwSignal<DraftView>,
+    changes: RwSignal<u64>,
+) {
+    let watcher = RemoteWatcher {
+        chat_id: chat.id,
+        state,
+        signals,
+        draft,
+        chats: use_context::<Chats>(),
+        connection: use_context::<PageConnection>(),
+        title: StoredValue::new(chat.title.clone()),
+        is_looking: StoredValue::new(false),
+        failures: StoredValue::new(0),
+        pause: StoredValue::new(0),
+    };
+    let look = move || {
+        if !watcher.may_poll() {
+            return;
+        }
+        watcher.is_looking.set_value(true);
+        spawn_local(async move {
+            if let Some(page) = watcher.poll().await {
+                signals.apply_page(page);
+                changes.update(|count| *count += 1);
+            }
+            let _ = watcher.is_looking.try_set_value(false);
+        });
+    };
+    effect(move || {
+        let seen = window_event_listener(ev::visibilitychange, move |_| look());
+        let ticking = set_interval_with_handle(look, INTERVAL).ok();
+        on_cleanup(move || {
+            seen.remove();
+            if let Some(ticking) = ticking {
+                ticking.clear();
+            }
+        });
+    });
+    // The server is there again: what it has is wanted now.
+    if let Some(connection) = watcher.connection {
+        on_change(
+            move || connection.is_offline(),
+            move |_, is_offline| {
+                if !is_offline {
+                    watcher.pause.set_value(0);
+                    look();
+                }
+            },
+        );
+    }
+}

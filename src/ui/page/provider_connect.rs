@@ -1,0 +1,270 @@
+//! The form of one way to connect a provider, in the panel of a new server: a key, or the address of a server beside this
+//! one. What comes of the test is said below it, and the composer is there as soon as the provider works.
+
+use std::collections::HashMap;
+
+use leptos::ev::SubmitEvent;
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::{Value, json};
+
+use crate::api::view::ConnectionOption;
+use crate::browser::{api_request, focus, request_id};
+use crate::ui::announce::Announcer;
+use crate::ui::chats::Chats;
+use crate::ui::erased::{effect, live_view, view};
+use crate::ui::input_method::InputMethod;
+use crate::ui::messages;
+use crate::ui::messages::provider_connect as said;
+use crate::ui::messages::server_messages::{localize_field_error, localize_server_message};
+
+/// What the panel and the form in it share. Copies are the same.
+#[derive(Clone, Copy)]
+pub struct ProviderConnect {
+    /// The way whose form is open.
+    pub way: RwSignal<Option<ConnectionOption>>,
+    /// What is said once a provider works: the panel is gone by then.
+    pub done: RwSignal<Option<String>>,
+    /// The connections that were stored with a key that did not work, by their ways: they are given another one.
+    pub stored: StoredValue<HashMap<String, String>>,
+}
+
+impl ProviderConnect {
+    pub fn new() -> Self {
+        Self { way: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
+    }
+}
+
+/// What is typed and what came of it. Copies are the same.
+#[derive(Clone, Copy)]
+struct ConnectForm {
+    connecting: ProviderConnect,
+    way: StoredValue<ConnectionOption>,
+    field: NodeRef<html::Input>,
+    typed: RwSignal<String>,
+    is_testing: RwSignal<bool>,
+    problem: RwSignal<Option<String>>,
+    announcer: Announcer,
+    chats: Option<Chats>,
+}
+
+/// The form of the way that is open; another one begins anew.
+pub fn draw_form(connecting: ProviderConnect) -> AnyView {
+    let (announcer, chats) = (expect_context::<Announcer>(), use_context::<Chats>());
+    live_view(move || {
+        let way = connecting.way.get()?;
+        let typed = if way.local_network { way.base_url.clone() } else { String::new() };
+        let form = ConnectForm {
+            connecting,
+            way: StoredValue::new(way),
+            field: NodeRef::new(),
+            typed: RwSignal::new(typed),
+            is_testing: RwSignal::new(false),
+            problem: RwSignal::new(None),
+            announcer,
+            chats,
+        };
+        Some(form.drawn())
+    })
+}
+
+impl ConnectForm {
+    fn drawn(self) -> AnyView {
+        let way = self.way.get_value();
+        let input_method = InputMethod::default();
+        effect(move || {
+            if let Some(field) = self.field.get() {
+                let _ = field.focus();
+            }
+        });
+        let on_submit = move |event: SubmitEvent| {
+            event.prevent_default();
+            self.submit();
+        };
+        let (label, hint) =
+            if way.local_network { (said::address(), said::address_hint()) } else { (said::key(), said::key_kept()) };
+        let all_fields = provider_form_url(&way);
+        let keys_at = way.keys_at.map(|page| {
+            view! {
+                <a href=page target="_blank" rel="noopener noreferrer">
+                    {said::where_keys()}" "<span class="quiet">{said::new_tab()}</span>
+                </a>
+            }
+        });
+        view! {
+            <form
+                class="connect dialog-form"
+                aria-label=way.name.clone()
+                on:submit=on_submit
+                on:keydown=move |event| input_method.block_composition_key(&event)
+                on:compositionend=move |event| input_method.on_composition_end(&event)
+            >
+                <h3>{way.name.clone()}</h3>
+                <label for="connect-field">{label}</label>
+                {if way.local_network { self.address() } else { self.key() }}
+                <p id="connect-hint" class="hint">{hint}</p>
+                <p class="connect-ways">
+                    {keys_at}
+                    <a rel="external" href=all_fields>{said::all_fields()}</a>
+                </p>
+                <p id="connect-problem" class="problem" dir="auto">{move || self.problem.get()}</p>
+                <div class="dialog-actions">
+                    <button type="button" class="button" on:click=move |_| self.connecting.way.set(None)>{messages::cancel()}</button>
+                    <button type="submit" class="button primary" aria-disabled=move || self.is_testing.get().then_some("true")>
+                        {move || if self.is_testing.get() { said::testing() } else { said::test_and_save() }}
+                    </button>
+                </div>
+            </form>
+        }
+    }
+
+    fn key(self) -> AnyView {
+        let is_shown = RwSignal::new(false);
+        view! {
+            <div class="secret">
+                <input
+                    id="connect-field"
+                    class="field"
+                    node_ref=self.field
+                    type=move || if is_shown.get() { "text" } else { "password" }
+                    autocomplete="new-password"
+                    autocapitalize="none"
+                    spellcheck="false"
+                    aria-describedby="connect-hint connect-problem"
+                    aria-invalid=move || self.problem.with(Option::is_some).then_some("true")
+                    on:input=move |event| self.typed.set(event_target_value(&event))
+                />
+                <button
+                    type="button"
+                    class="button"
+                    aria-pressed=move || is_shown.get().to_string()
+                    on:click=move |_| is_shown.update(|shown| *shown = !*shown)
+                >
+                    {said::show()}
+                    <span class="quiet">" "{said::key()}</span>
+                </button>
+            </div>
+        }
+    }
+
+    fn address(self) -> AnyView {
+        view! {
+            <input
+                id="connect-field"
+                class="field"
+                node_ref=self.field
+                type="text"
+                inputmode="url"
+                autocomplete="off"
+                autocapitalize="none"
+                spellcheck="false"
+                value=self.typed.get_untracked()
+                aria-describedby="connect-hint connect-problem"
+                aria-invalid=move || self.problem.with(Option::is_some).then_some("true")
+                on:input=move |event| self.typed.set(event_target_value(&event))
+            />
+        }
+    }
+
+    fn submit(self) {
+        if self.is_testing.get_untracked() {
+            return;
+        }
+        if self.typed.with_untracked(|typed| typed.trim().is_empty()) {
+            let is_address = self.way.with_value(|way| way.local_network);
+            return self.fail(if is_address { said::address_first() } else { said::key_first() }.to_owned());
+        }
+        self.is_testing.set(true);
+        self.problem.set(None);
+        self.announcer.say(said::testing());
+        spawn_local(async move {
+            let came = self.test().await;
+            // Another way may have been opened meanwhile, or the page has seen already that there is a provider.
+            let is_gone = self.is_testing.try_set(false).is_some();
+            match came {
+                Ok(works) => {
+                    // The page was left.
+                    if self.connecting.done.try_set(Some(works.clone())).is_some() {
+                        return;
+                    }
+                    self.announcer.say(&works);
+                    if !is_gone {
+                        self.connecting.way.set(None);
+                    }
+                    if let Some(chats) = self.chats {
+                        chats.refresh();
+                    }
+                    if !is_gone || focus::is_unfocused() {
+                        focus::focus_first("#message");
+                    }
+                }
+                Err(why) if !is_gone => self.fail(why),
+                Err(_) => {}
+            }
+        });
+    }
+
+    /// Says it beside the field, which has the focus again.
+    fn fail(self, why: String) {
+        self.announcer.alert(&why);
+        self.problem.set(Some(why));
+        if let Some(field) = self.field.get_untracked() {
+            let _ = field.focus();
+        }
+    }
+
+    /// Stores the connection and asks it for its models: what is said of one that works, or what did not.
+    async fn test(self) -> Result<String, String> {
+        let refused = |why: api_request::ApiFailureMessage| {
+            why.map_or_else(|| said::not_reached().to_owned(), |why| localize_field_error(&why))
+        };
+        let way = self.way.get_value();
+        let id = self.store(&way).await.map_err(refused)?;
+        let path = format!("/api/providers/{id}/test");
+        let status = api_request::post(&path, &json!({})).await.map_err(refused)?;
+        let sentence = localize_server_message(status["sentence"].as_str().unwrap_or_default()).into_owned();
+        if status["state"] != "working" {
+            return Err(said::failed(&way.name, &sentence));
+        }
+        let all = api_request::get("/api/providers").await.unwrap_or_default();
+        let own = all.as_array().into_iter().flatten().find(|provider| provider["id"].as_str() == Some(&id));
+        let count = own.and_then(|provider| provider["models"].as_array()).map_or(0, Vec::len);
+        Ok(match count {
+            0 => said::failed(&way.name, &sentence),
+            count => said::works(&way.name, !way.local_network, count),
+        })
+    }
+
+    /// The id of the connection as it is stored now.
+    async fn store(self, way: &ConnectionOption) -> Result<String, api_request::ApiFailureMessage> {
+        let typed = self.typed.with_untracked(|typed| typed.trim().to_owned());
+        let (name, value) = if way.local_network { ("base_url", typed) } else { ("key", typed) };
+        let stored = self.connecting.stored;
+        if let Some(id) = stored.with_value(|stored| stored.get(&way.id).cloned()) {
+            let changed = api_request::patch(&format!("/api/providers/{id}"), &json!({ name: value })).await?;
+            return Ok(id_in(&changed).unwrap_or(id));
+        }
+        let mut body = json!({
+            "client_request_id": request_id::mint(),
+            "name": way.name,
+            "api": way.api,
+            "dialect": way.dialect,
+            "base_url": way.base_url,
+            "local_network": way.local_network,
+        });
+        body[name] = Value::String(value);
+        let id = id_in(&api_request::post("/api/providers", &body).await?).ok_or(None)?;
+        let _ = stored.try_update_value(|stored| stored.insert(way.id.clone(), id.clone()));
+        Ok(id)
+    }
+}
+
+fn id_in(answer: &Value) -> Option<String> {
+    answer["id"].as_str().map(str::to_owned)
+}
+
+/// The form with all of its fields, and from there back to this page.
+pub fn provider_form_url(way: &ConnectionOption) -> String {
+    format!("/settings/providers?add={}&next=/#add", way.id)
+}

@@ -1,0 +1,55 @@
+//! The script that fetches the program of a page and starts it.
+
+use leptos::prelude::*;
+
+/// Fetches the program of the page and calls it, once the page was seen: the module is 20 times what is needed for the first
+/// paint, and on a slow network it would take the bandwidth from it. A page that nobody looks at is never painted and does
+/// not wait, and no page waits longer than a second. The parts come at the same time, and not one after the other has told
+/// that it needs the next.
+const START: &str = r#"((js,wasm,part,call)=>{let begun=false;const start=()=>{if(begun)return;begun=true;if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);program.catch(()=>{});import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else{document.addEventListener("visibilitychange",start);setTimeout(start,1000);if(self.PerformanceObserver?.supportedEntryTypes?.includes("paint"))new PerformanceObserver(start).observe({type:"paint",buffered:true});else requestAnimationFrame(()=>setTimeout(start))}})"#;
+
+/// What starts a page.
+#[derive(Debug, Clone, Copy)]
+pub enum StartupCall {
+    /// The application takes over the page that the server drew.
+    Hydrate,
+    /// A page that works by itself gets what scripts add to it.
+    Enhance,
+}
+
+/// The script element for a page whose assets lie under the path `package`, with the first `part` that the page needs beside
+/// the main module. `output_name` is what the files are called.
+pub fn startup_script(
+    package: &str,
+    output_name: &str,
+    part: Option<&str>,
+    call: StartupCall,
+    nonce: Option<String>,
+) -> AnyView {
+    let part = part.map_or("null".to_owned(), |name| format!("\"{package}/split_{name}.wasm\""));
+    let call = match call {
+        StartupCall::Hydrate => "hydrate",
+        StartupCall::Enhance => "enhance",
+    };
+    let script = format!(r#"{START}("{package}/{output_name}.js","{package}/{output_name}.wasm",{part},"{call}")"#);
+    view! { <script type="module" nonce=nonce>{script}</script> }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn startup_script_names_program_and_entry_point() {
+        let page = |part, call| startup_script("/pkg/b1", "turnleaf", part, call, Some("n0".into())).to_html();
+        let application = page(Some("chat"), StartupCall::Hydrate);
+        assert!(application.starts_with(r#"<script type="module" nonce="n0">"#), "{application}");
+        let told = r#"("/pkg/b1/turnleaf.js","/pkg/b1/turnleaf.wasm","/pkg/b1/split_chat.wasm","hydrate")</script>"#;
+        assert!(application.contains(told), "{application}");
+        let plain = page(None, StartupCall::Enhance);
+        assert!(
+            plain.contains(r#"("/pkg/b1/turnleaf.js","/pkg/b1/turnleaf.wasm",null,"enhance")</script>"#),
+            "{plain}"
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! What a screen reader is told of a reply while it is written (ux.md 12): that it lives, that it goes on, how it ended.
+//! Never its tokens. Pure; whoever follows the reply brings the time.
+
+use crate::domain::block::ToolStatus;
+use crate::domain::excerpt::{first_words, strip_markdown};
+use crate::domain::user_input_wait::{open_pause_text, pending_user_input};
+use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
+use crate::ui::keymap::{self, KeyCommand};
+use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::transcript::{announcements, tool_name};
+use crate::ui::messages::turn_actions::failure as title;
+
+/// Two polite announcements of one reply are at least this far apart, in milliseconds.
+const APART_MS: i64 = 3_000;
+/// After this long without a word, one that it goes on.
+const STILL_MS: i64 = 10_000;
+/// After this many of those, only one a minute.
+const STILL_TIMES: u32 = 6;
+const STILL_LATER_MS: i64 = 60_000;
+/// A reply up to this many characters is read out when the reader is at the composer.
+const READ_OUT_CHARS: usize = 400;
+
+/// Something to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Announcement {
+    Polite(String),
+    Assertive(String),
+}
+
+/// Where the reader is when a reply ends.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListenerContext {
+    /// At the composer, where a short reply is read out.
+    pub is_at_composer: bool,
+    /// The keys that lead from there to the reply.
+    pub keys_to_reply: Option<String>,
+}
+
+/// What has been said of one reply.
+#[derive(Debug, Clone)]
+pub struct AnnouncementPolicy {
+    began_ms: i64,
+    last_ms: i64,
+    stills: u32,
+    is_thinking: bool,
+    has_begun: bool,
+    is_answering: bool,
+    has_tools: bool,
+    /// The questions that were said.
+    asked: Vec<BlockId>,
+    waiting: Option<String>,
+    is_over: bool,
+}
+
+impl AnnouncementPolicy {
+    /// Starts to listen to a reply at this time.
+    pub fn new(now_ms: i64) -> Self {
+        Self {
+            began_ms: now_ms,
+            last_ms: now_ms - APART_MS,
+            stills: 0,
+            is_thinking: true,
+            has_begun: false,
+            is_answering: false,
+            has_tools: false,
+            asked: Vec::new(),
+            waiting: None,
+            is_over: false,
+        }
+    }
+
+    /// Looks at the reply. At most one thing to say; newer news replaces older that has not been said yet.
+    /// `reader` is where the reader is.
+    pub fn next_announcement(&mut self, turn: &Turn, now_ms: i64, reader: &ListenerContext) -> Option<Announcement> {
+        if self.is_over {
+            return None;
+        }
+        if turn.status.is_terminal() {
+            self.is_over = true;
+            return Some(ending_announcement(turn, reader));
+        }
+        if let Some(question) = self.next_question(turn) {
+            self.last_ms = now_ms;
+            return Some(Announcement::Assertive(question));
+        }
+        // It does nothing by itself now, and the person knows.
+        if pending_user_input(turn).is_some() {
+            return None;
+        }
+        if let Some(news) = self.news(turn) {
+            self.waiting = Some(news);
+        }
+        let quiet = now_ms - self.last_ms;
+        if quiet >= APART_MS
+            && let Some(text) = self.waiting.take()
+        {
+            self.last_ms = now_ms;
+            return Some(Announcement::Polite(text));
+        }
+        let patience = if self.stills < STILL_TIMES { STILL_MS } else { STILL_LATER_MS };
+        let since = if self.has_begun || self.stills > 0 { quiet } else { now_ms - self.began_ms };
+        if since >= patience {
+            self.stills += 1;
+            self.last_ms = now_ms;
+            let seconds = u64::try_from((now_ms - self.began_ms) / 1000).unwrap_or(0);
+            return Some(Announcement::Polite(announcements::still_running(self.is_thinking, seconds)));
+        }
+        None
+    }
+
+    /// What is new since the last look, if it is worth a word.
+    fn news(&mut self, turn: &Turn) -> Option<String> {
+        let last = turn.blocks.iter().rev().find(|block| is_sign_of_life(&block.content))?;
+        let mut news = None;
+        match &last.content {
+            Content::Thinking { .. } if !self.has_begun => news = Some(announcements::thinking().to_owned()),
+            Content::Text { .. } if !self.is_answering => {
+                self.is_answering = true;
+                news = Some(announcements::answering().to_owned());
+            }
+            Content::ToolUse { .. } if !self.has_tools && last.state != BlockState::Open => {
+                self.has_tools = true;
+                news = Some(announcements::using(&tool_name(last).0));
+            }
+            _ => {}
+        }
+        // The first tool after something was said begins another run of them.
+        self.has_tools &= !matches!(last.content, Content::Text { .. });
+        self.has_begun = true;
+        self.is_thinking = !matches!(last.content, Content::Text { .. });
+        news
+    }
+
+    /// The newest question that was not said yet; all of them count as said then.
+    fn next_question(&mut self, turn: &Turn) -> Option<String> {
+        let mut question = None;
+        for block in &turn.blocks {
+            let said = question_of(block);
+            if said.is_some() && !self.asked.contains(&block.id) {
+                self.asked.push(block.id);
+                question = said;
+            }
+        }
+        question
+    }
+}
+
+/// What a block asks a person.
+fn question_of(block: &Block) -> Option<String> {
+    match &block.content {
+        Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
+            Some(announcements::asks_permission(&tool_name(block).0, &keymap::key_hint(KeyCommand::NextPart)))
+        }
+        _ => open_pause_text(block)
+            .map(|why| announcements::paused(&localize_server_message(why), &keymap::key_hint(KeyCommand::NextPart))),
+    }
+}
+
+/// How many words a text has; each Han character counts as one.
+fn words_in(text: &str) -> usize {
+    let is_han = |c: char| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}');
+    let (mut words, mut is_in_word) = (0, false);
+    for letter in text.chars() {
+        if is_han(letter) {
+            (words, is_in_word) = (words + 1, false);
+        } else if letter.is_whitespace() {
+            is_in_word = false;
+        } else if !is_in_word && letter.is_alphanumeric() {
+            (words, is_in_word) = (words + 1, true);
+        }
+    }
+    words
+}
+
+fn is_sign_of_life(content: &Content) -> bool {
+    match content {
+        Content::Text { text, .. } => !text.chars().all(char::is_whitespace),
+        Content::Thinking { .. } | Content::ToolUse { .. } => true,
+        _ => false,
+    }
+}
+
+/// How a reply ended, in words.
+fn ending_announcement(turn: &Turn, reader: &ListenerContext) -> Announcement {
+    match (turn.status, &turn.error) {
+        (TurnStatus::Error, Some(failure)) => Announcement::Assertive(announcements::failed(&title(failure))),
+        (TurnStatus::Cancelled, _) => Announcement::Polite(crate::ui::messages::stopped().to_owned()),
+        _ => {
+            let text = turn.content_text();
+            let text = text.trim();
+            Announcement::Polite(if reader.is_at_composer && text.chars().count() <= READ_OUT_CHARS {
+                // Signs of Markdown are no words.
+                announcements::reply(&first_words(&strip_markdown(text), READ_OUT_CHARS))
+            } else {
+                announcements::complete(words_in(text), reader.keys_to_reply.as_deref())
+            })
+        }
+    }
+}

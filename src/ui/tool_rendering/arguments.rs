@@ -1,0 +1,55 @@
+//! What a tool is asked.
+
+use serde_json::Value;
+
+use super::hidden_characters;
+use crate::domain::block::{Block, BlockState, Content};
+use crate::domain::hidden_text::count_hidden_characters;
+use crate::domain::limits;
+use crate::domain::tool::canonical_arguments;
+use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
+use crate::ui::messages::transcript as words;
+
+/// The arguments of a call in its card: the end of what there is while the model writes them, all of them afterwards.
+pub fn arguments(call: &Block) -> MarkupPart {
+    let mut html = Html::default();
+    hidden_characters::write_line(&mut html, words::arguments());
+    let text = match &call.content {
+        Content::ToolUse { arguments: Value::Null, arguments_raw, .. } => {
+            let raw = arguments_raw.as_deref().unwrap_or_default();
+            let is_growing = call.state == BlockState::Open && raw.len() > limits::TOOL_WRITING_BYTES;
+            let from = if is_growing { raw.ceil_char_boundary(raw.len() - limits::TOOL_WRITING_BYTES) } else { 0 };
+            format!("{}{}", if is_growing { "…" } else { "" }, &raw[from..])
+        }
+        Content::ToolUse { arguments, .. } => as_text(arguments),
+        _ => String::new(),
+    };
+    hidden_characters::write_text_box(&mut html, words::arguments(), true, &text);
+    MarkupPart::new(html.finish())
+}
+
+/// The arguments that a person is asked about: all of them, in the order that the answer is bound to.
+pub fn all_arguments(call: &Block) -> MarkupPart {
+    let mut html = Html::default();
+    let text = match &call.content {
+        Content::ToolUse { arguments, .. } => {
+            let ordered: Option<Value> = serde_json::from_str(&canonical_arguments(arguments)).ok();
+            as_text(ordered.as_ref().unwrap_or(arguments))
+        }
+        _ => String::new(),
+    };
+    let hidden = count_hidden_characters(&text);
+    if hidden > 0 {
+        html.text_element(Element::P, &[(Attribute::Class, "hidden-count")], &words::hidden_characters(hidden));
+    }
+    hidden_characters::write_text_box(&mut html, words::arguments(), true, &text);
+    MarkupPart::new(html.finish())
+}
+
+/// A value as a person reads it: text as it is, everything else as JSON.
+pub fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}

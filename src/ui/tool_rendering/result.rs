@@ -1,0 +1,125 @@
+//! What a tool gave: text, a tree, images, files, and what was done to it before it was stored.
+
+use serde_json::Value;
+
+use super::arguments::as_text;
+use super::link::{NEW_TAB, REL, blob_address};
+use super::picture::PictureView;
+use super::{hidden_characters, json, picture};
+use crate::domain::hidden_text::count_hidden_characters;
+use crate::domain::{Block, Content, TurnId, limits};
+use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
+use crate::ui::messages::standalone::file_elsewhere;
+use crate::ui::messages::transcript as words;
+use crate::ui::standalone::standalone_context;
+
+/// The result of a call. `failed` says that it is what went wrong.
+pub fn result(block: &Block, turn: TurnId, failed: bool) -> MarkupPart {
+    let mut html = Html::default();
+    let Content::ToolResult { result, metadata, .. } = &block.content else { return MarkupPart::new(html.finish()) };
+    let name = if failed { words::tool_error() } else { words::result() };
+    hidden_characters::write_line(&mut html, name);
+    let id = block.id.to_string();
+    let attributes = [
+        (Attribute::Class, "tool-result"),
+        (Attribute::DataBlockId, id.as_str()),
+        (Attribute::DataBlockType, "tool_result"),
+    ];
+    html.open(Element::Div, &attributes);
+    images(&mut html, metadata);
+    let whole = as_text(result);
+    let shown = &whole[..whole.floor_char_boundary(limits::TOOL_SHOWN_BYTES)];
+    // What indents and line breaks add to the text is not in a tree.
+    let fits = shown.len() == whole.len() || result.to_string().len() <= limits::TOOL_SHOWN_BYTES;
+    let is_text = result.is_string() || !fits || !json::write_json_tree(&mut html, name, result);
+    if is_text && (!whole.is_empty() || metadata.get("images").is_none()) {
+        hidden_characters::write_text_box(&mut html, name, !result.is_string(), shown);
+    }
+    cut(&mut html, metadata, is_text && shown.len() < whole.len(), whole.len() as u64, turn);
+    files(&mut html, metadata);
+    cleaned(&mut html, metadata, &whole);
+    html.close();
+    MarkupPart::new(html.finish())
+}
+
+/// The last lines that a call said which still runs; nothing where there are none.
+pub fn tail(lines: &[&str]) -> Option<MarkupPart> {
+    if lines.is_empty() {
+        return None;
+    }
+    let mut html = Html::default();
+    hidden_characters::write_line(&mut html, words::tool_says());
+    hidden_characters::write_text_box(&mut html, words::tool_says(), false, &lines.join("\n"));
+    Some(MarkupPart::new(html.finish()))
+}
+
+/// Images that are blobs of ours, each with the way to the whole of it.
+fn images(html: &mut Html, metadata: &Value) {
+    for image in many(metadata, "images").take(limits::TOOL_IMAGES) {
+        let Some(address) = blob(image) else { continue };
+        let alt = image.get("alt").and_then(Value::as_str).unwrap_or_default();
+        let alt = if alt.is_empty() { words::image() } else { alt };
+        picture::write_picture(html, &PictureView { address: &address, small: None, alt, size: None });
+    }
+}
+
+/// That a result is not all there, and where it is. `length` is that of what is stored.
+fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, length: u64, turn: TurnId) {
+    let stored = metadata.get("cut");
+    if !is_cut_here && stored.is_none() {
+        return;
+    }
+    let bytes = stored.and_then(|cut| cut.get("bytes")).and_then(Value::as_u64).unwrap_or(length);
+    let whole = stored.or_else(|| metadata.get("whole")).and_then(blob);
+    html.open(Element::P, &[(Attribute::Class, "tool-part")]);
+    html.text(&words::cut_at(limits::TOOL_SHOWN_BYTES, bytes));
+    // What was cut before it was stored, and not kept, is nowhere.
+    if (whole.is_some() || is_cut_here) && standalone_context().is_none() {
+        let address = whole.unwrap_or_else(|| format!("/api/turns/{turn}"));
+        html.text(" ");
+        html.text_element(Element::A, &[(Attribute::Href, &address), REL, NEW_TAB], words::open_full());
+    }
+    html.close();
+}
+
+fn files(html: &mut Html, metadata: &Value) {
+    for file in many(metadata, "files").take(limits::TOOL_IMAGES) {
+        let Some(address) = blob(file) else { continue };
+        let mime = file.get("mime").and_then(Value::as_str).unwrap_or_default();
+        let bytes = file.get("bytes").and_then(Value::as_u64);
+        if standalone_context().is_some() {
+            html.text_element(Element::Span, &[(Attribute::Class, "chip")], &file_elsewhere(mime));
+            continue;
+        }
+        html.open(
+            Element::A,
+            &[(Attribute::Class, "chip"), (Attribute::Href, &address), REL, (Attribute::Download, "")],
+        );
+        html.text(&words::file(mime, bytes));
+        html.close();
+    }
+}
+
+/// What was taken out before it was stored, and what is in it that is not seen.
+fn cleaned(html: &mut Html, metadata: &Value, whole: &str) {
+    let count = |key: &str| metadata.get("cleaned")?.get(key)?.as_u64();
+    let hidden = u64::from(count_hidden_characters(whole));
+    let said = words::cleaned([
+        count("ansi").unwrap_or(0),
+        count("nul").unwrap_or(0),
+        count("invalid").unwrap_or(0),
+        count("hidden").unwrap_or(0).max(hidden),
+    ]);
+    if !said.is_empty() {
+        html.text_element(Element::P, &[(Attribute::Class, "hidden-count")], &said);
+    }
+}
+
+fn many<'a>(metadata: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    metadata.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The address of the blob that a piece names; nothing when it is no name of one.
+fn blob(piece: &Value) -> Option<String> {
+    blob_address(piece.get("blob")?.as_str()?)
+}

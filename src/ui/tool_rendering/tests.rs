@@ -1,0 +1,108 @@
+//! What tools gave, drawn: well-formed, bounded, and nothing in it hides.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::domain::block::ToolStatus;
+use crate::domain::fixtures::{self, tool_result, tool_use, turn_id};
+use crate::domain::{Block, Content};
+use crate::ui::locale::{Locale, with_locale};
+
+fn block(content: Content) -> Block {
+    fixtures::block(2, 0, content)
+}
+
+fn drawn_result(result: Value) -> String {
+    result_with(result, Value::Null)
+}
+
+fn result_with(value: Value, extra: Value) -> String {
+    let mut block = block(tool_result("c", "look", value));
+    if let Content::ToolResult { metadata, .. } = &mut block.content {
+        *metadata = extra;
+    }
+    result(&block, turn_id(2), false).markup().as_str().to_owned()
+}
+
+fn drawn_arguments(arguments: Value) -> String {
+    let call = block(tool_use("c", "look", arguments, ToolStatus::AwaitingApproval));
+    all_arguments(&call).markup().as_str().to_owned()
+}
+
+#[test]
+fn run_of_hidden_characters_is_one_badge_that_names_them() {
+    let tags: String = ('\u{e0061}'..='\u{e007a}').collect();
+    let html = drawn_arguments(json!({ "a": format!("x{tags}y") }));
+    assert!(html.contains("U+E0061 U+E0062 U+E0063 +23</span>y"), "{html}");
+    assert!(html.contains("26 hidden characters"), "{html}");
+    assert!(!html.contains('\u{e0061}'));
+    assert!(!drawn_arguments(json!({"a": "plain 👩\u{200d}👧"})).contains("hidden"));
+}
+
+#[test]
+fn hidden_characters_of_message_are_counted_and_named_on_demand() {
+    let tags: String = ('\u{e0061}'..='\u{e007a}').collect();
+    let drawn = |text: &str, is_open| hidden_badge(text, is_open).map(|badge| badge.markup().as_str().to_owned());
+    let text = format!("hi <b>{tags}");
+    let ended = drawn(&text, false).unwrap();
+    assert!(ended.contains("<summary class=\"hidden-count\">26 hidden characters</summary>"), "{ended}");
+    assert!(ended.contains("hi &lt;b&gt;<span") && ended.contains("U+E0061 U+E0062 U+E0063 +23</span>"), "{ended}");
+    assert_eq!(drawn(&text, true).unwrap(), "<p class=\"hidden-count\">26 hidden characters</p>");
+    assert_eq!(drawn("👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष", false), None);
+    let chinese = with_locale(Locale::Chinese, || drawn("a\u{200b}", false)).unwrap();
+    assert!(chinese.contains("1 个隐藏字符"), "{chinese}");
+    assert!(!drawn(&format!("{}\u{200b}", "x".repeat(70_000)), false).unwrap().contains("<pre"));
+}
+
+#[test]
+fn all_arguments_are_drawn_however_long() {
+    let html = drawn_arguments(json!({ "text": "x".repeat(300_000) }));
+    assert!(html.contains(&"x".repeat(300_000)), "{}", html.len());
+}
+
+#[test]
+fn tree_too_deep_or_too_large_is_text() {
+    let mut deep = json!("end");
+    for _ in 0..100 {
+        deep = json!([deep]);
+    }
+    let html = drawn_result(deep);
+    assert!(html.contains("end") && html.matches("<details").count() <= 40, "{}", html.len());
+    assert!(!drawn_result(json!(vec![0; 5_000])).contains("class=\"json\""));
+    assert!(drawn_result(json!(vec![0; 500])).contains("class=\"json\""));
+    assert!(!drawn_result(json!({})).contains("class=\"json\"") && drawn_result(json!({})).contains("{}"));
+    assert!(drawn_result(json!(3.5)).contains("3.5"));
+}
+
+#[test]
+fn link_to_full_result_leads_to_its_page() {
+    let long = json!("y".repeat(70_000));
+    assert!(drawn_result(long.clone()).contains(&format!("href=\"/api/turns/{}\"", turn_id(2))));
+    let sha = "a".repeat(64);
+    let whole = result_with(long.clone(), json!({"whole": {"blob": sha}}));
+    assert!(whole.contains(&format!("href=\"/api/blobs/{sha}\"")) && whole.contains("64 KB of 69 KB"), "{whole}");
+    let kept = result_with(json!("short"), json!({"cut": {"bytes": 99_000, "blob": sha}}));
+    assert!(kept.contains(&format!("href=\"/api/blobs/{sha}\"")) && kept.contains("of 97 KB"), "{kept}");
+    // What is nowhere has no link.
+    let lost = result_with(json!("short"), json!({"cut": {"bytes": 99_000}}));
+    assert!(lost.contains("Cut at 64 KB") && !lost.contains("href"), "{lost}");
+    for name in ["A".repeat(64), "a".repeat(63), "../../etc/passwd".into(), format!("{}\"", "a".repeat(63))] {
+        let odd = result_with(json!("x"), json!({"images": [{"blob": name}], "files": [{"blob": name}]}));
+        assert!(!odd.contains("/api/blobs"), "{odd}");
+    }
+}
+
+#[test]
+fn last_lines_of_running_call_are_text() {
+    let html = tail(&["copying <b>a</b>", "zero\u{200b}width"]).unwrap();
+    let html = html.markup().as_str();
+    assert!(html.contains("copying &lt;b&gt;a&lt;/b&gt;\nzero") && html.contains("U+200B"), "{html}");
+    assert!(tail(&[]).is_none());
+}
+
+#[test]
+fn result_of_images_alone_has_no_empty_box() {
+    let html = result_with(json!(""), json!({"images": [{"blob": "a".repeat(64), "mime": "image/png", "alt": ""}]}));
+    assert!(html.contains("alt=\"Image\"") && !html.contains("<pre"), "{html}");
+    assert!(drawn_result(json!("")).contains("<pre"));
+}

@@ -1,0 +1,168 @@
+//! What a reply waits for that only a person can give: whether a tool may run, whether a paused reply goes on. It stands
+//! at the end of the reply, where reading ends, and never inside of what can be closed.
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+
+use super::async_form::AsyncForm;
+use super::turn_heading::heading_id;
+use crate::browser::focus;
+use crate::domain::approval::ApprovalRequest;
+use crate::domain::user_input_wait::open_pause_text;
+use crate::domain::{Block, BlockId, TurnId, limits};
+use crate::ui::composer::send_button::STOP_FORM;
+use crate::ui::erased::{keyed_rows, view};
+use crate::ui::kit::Icon;
+use crate::ui::markdown::view::MarkdownText;
+use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::transcript as words;
+use crate::ui::state::TurnState;
+use crate::ui::tool_rendering;
+
+/// What F6 comes to.
+pub const PROMPT_SELECTOR: &str = ".ask";
+
+/// One question.
+#[derive(Clone, PartialEq)]
+enum Prompt {
+    Approval(Box<(ApprovalRequest, Block)>),
+    Pause(BlockId, String),
+}
+
+impl Prompt {
+    fn from_block(block: &Block) -> Option<Self> {
+        let approval = || Some(Self::Approval(Box::new((ApprovalRequest::from_block(block)?, block.clone()))));
+        approval()
+            .or_else(|| Some(Self::Pause(block.id, localize_server_message(open_pause_text(block)?).into_owned())))
+    }
+
+    /// What it is told apart by: a question that has changed is another one.
+    fn key(&self) -> u128 {
+        match self {
+            Self::Approval(asked) => {
+                asked.0.hash.bytes().fold(asked.1.id.as_u128(), |key, byte| key.rotate_left(5) ^ u128::from(byte))
+            }
+            Self::Pause(block, _) => block.as_u128(),
+        }
+    }
+}
+
+/// All questions of a reply that are not answered; nothing when it is over.
+#[component]
+pub fn Prompts(turn: TurnState) -> impl IntoView {
+    let id = turn.id();
+    let asked = Memo::new(move |_| {
+        turn.with(|view| {
+            let waits = !view.turn.status.is_terminal();
+            view.turn.blocks.iter().filter(|_| waits).filter_map(Prompt::from_block).collect::<Vec<_>>()
+        })
+    });
+    keyed_rows(
+        move || asked.get(),
+        Prompt::key,
+        move |asked| match asked {
+            Prompt::Approval(asked) => view! { <ApprovalPrompt turn=id ask=asked.0 call=asked.1/> },
+            Prompt::Pause(block, why) => view! { <PausePrompt turn=id block why/> },
+        },
+    )
+}
+
+/// The focus goes where the reader was, not where the browser puts it when a question is gone, which may be by now.
+fn focus_after_answer(turn: TurnId) {
+    if focus::is_within(PROMPT_SELECTOR) || focus::is_unfocused() {
+        focus::focus_first_without_scroll(&format!("#{}", heading_id(turn)));
+    }
+}
+
+#[component]
+fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoView {
+    let block = call.id;
+    let (name, server) = words::tool_name(&call);
+    let name = if ask.title.trim().is_empty() { name } else { ask.title };
+    let target = match ask.server.as_str() {
+        "" => words::built_in().to_owned(),
+        id => format!("{id}/{}", ask.tool),
+    };
+    let effect = words::effect(if ask.server.is_empty() { "" } else { server.as_deref().unwrap_or(&ask.server) });
+    let parts = RwSignal::new(vec![tool_rendering::all_arguments(&call)]);
+    let posting = AsyncForm::from_context();
+    let decide = move |event: SubmitEvent| posting.submit(event, move || focus_after_answer(turn));
+    let button = move |class: &'static str, decision: &'static str, name: &'static str| {
+        view! {
+            <button type="submit" name="decision" value=decision class=class aria-disabled=move || posting.aria_disabled()>
+                {name}
+            </button>
+        }
+    };
+    let (title_id, reason_id) = (format!("ask-{block}-title"), format!("ask-{block}-reason"));
+    let labelled_by = title_id.clone();
+    view! {
+        <section id=format!("ask-{block}") class="ask" role="group" tabindex="-1" aria-labelledby=labelled_by>
+            <p id=title_id class="ask-title">
+                <Icon name="alert"/>
+                <span>
+                    <bdi>{name}</bdi>
+                    " "
+                    {words::wants_to_run()}
+                    " · "
+                    <bdi class="ask-target">{target}</bdi>
+                </span>
+            </p>
+            <p class="ask-note" dir="auto">{effect}</p>
+            {ask.note.map(|note| view! { <p class="ask-note" dir="auto">{localize_server_message(&note).into_owned()}</p> })}
+            <MarkdownText parts class="drawn"/>
+            <form method="post" action="/forms/call" class="ask-form no-print" on:submit=decide>
+                <input type="hidden" name="turn" value=turn.to_string()/>
+                <input type="hidden" name="block" value=block.to_string()/>
+                <input type="hidden" name="hash" value=ask.hash/>
+                <div class="ask-buttons">
+                    {button("button primary", "allow", words::allow())}
+                    {button("button", "allow_in_chat", words::allow_in_chat())}
+                    {button("button", "always", words::always())}
+                </div>
+                <div class="ask-deny">
+                    <label for=reason_id.clone()>{words::reason()}</label>
+                    // Of more than one line, so that no Enter in it presses a button.
+                    <textarea id=reason_id name="reason" rows="1" dir="auto" maxlength=limits::DENY_REASON_CHARS.to_string()></textarea>
+                    {button("button danger", "deny", words::deny())}
+                </div>
+                {posting.problem_view()}
+            </form>
+        </section>
+    }
+}
+
+#[component]
+fn PausePrompt(turn: TurnId, block: BlockId, why: String) -> impl IntoView {
+    let posting = AsyncForm::from_context();
+    let title_id = format!("ask-{block}-title");
+    let labelled_by = title_id.clone();
+    view! {
+        <section
+            id=format!("ask-{block}")
+            class="ask"
+            role="group"
+            tabindex="-1"
+            aria-labelledby=labelled_by
+            data-block-id=block.to_string()
+            data-block-type="x:pause"
+        >
+            <p id=title_id class="ask-title">
+                <Icon name="clock"/>
+                <span dir="auto">{why}</span>
+            </p>
+            <form
+                method="post"
+                action="/forms/continue"
+                class="ask-buttons no-print"
+                on:submit=move |event| posting.submit(event, move || focus_after_answer(turn))
+            >
+                <input type="hidden" name="turn" value=turn.to_string()/>
+                <button type="submit" class="button primary" aria-disabled=move || posting.aria_disabled()>{words::continue_reply()}</button>
+                // The composer's own form: there is one way to stop a reply.
+                <button type="submit" class="button" form=STOP_FORM>{words::stop_here()}</button>
+                {posting.problem_view()}
+            </form>
+        </section>
+    }
+}

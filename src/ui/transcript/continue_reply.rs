@@ -1,0 +1,84 @@
+//! A reply that ended before its time: why, and the way to ask for the rest (ux.md 8, reliability.md F10).
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+
+use super::turn_commands::TurnCommands;
+use crate::api::view::ComposedMessage;
+use crate::browser::request_id;
+use crate::domain::notice::{self, Notice};
+use crate::domain::{Block, ChatId, TurnId};
+use crate::ui::erased::{live_view, view};
+use crate::ui::kit::Icon;
+use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::transcript as words;
+use crate::ui::state::{ChatState, TurnState};
+
+/// The line below such a reply; nothing below one that is simply over. Where the path ends with it, it can go on.
+#[component]
+pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
+    let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
+    let ending = Memo::new(move |_| {
+        if !turn.with(|view| view.turn.status.is_terminal()) {
+            return None;
+        }
+        let ending = |block: &Block| Some((block.id, notice::ending_notice(block)?));
+        turn.with(|view| view.turn.blocks.iter().rev().find_map(ending))
+    });
+    let goes_on = Memo::new(move |_| {
+        ending.get().is_some_and(|(_, notice)| notice == Notice::LengthReached)
+            && state.leaf().is_some_and(|leaf| leaf.id() == id)
+    });
+    live_view(move || {
+        let (block, notice) = ending.get()?;
+        let form = move || goes_on.get().then(|| continue_button(chat, id)).flatten();
+        Some(view! {
+            <div class="ended-early">
+                <p class="ended-why" data-block-id=block.to_string() data-block-type="x:notice">
+                    {localize_server_message(notice.sentence()).into_owned()}
+                </p>
+                {live_view(form)}
+            </div>
+        })
+    })
+}
+
+/// "Continue": a message of its own, behind this reply. What stands in the message box stays there. Nothing on a page
+/// where nothing can be asked.
+pub fn continue_button(chat: ChatId, reply: TurnId) -> Option<AnyView> {
+    let verbs = use_context::<TurnCommands>()?;
+    // A button sends one message, however often it is pressed.
+    let request = format!("continue-{reply}-{}", verbs.form_request_id.get_value());
+    let own_request = StoredValue::new(request_id::mint());
+    let on_submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        verbs.send(
+            reply,
+            ComposedMessage {
+                chat_id: Some(chat),
+                prev_turn_id: Some(reply),
+                text: words::rest_message().to_owned(),
+                attachments: Some(Vec::new()),
+                client_request_id: own_request.get_value(),
+                keeps_draft: true,
+                ..ComposedMessage::default()
+            },
+        );
+    };
+    Some(
+        view! {
+            <form method="post" action="/forms/send" class="inline-form no-print" on:submit=on_submit>
+                <input type="hidden" name="chat_id" value=chat.to_string()/>
+                <input type="hidden" name="prev_turn_id" value=reply.to_string()/>
+                <input type="hidden" name="client_request_id" value=request/>
+                <input type="hidden" name="text" value=words::rest_message()/>
+                <input type="hidden" name="keeps_draft" value="1"/>
+                <button type="submit" class="button" data-verb="continue">
+                    <Icon name="chevron-right"/>
+                    {words::ask_for_rest()}
+                </button>
+            </form>
+        }
+        .into_any(),
+    )
+}

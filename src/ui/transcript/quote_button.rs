@@ -1,0 +1,104 @@
+//! Quoting from the transcript (ux.md 10.8): a passage that is selected in a reply, by its button or by keys, and a whole turn,
+//! from its menu. Both become Markdown quotes in the message box.
+
+use leptos::ev::{self, KeyboardEvent};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::browser::{dialog, document_viewer, focus, selection};
+use crate::ui::composer::paste::rich_text_to_markdown;
+use crate::ui::composer::quote::quote_in_message_box;
+use crate::ui::erased::{effect, live_view, view};
+use crate::ui::keymap::{self, KeyCommand, KeyPress, KeyScope};
+use crate::ui::kit::Icon;
+use crate::ui::messages::turn_actions as words;
+use crate::ui::state::{ChatState, TurnState};
+
+/// What is quoted from, and the button's place.
+const REPLY: &str = ".reply";
+const BUTTON: &str = "quote-reply";
+
+/// "Quote", beside what is selected in a reply; and the keys for it.
+#[component]
+pub fn QuoteButton(state: ChatState) -> impl IntoView {
+    let is_offered = RwSignal::new(false);
+    let place = || document_viewer::position_bar(&format!("#{BUTTON}"));
+    let settled = move || {
+        let is_selected = selection::selected_content(REPLY).is_some();
+        // The page may have gone meanwhile.
+        let Some(before) = is_offered.try_get_untracked() else { return };
+        if before != is_selected {
+            is_offered.set(is_selected);
+        }
+        if is_selected {
+            if !before {
+                state.say(words::selected());
+            }
+            request_animation_frame(place);
+        }
+    };
+    let take = move || {
+        let selected = selection::selected_content(REPLY);
+        if let Some((text, html)) = selected.clone() {
+            spawn_local(async move {
+                if quote_in_message_box(&rich_text_to_markdown(text, &html).await) {
+                    state.say(words::quoted());
+                }
+            });
+        }
+        selected.is_some()
+    };
+    effect(move || {
+        let watch = selection::watch_selection(settled);
+        let scrolled = window_event_listener(ev::scroll, move |_| place());
+        let keys = window_event_listener(ev::keydown, move |event: KeyboardEvent| {
+            if event.default_prevented() || event.is_composing() || dialog::is_any_open() {
+                return;
+            }
+            let (key, in_text) = (event.key(), focus::is_in_text_field());
+            let is_asked = keymap::command_on_page(KeyScope::Reading, KeyPress::from_event(&event, &key), in_text)
+                == Some(KeyCommand::Quote);
+            if is_asked && (take() || (!in_text && focus::press_within("[data-turn-id]", "[data-verb=quote]"))) {
+                event.prevent_default();
+            }
+        });
+        on_cleanup(move || {
+            if let Some(watch) = watch {
+                watch.stop();
+            }
+            scrolled.remove();
+            keys.remove();
+        });
+    });
+    live_view(move || {
+        is_offered.get().then(|| {
+            view! {
+                <button
+                    type="button"
+                    id=BUTTON
+                    class="button quote-reply no-print"
+                    // The selection stays.
+                    on:mousedown=|event| event.prevent_default()
+                    on:click=move |_| { take(); }
+                >
+                    {words::quote()}
+                </button>
+            }
+        })
+    })
+}
+
+/// The row of a turn's menu that quotes all of it.
+#[component]
+pub fn QuoteRow(turn: TurnState) -> impl IntoView {
+    let take = move |_| {
+        dialog::close_popovers();
+        quote_in_message_box(&turn.with_untracked(|view| view.turn.content_text()));
+    };
+    view! {
+        <button type="button" class="menu-row needs-script" data-verb="quote" on:click=take>
+            <Icon name="chat"/>
+            {words::quote_in_message()}
+        </button>
+    }
+}

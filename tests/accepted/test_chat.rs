@@ -1,0 +1,171 @@
+//! A chat as a test holds it: a message, a script for the reply, and the turn once it is over.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use turnleaf::domain::{ChatId, ModelParams, Thinking, Turn, TurnId};
+use turnleaf_platform::endpoint::ProviderApi;
+use turnleaf_platform::price::ModelPrice;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::provider::Provider;
+use turnleaf_providers::provider_factory::create_provider;
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_run::{EventCursor, FollowerItem};
+use turnleaf_service::ServiceError;
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
+
+use crate::house::{TestServer, message_to_send};
+use crate::tool_providers::ProviderWithTools;
+use crate::validator::ProviderValidator;
+use crate::validator::script::ScriptedReply;
+
+/// A provider account and a model of it.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelAccount {
+    pub provider: &'static str,
+    pub api: ProviderApi,
+    pub model: &'static str,
+}
+
+pub struct TestChat {
+    pub house: TestServer,
+    pub validator: ProviderValidator,
+    pub chat: Option<ChatId>,
+    /// The last reply.
+    pub leaf: Option<TurnId>,
+    /// Who answers the next message, if that is another than before: it goes to a branch of its own.
+    pub next: Option<ModelAccount>,
+    pub thinking: Thinking,
+    pub params: ModelParams,
+}
+
+impl TestChat {
+    /// A server with these accounts; the first one answers.
+    pub async fn new(seed: u64, accounts: &[ModelAccount]) -> Self {
+        Self::with_provider_wrapper(seed, accounts, |provider| Arc::new(ProviderWithTools(provider))).await
+    }
+
+    /// The same with each account's provider as this makes it.
+    pub async fn with_provider_wrapper(
+        seed: u64,
+        accounts: &[ModelAccount],
+        made: impl Fn(Arc<dyn Provider>) -> Arc<dyn Provider>,
+    ) -> Self {
+        let validator = ProviderValidator::start(seed).await;
+        let mut providers: Vec<(Arc<dyn Provider>, Vec<String>)> = Vec::new();
+        for at in accounts {
+            match providers.iter_mut().find(|(known, _)| known.id() == at.provider) {
+                Some((_, models)) => models.push(at.model.to_owned()),
+                None => {
+                    let provider = create_provider(&validator.endpoint(at.provider, at.api), HttpClient::default());
+                    providers.push((made(provider), vec![at.model.to_owned()]));
+                }
+            }
+        }
+        let price = |at: &ModelAccount| ModelPrice {
+            provider: at.provider.to_owned(),
+            model: at.model.to_owned(),
+            input: 3.0,
+            output: 15.0,
+            cache_read: None,
+            cache_write: None,
+        };
+        let registry = ProviderRegistry::from_providers(providers).with_prices(accounts.iter().map(price).collect());
+        let house = TestServer::with_registry(tempfile::tempdir().unwrap(), registry).await;
+        Self {
+            house,
+            validator,
+            chat: None,
+            leaf: None,
+            next: None,
+            thinking: Thinking::High,
+            params: ModelParams::default(),
+        }
+    }
+
+    /// A chat with a system prompt, so that it stands before everything.
+    pub async fn with_system_prompt(mut self, prompt: &str) -> Self {
+        let new = turnleaf_service::chats::NewChat { system_prompt: prompt.into(), ..Default::default() };
+        let (chat, _) = self.house.service.create_chat(self.house.owner, new).await.unwrap().value;
+        self.chat = Some(chat.id);
+        self
+    }
+
+    fn params(&self) -> ModelParams {
+        ModelParams { thinking: Some(self.thinking), ..self.params.clone() }
+    }
+
+    /// Sends a message below the last reply; the model is told what to say.
+    pub async fn start_reply(
+        &mut self,
+        text: &str,
+        script: impl IntoIterator<Item = ScriptedReply>,
+    ) -> AcceptedExchange {
+        self.validator.push_script(script);
+        self.try_start_reply(text).await.unwrap()
+    }
+
+    /// Sends a message below the last reply, unless what is asked for does not fit the model.
+    pub async fn try_start_reply(&mut self, text: &str) -> Result<AcceptedExchange, ServiceError> {
+        let next = self.next.take();
+        let place = PlacementRequest {
+            prev_turn_id: self.leaf,
+            provider: next.map(|at| at.provider.to_owned()),
+            model: next.map(|at| at.model.to_owned()),
+            may_branch: next.is_some(),
+            ..PlacementRequest::default()
+        };
+        let request = TurnRequest { chat_id: self.chat, params: self.params(), place, ..message_to_send(text) };
+        let started = self.house.service.start_turn(self.house.owner, request).await?;
+        self.chat = Some(started.chat.id);
+        self.leaf = Some(started.assistant_turn.id);
+        Ok(started)
+    }
+
+    /// As `begin`, and waits for the end.
+    pub async fn send_and_wait(&mut self, text: &str, script: impl IntoIterator<Item = ScriptedReply>) -> Turn {
+        let started = self.start_reply(text, script).await;
+        self.house.wait_until_ended(started.assistant_turn.id).await
+    }
+
+    /// Sends a message and stops the reply once it had an event of this name.
+    pub async fn send_and_stop(
+        &mut self,
+        text: &str,
+        script: impl IntoIterator<Item = ScriptedReply>,
+        name: &str,
+    ) -> Turn {
+        let id = self.start_reply(text, script).await.assistant_turn.id;
+        let (service, owner) = (&self.house.service, self.house.owner);
+        let followed = service.supervisor().follow(owner, id, EventCursor::After(0)).await.unwrap().unwrap();
+        let shown = |followed: &Result<FollowerItem, _>| matches!(followed, Ok(FollowerItem::Line(line)) if line.name() == name);
+        assert!(followed.any(async |followed| shown(&followed)).await, "no {name} came");
+        service.stop_turn(owner, id).await.unwrap()
+    }
+
+    /// Says a message in other words and goes on below its reply.
+    pub async fn edit_and_wait(
+        &mut self,
+        user_turn: TurnId,
+        text: &str,
+        script: impl IntoIterator<Item = ScriptedReply>,
+    ) -> Turn {
+        self.validator.push_script(script);
+        let edit = TurnRequest { chat_id: self.chat, params: self.params(), ..message_to_send(text) };
+        let started = self.house.service.edit_turn(self.house.owner, user_turn, edit).await.unwrap();
+        self.leaf = Some(started.assistant_turn.id);
+        self.house.wait_until_ended(started.assistant_turn.id).await
+    }
+
+    /// Tries the last reply again and goes on below the new one.
+    pub async fn retry_and_wait(&mut self, script: impl IntoIterator<Item = ScriptedReply>) -> Turn {
+        self.validator.push_script(script);
+        let leaf = self.leaf.unwrap();
+        let service = &self.house.service;
+        let started =
+            service.retry_turn(self.house.owner, leaf, PlacementRequest::default(), self.params(), None).await.unwrap();
+        self.leaf = Some(started.assistant_turn.id);
+        self.house.wait_until_ended(started.assistant_turn.id).await
+    }
+}

@@ -1,0 +1,212 @@
+//! Loops with Turnleaf's own tools through each API: calls that run, fail, are declined, stopped or handed to the client.
+//! Every request that follows is accepted.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::join_all;
+use serde_json::{Value, json};
+use turnleaf::domain::approval::{ApprovalDecision, ApprovalRequest};
+use turnleaf::domain::block::{ToolStatus, chat_seq};
+use turnleaf::domain::{
+    Author, Block, BlockState, Content, Exchange, ExchangeKind, ModelParams, Role, Turn, TurnStatus, Usage,
+};
+use turnleaf_platform::clock::{Clock, SystemClock};
+use turnleaf_platform::endpoint::ProviderApi;
+use turnleaf_platform::ids;
+use turnleaf_providers::http_client::HttpClient;
+use turnleaf_providers::provider_factory::create_provider;
+use turnleaf_providers::registry::ProviderRegistry;
+use turnleaf_service::turns::placement::PlacementRequest;
+use turnleaf_store::{branches, chats, exchanges, turns};
+
+use crate::chats::{assert_complete, plain_reply};
+use crate::fake_toolbox::{FakeToolbox, ToolBehavior};
+use crate::house::TestServer;
+use crate::test_chat::{ModelAccount, TestChat};
+use crate::validator::ProviderValidator;
+use crate::validator::script::{ScriptPart, ScriptedReply, call_part, text_part, thinking_part};
+
+const ACCOUNTS: [ModelAccount; 6] = [
+    ModelAccount { provider: "anthropic", api: ProviderApi::Anthropic, model: "claude-sonnet-4-5" },
+    ModelAccount { provider: "deepseek", api: ProviderApi::OpenaiChat, model: "deepseek-v4" },
+    ModelAccount { provider: "responses", api: ProviderApi::OpenaiResponses, model: "gpt-5.6" },
+    ModelAccount { provider: "responses-kept", api: ProviderApi::OpenaiResponses, model: "gpt-5.6" },
+    ModelAccount { provider: "gemini", api: ProviderApi::Gemini, model: "gemini-3-pro-preview" },
+    ModelAccount { provider: "ollama", api: ProviderApi::Ollama, model: "qwen3:4b" },
+];
+
+fn toolbox() -> FakeToolbox {
+    FakeToolbox::default()
+        .with_tool("look", ToolBehavior::Echo)
+        .with_tool("fail", ToolBehavior::Fails)
+        .with_tool("hang", ToolBehavior::Hangs)
+        .with_asking_tool("write", ToolBehavior::Returns(json!("written")))
+}
+
+async fn start_chat(at: ModelAccount, lab: &FakeToolbox) -> TestChat {
+    let validator = ProviderValidator::start(7).await;
+    let provider = create_provider(&validator.endpoint(at.provider, at.api), HttpClient::default());
+    let registry = ProviderRegistry::from_providers(vec![(provider, vec![at.model.to_owned()])]);
+    let house = TestServer::with_tools(registry, Arc::new(lab.clone())).await;
+    let chat = Some(house.chat_with_tools(&lab.offered_tools()).await);
+    let thinking = turnleaf::domain::Thinking::High;
+    TestChat { house, validator, chat, leaf: None, next: None, thinking, params: ModelParams::default() }
+}
+
+fn script_calls(words: &str, calls: impl IntoIterator<Item = ScriptPart>) -> ScriptedReply {
+    ScriptedReply::new([thinking_part("I need a tool."), text_part(words)].into_iter().chain(calls))
+}
+
+fn statuses(turn: &Turn) -> Vec<ToolStatus> {
+    let status = |block: &Block| match &block.content {
+        Content::ToolUse { status, .. } => Some(*status),
+        _ => None,
+    };
+    turn.blocks.iter().filter_map(status).collect()
+}
+
+fn pending_approval(turn: &Turn) -> Option<(Block, ApprovalRequest)> {
+    turn.blocks.iter().find_map(|block| Some((block.clone(), ApprovalRequest::from_block(block)?)))
+}
+
+async fn run_every_outcome(at: ModelAccount) {
+    let lab = toolbox();
+    let mut talk = start_chat(at, &lab).await;
+    let look = || call_part("lab__look", json!({ "n": 1 }));
+    // Thoughts and tools in turns, one that fails beside one that does not, one that is not there.
+    let steps = [
+        script_calls("Once.", [look()]),
+        script_calls("Twice.", [call_part("lab__fail", json!({})), look()]),
+        plain_reply("That is all."),
+    ];
+    assert_complete(&talk.send_and_wait("Go", steps).await);
+    // Declined with a reason, then allowed.
+    for decision in [ApprovalDecision::Deny, ApprovalDecision::Allow] {
+        let script =
+            [script_calls("May I?", [call_part("lab__write", json!({ "a": 1 })), look()]), plain_reply("So be it.")];
+        let id = talk.start_reply("Write", script).await.assistant_turn.id;
+        let turn = talk.house.wait_until(id, |turn| pending_approval(turn).is_some()).await;
+        let (call, ask) = pending_approval(&turn).unwrap();
+        let (service, owner) = (&talk.house.service, talk.house.owner);
+        service.decide_tool_call(owner, id, call.id, &ask.hash, decision, Some("not that file".into())).await.unwrap();
+        assert_complete(&talk.house.wait_until_ended(id).await);
+    }
+    // One call stopped, then the whole reply.
+    let script =
+        [script_calls("This takes long.", [call_part("lab__hang", json!({})), look()]), plain_reply("Stopped, then.")];
+    let id = talk.start_reply("Hang", script).await.assistant_turn.id;
+    let hangs = |turn: &Turn| statuses(turn) == [ToolStatus::Running, ToolStatus::Done];
+    let turn = talk.house.wait_until(id, hangs).await;
+    let hung = turn.blocks.iter().find(|block| matches!(block.content, Content::ToolUse { .. })).unwrap();
+    talk.house.service.stop_tool_call(talk.house.owner, id, hung.id).await.unwrap();
+    assert_complete(&talk.house.wait_until_ended(id).await);
+    let id = talk
+        .start_reply("Hang again", [script_calls("As you like.", [call_part("lab__hang", json!({})), look()])])
+        .await;
+    let id = id.assistant_turn.id;
+    talk.house.wait_until(id, hangs).await;
+    talk.house.service.stop_turn(talk.house.owner, id).await.unwrap();
+    assert_complete(&talk.send_and_wait("And now?", [plain_reply("Nothing.")]).await);
+    // Handed over, and never answered.
+    let handed =
+        talk.send_and_wait("Yours", [script_calls("Yours.", [call_part("client_tool", json!({})), look()])]).await;
+    assert_eq!(statuses(&handed), [ToolStatus::HandedOver, ToolStatus::Done]);
+    assert_complete(&talk.send_and_wait("Never mind", [plain_reply("Very well.")]).await);
+    // Handed over, and answered by the client: with words beside the result, and without.
+    for words in [Some("Here it is."), None] {
+        let handed = talk
+            .send_and_wait("Yours again", [script_calls("Yours.", [call_part("client_tool", json!({})), look()])])
+            .await;
+        assert_complete(&handed);
+        talk.validator.push_script([script_calls("I go on.", [look()]), plain_reply("Thanks.")]);
+        assert_complete(&answer_approval(&mut talk, &handed, words).await);
+        assert_complete(&talk.send_and_wait("Bye", [plain_reply("Bye.")]).await);
+    }
+    talk.house.check_invariants().await;
+    talk.validator.accepted_count();
+}
+
+/// The reply to a message of the client that brings the result of its call.
+async fn answer_approval(talk: &mut TestChat, reply: &Turn, words: Option<&str>) -> Turn {
+    let (house, owner) = (&talk.house, talk.house.owner);
+    let now = SystemClock.now();
+    let called = reply.blocks.iter().find_map(|block| match &block.content {
+        Content::ToolUse { tool_use_id, tool_name, status: ToolStatus::HandedOver, .. } => {
+            Some((block.id, tool_use_id.clone(), tool_name.clone()))
+        }
+        _ => None,
+    });
+    let (call, tool_use_id, tool_name) = called.unwrap();
+    let result = Content::ToolResult {
+        tool_use_id,
+        tool_name,
+        result: json!({ "from": "the client" }),
+        success: true,
+        is_error: false,
+        metadata: Value::Null,
+    };
+    let mut tx = house.db.begin().await.unwrap();
+    let ord = chats::allocate_ord(&mut tx, owner, reply.chat_id, now).await.unwrap().unwrap();
+    let exchange = Exchange {
+        id: ids::mint(),
+        chat_id: reply.chat_id,
+        branch_id: reply.branch_id,
+        user_turn_id: None,
+        kind: ExchangeKind::Send,
+        is_thinking_mode: true,
+        params: ModelParams::default(),
+        not_sent: Vec::new(),
+        client_request_id: None,
+        created_at: now,
+    };
+    let contents = [Some((result, Some(call))), words.map(|words| (Content::text(words), None))];
+    let block = |(seq, (content, parent_block_id)): (u32, (Content, _))| Block {
+        id: ids::mint(),
+        seq,
+        chat_seq: chat_seq(ord, seq),
+        author: Author::User,
+        state: BlockState::Done,
+        content,
+        parent_block_id,
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: now,
+    };
+    let message = Turn {
+        id: ids::mint(),
+        ord,
+        depth: reply.depth + 1,
+        exchange_id: exchange.id,
+        prev_turn_id: Some(reply.id),
+        role: Role::User,
+        status: TurnStatus::Complete,
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
+        error: None,
+        last_event_seq: 0,
+        created_at: now,
+        started_at: None,
+        completed_at: Some(now),
+        blocks: (0..).zip(contents.into_iter().flatten()).map(block).collect(),
+        ..reply.clone()
+    };
+    let exchange = Exchange { user_turn_id: Some(message.id), ..exchange };
+    exchanges::insert(&mut tx, owner, &exchange, None).await.unwrap();
+    turns::insert(&mut tx, &message).await.unwrap();
+    assert!(branches::set_head(&mut tx, reply.branch_id, Some(reply.id), message.id).await.unwrap());
+    tx.commit().await.unwrap();
+    let place = PlacementRequest::default();
+    let params = ModelParams { thinking: Some(talk.thinking), ..ModelParams::default() };
+    let started = house.service.retry_turn(owner, message.id, place, params, None).await.unwrap();
+    talk.leaf = Some(started.assistant_turn.id);
+    talk.house.wait_until_ended(started.assistant_turn.id).await
+}
+
+#[tokio::test]
+async fn next_request_is_accepted_after_every_call_outcome() {
+    join_all(ACCOUNTS.map(|at| run_every_outcome(at).boxed_local())).await;
+}

@@ -1,0 +1,214 @@
+//! The table itself. The crates below `src/` hold their own doors: a manifest names what its crate may use, and the compiler
+//! knows no other. Here stand the rooms of the root package, their doors, and the foreign crates they own. To open a door,
+//! change it here and in `docs/ARCHITECTURE.md`, and say in `docs/decisions.md` why.
+
+use std::fs;
+
+use crate::source_file::{manifest_section, workspace_root};
+
+/// A crate below `src/`, as its manifest tells of it.
+pub struct CrateManifest {
+    pub name: String,
+    /// The crates of the product that it may use.
+    pub allowed: Vec<String>,
+    /// The foreign crates that it may name.
+    pub crates: Vec<String>,
+}
+
+/// The crates below `src/`, each after those that it uses.
+pub fn crate_manifests() -> Vec<CrateManifest> {
+    let entries = fs::read_dir(workspace_root().join("src")).expect("src").flatten();
+    let mut waiting: Vec<CrateManifest> = entries
+        .filter_map(|entry| {
+            let manifest = fs::read_to_string(entry.path().join("Cargo.toml")).ok()?;
+            let named = manifest_section(&manifest, "dependencies");
+            let (ours, crates): (Vec<_>, Vec<_>) = named.into_iter().partition(|name| name.starts_with("turnleaf_"));
+            let doors = ours.iter().filter_map(|name| name.strip_prefix("turnleaf_").map(String::from)).collect();
+            Some(CrateManifest { name: entry.file_name().to_string_lossy().into_owned(), allowed: doors, crates })
+        })
+        .collect();
+    waiting.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut out: Vec<CrateManifest> = Vec::new();
+    while let Some(at) =
+        waiting.iter().position(|one| one.allowed.iter().all(|door| out.iter().any(|done| done.name == *door)))
+    {
+        out.push(waiting.remove(at));
+    }
+    assert!(waiting.is_empty(), "crates that use each other, which cargo would have refused");
+    out
+}
+
+/// Which rooms a room of the root package may use besides itself. Four parts of `ui` and `api` are rooms of their own:
+/// `markdown`, the renderer, `view`, what crosses between page and server, and `locale`, the language that is spoken,
+/// because the server uses them too, and `erased`, in which views lose their types, because the renderer does. `root` is
+/// the composition: `lib.rs`, `main.rs`, `server.rs` and the command line. `http` holds its handles in `server::app`.
+pub const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
+    ("browser", &["domain"]),
+    ("erased", &[]),
+    ("locale", &[]),
+    ("markdown", &["browser", "domain", "erased", "locale"]),
+    ("view", &["domain"]),
+    ("ui", &["api", "browser", "domain", "erased", "locale", "markdown", "view"]),
+    ("api", &["access", "domain", "view"]),
+    ("markup", &["domain", "locale", "markdown"]),
+    ("pages", &["domain", "locale", "markup", "platform", "service", "view"]),
+    ("plain_pages", &["domain", "erased", "locale", "markdown", "service", "ui"]),
+    ("gallery", &["domain", "erased", "locale", "markup", "plain_pages", "ui", "view"]),
+    ("access", &["domain", "pages", "view"]),
+    (
+        "http",
+        &[
+            "access",
+            "api",
+            "domain",
+            "gallery",
+            "locale",
+            "markup",
+            "pages",
+            "plain_pages",
+            "platform",
+            "service",
+            "ui",
+            "view",
+        ],
+    ),
+    (
+        "root",
+        &[
+            "browser",
+            "convert",
+            "domain",
+            "http",
+            "locale",
+            "platform",
+            "providers",
+            "run",
+            "service",
+            "store",
+            "tools",
+            "ui",
+        ],
+    ),
+];
+
+/// The rooms of the server in the root package, which may use the crates that every server needs, and all its rooms.
+const SERVER_LAYERS: &[&str] = &["markup", "pages", "plain_pages", "gallery", "access", "http", "root"];
+const ALL_LAYERS: &[&str] = &[
+    "browser",
+    "erased",
+    "locale",
+    "markdown",
+    "view",
+    "ui",
+    "api",
+    "markup",
+    "pages",
+    "plain_pages",
+    "gallery",
+    "access",
+    "http",
+    "root",
+];
+
+/// Foreign crates and the rooms of the root package that may name them. A dependency that stands in no row may be named nowhere.
+pub const CRATE_OWNERS: &[(&str, &[&str])] = &[
+    ("any_spawner", &["browser"]),
+    ("async_stream", &["http"]),
+    ("axum", &["http", "root"]),
+    ("base64", &["http"]),
+    ("brotli_decompressor", &["http"]),
+    ("bytes", ALL_LAYERS),
+    ("chrono", ALL_LAYERS),
+    ("clap", &["root"]),
+    ("console_error_panic_hook", &["root"]),
+    ("flate2", &["http"]),
+    ("futures", SERVER_LAYERS),
+    ("http", &["http"]),
+    ("hydration_context", &["browser"]),
+    ("hyper", &["http"]),
+    ("hyper_util", &["http"]),
+    ("js_sys", &["browser"]),
+    (
+        "leptos",
+        &["access", "api", "browser", "erased", "gallery", "http", "markdown", "plain_pages", "root", "ui", "view"],
+    ),
+    ("leptos_axum", &["http"]),
+    ("leptos_meta", &["ui"]),
+    ("leptos_router", &["gallery", "ui"]),
+    ("mime_guess", &["http"]),
+    ("pulldown_cmark", &["markdown"]),
+    ("pulldown_latex", &["markup"]),
+    ("quick_xml", &["markup"]),
+    ("rust_embed", &["http"]),
+    ("rustix", &["root"]),
+    ("send_wrapper", &["browser"]),
+    ("serde", ALL_LAYERS),
+    ("serde_ignored", &["http"]),
+    ("serde_json", ALL_LAYERS),
+    ("serde_path_to_error", &["http"]),
+    ("sha2", SERVER_LAYERS),
+    ("subtle", &["http"]),
+    ("tempfile", &["http", "root"]),
+    ("thiserror", ALL_LAYERS),
+    ("tokio", SERVER_LAYERS),
+    ("tokio_io_timeout", &["http"]),
+    ("tokio_util", SERVER_LAYERS),
+    ("tower_http", &["http"]),
+    ("tracing", SERVER_LAYERS),
+    ("url", &["plain_pages"]),
+    ("utoipa", &["http"]),
+    ("uuid", ALL_LAYERS),
+    ("wasm_bindgen", &["browser", "root"]),
+    ("wasm_bindgen_futures", &["browser"]),
+    ("web_sys", &["browser"]),
+];
+
+/// Where a file of `src` lies: a crate below it, or a room of the root package.
+pub fn layer_of_file(path: &str) -> Option<String> {
+    let inside = path.strip_prefix("src/")?.trim_end_matches(".rs");
+    let names: Vec<&str> = inside.split('/').collect();
+    layer_of_path(&names).map(String::from).or_else(|| {
+        let folder = names.first()?;
+        workspace_root().join("src").join(folder).join("Cargo.toml").is_file().then(|| (*folder).to_owned())
+    })
+}
+
+/// The room of the root package that a path from its top leads to.
+pub fn layer_of_path(path: &[&str]) -> Option<&'static str> {
+    let known = |name: &str| ALLOWED_DEPENDENCIES.iter().map(|(room, _)| *room).find(|room| *room == name);
+    match path {
+        ["lib" | "main" | "server"] | ["server", "cli", ..] => Some("root"),
+        ["server", "app", ..] => Some("http"),
+        ["server", name, ..] => known(name).filter(|room| SERVER_LAYERS.contains(room) && *room != "root"),
+        ["ui", "markdown", ..] => Some("markdown"),
+        ["ui", "erased", ..] => Some("erased"),
+        ["ui", "locale", ..] => Some("locale"),
+        ["api", "view" | "error" | "json", ..] => Some("view"),
+        [name, ..] => known(name).filter(|room| !SERVER_LAYERS.contains(room)),
+        [] => None,
+    }
+}
+
+/// The table as `docs/ARCHITECTURE.md` shows it.
+pub fn dependency_table() -> String {
+    let list = |names: Vec<&str>| match names.len() {
+        0 => "–".to_owned(),
+        _ => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    };
+    let members = crate_manifests();
+    let holders = |name: &str| members.iter().filter(|member| member.crates.iter().any(|one| one == name)).count();
+    let mut out = String::from("| crate | may use | foreign crates of its own |\n|---|---|---|\n");
+    for member in &members {
+        // What half the house may use says nothing about a crate.
+        let own = member.crates.iter().map(String::as_str).filter(|name| holders(name) <= 2);
+        let doors = member.allowed.iter().map(String::as_str).collect();
+        out.push_str(&format!("| `{}` | {} | {} |\n", member.name, list(doors), list(own.collect())));
+    }
+    out.push_str("\n| room of `turnleaf` | may use | foreign crates of its own |\n|---|---|---|\n");
+    for (room, doors) in ALLOWED_DEPENDENCIES {
+        let own =
+            CRATE_OWNERS.iter().filter(|(_, rooms)| rooms.contains(room) && rooms.len() <= 3).map(|(name, _)| *name);
+        out.push_str(&format!("| `{room}` | {} | {} |\n", list(doors.to_vec()), list(own.collect())));
+    }
+    out
+}

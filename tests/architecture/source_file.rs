@@ -1,0 +1,281 @@
+//! Reading a source file as text: its code without comments and strings, the paths it names, its length. Knows as much
+//! of Rust's grammar as these questions need and no more.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::dependency_rules::layer_of_path;
+
+/// A file of Rust.
+pub struct SourceFile {
+    /// From the top of the repository, with forward slashes.
+    pub path: String,
+    pub text: String,
+    /// The text without comments, strings and inline tests. What was cut leaves its newlines.
+    pub code: String,
+}
+
+/// The top of the repository.
+pub fn workspace_root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every `.rs` file under a folder, in order.
+pub fn load_sources(folder: &str) -> Vec<SourceFile> {
+    fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
+        let mut entries: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        entries.sort();
+        for path in entries {
+            if path.is_dir() {
+                walk(&path, out);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                out.push(path);
+            }
+        }
+    }
+    let mut paths = Vec::new();
+    walk(&workspace_root().join(folder), &mut paths);
+    assert!(!paths.is_empty(), "no source under {folder}");
+    paths
+        .into_iter()
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("a source file is UTF-8");
+            let path = path
+                .strip_prefix(workspace_root())
+                .expect("inside the repository")
+                .to_string_lossy()
+                .replace('\\', "/");
+            let code = without_inline_tests(&code_of(&text));
+            SourceFile { path, text, code }
+        })
+        .collect()
+}
+
+/// The foreign crates that the root package depends on, as code names them.
+pub fn dependencies() -> Vec<String> {
+    let manifest = fs::read_to_string(workspace_root().join("Cargo.toml")).expect("Cargo.toml");
+    manifest_section(&manifest, "dependencies").into_iter().filter(|name| !name.starts_with("turnleaf_")).collect()
+}
+
+/// The crates that a section of a manifest names, as code names them: of all systems, and of one (`[target.….dependencies]`).
+pub fn manifest_section(manifest: &str, named: &str) -> Vec<String> {
+    let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
+    let of_one_system = format!(".{named}");
+    let ours =
+        sections.filter(|(name, _)| *name == named || (name.starts_with("target.") && name.ends_with(&of_one_system)));
+    let name = |line: &str| line.split(['=', '.', ' ']).next().unwrap_or_default().trim().replace('-', "_");
+    let lines = ours.flat_map(|(_, section)| section.lines());
+    lines.filter(|l| l.starts_with(|c: char| c.is_ascii_lowercase())).map(name).collect()
+}
+
+/// `FooBarBaz` as `foo`, `bar`, `baz`.
+pub fn words_of(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for c in name.chars() {
+        match words.last_mut() {
+            Some(word) if !c.is_uppercase() => word.push(c),
+            _ => words.push(c.to_lowercase().collect()),
+        }
+    }
+    words
+}
+
+impl SourceFile {
+    /// Whether the file is only there to test another.
+    pub fn is_test(&self) -> bool {
+        let path = self.path.as_str();
+        path.starts_with("tests/")
+            || path.ends_with("/tests.rs")
+            || path.ends_with("_tests.rs")
+            || path.contains("/tests/")
+    }
+
+    /// Lines up to the inline tests, and after them.
+    pub fn production_lines(&self) -> usize {
+        let cut = code_of(&self.text).lines().count() - self.code.lines().count();
+        self.text.lines().count() - cut
+    }
+
+    pub fn has_word(&self, word: &str) -> bool {
+        words(&self.code).any(|(_, found)| found == word)
+    }
+
+    /// The rooms that paths from `crate::` lead to, and the crates below `src/` that are named.
+    pub fn layers_used(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (start, _) in self.code.match_indices("crate::") {
+            if self.code[..start].ends_with(is_name) {
+                continue;
+            }
+            for path in paths_after(&self.code[start + "crate::".len()..]) {
+                let names: Vec<&str> = path.iter().map(String::as_str).collect();
+                found.extend(layer_of_path(&names).map(String::from));
+            }
+        }
+        let members = words(&self.code).filter_map(|(_, word)| word.strip_prefix("turnleaf_"));
+        found.extend(members.map(String::from));
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Whether a path starts with this crate, or a `use` names it.
+    pub fn uses_crate(&self, name: &str) -> bool {
+        // One of our own modules, brought in under a crate's name.
+        if self.code.contains(&format!("::{name};")) {
+            return false;
+        }
+        words(&self.code).filter(|(_, word)| *word == name).any(|(at, word)| {
+            let before = self.code[..at].trim_end();
+            let after = self.code[at + word.len()..].trim_start();
+            let is_first = !before.ends_with("::") || before.ends_with(['(', '{', ',']);
+            let is_crate_path = after.starts_with("::") && !before.ends_with("mod");
+            is_first && is_crate_path
+        })
+    }
+
+    /// Paths of `super`s that climb out of the room.
+    pub fn super_paths_out_of_layer(&self, _room: &str) -> impl Iterator<Item = String> + '_ {
+        let inside = self.path.trim_start_matches("src/").trim_start_matches("server/").trim_end_matches(".rs");
+        // Modules inside this file count as one more step.
+        let inline = usize::from(self.code.lines().any(|l| l.contains("mod ") && l.trim_end().ends_with('{')));
+        let depth = inside.matches('/').count() + inline;
+        words(&self.code).filter(|(_, word)| *word == "super").filter_map(move |(at, _)| {
+            if self.code[..at].ends_with("super::") || self.code[..at].ends_with("pub(") {
+                return None;
+            }
+            let climb: String = self.code[at..].chars().take_while(|c| is_name(*c) || *c == ':').collect();
+            (climb.split("::").take_while(|part| *part == "super").count() > depth).then_some(climb)
+        })
+    }
+
+    /// The types that the file declares.
+    pub fn type_names(&self) -> Vec<String> {
+        let all: Vec<&str> = words(&self.code).map(|(_, word)| word).collect();
+        let declares = |word: &str| matches!(word, "struct" | "enum" | "trait" | "type");
+        let pairs = all.windows(2).filter(|pair| declares(pair[0]) && pair[1].starts_with(char::is_uppercase));
+        pairs.map(|pair| pair[1].to_owned()).collect()
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Every name in the code and where it begins.
+fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
+    code.split(|c| !is_name(c)).filter(|w| !w.is_empty()).map(|w| (w.as_ptr() as usize - code.as_ptr() as usize, w))
+}
+
+/// The paths that a text begins with: one, or those of `a::{b, c::d}`.
+pub fn paths_after(code: &str) -> Vec<Vec<String>> {
+    let mut paths = Vec::new();
+    use_tree(code.as_bytes(), &mut 0, &mut Vec::new(), &mut paths);
+    paths
+}
+
+/// Unfolds `a::{b, c::d}` into its paths.
+fn use_tree(code: &[u8], at: &mut usize, prefix: &mut Vec<String>, out: &mut Vec<Vec<String>>) {
+    let depth = prefix.len();
+    loop {
+        while code.get(*at).is_some_and(u8::is_ascii_whitespace) {
+            *at += 1;
+        }
+        if code.get(*at) == Some(&b'{') {
+            *at += 1;
+            while !matches!(code.get(*at), None | Some(b'}')) {
+                use_tree(code, at, prefix, out);
+                while code.get(*at).is_some_and(|b| b.is_ascii_whitespace() || *b == b',') {
+                    *at += 1;
+                }
+            }
+            *at += 1;
+            break;
+        }
+        let start = *at;
+        while code.get(*at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_') {
+            *at += 1;
+        }
+        if start == *at {
+            // Not a name: `*`, or the end of an expression.
+            *at += usize::from(code.get(*at) == Some(&b'*'));
+            out.push(prefix.clone());
+            break;
+        }
+        prefix.push(String::from_utf8_lossy(&code[start..*at]).into_owned());
+        if code.get(*at..*at + 2) != Some(b"::") {
+            out.push(prefix.clone());
+            // `as name` belongs to this path.
+            while !matches!(code.get(*at), None | Some(b',' | b'}' | b';' | b'{' | b'(')) {
+                *at += 1;
+            }
+            break;
+        }
+        *at += 2;
+    }
+    prefix.truncate(depth);
+}
+
+/// The text without comments, strings and characters; newlines stay.
+fn code_of(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &text[at..];
+        let end = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if rest.starts_with("r\"")
+            || rest.starts_with("r#") && rest[1..].trim_start_matches('#').starts_with('"')
+        {
+            let hashes = rest[1..].bytes().take_while(|b| *b == b'#').count();
+            let close = format!("\"{}", "#".repeat(hashes));
+            rest[hashes + 2..].find(&close).map_or(rest.len(), |end| hashes + 2 + end + close.len())
+        } else if rest.starts_with('"') {
+            quoted(rest, b'"')
+        } else if rest.starts_with("'\\") || rest.starts_with('\'') && rest.chars().nth(2) == Some('\'') {
+            quoted(rest, b'\'')
+        } else {
+            let c = rest.chars().next().map_or(1, char::len_utf8);
+            out.push_str(&rest[..c]);
+            at += c;
+            continue;
+        };
+        out.extend(rest[..end].chars().filter(|c| *c == '\n'));
+        at += end;
+    }
+    out
+}
+
+/// The length of a quoted piece with its quotes.
+fn quoted(rest: &str, quote: u8) -> usize {
+    let bytes = rest.as_bytes();
+    let mut at = 1;
+    while at < bytes.len() && bytes[at] != quote {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    (at + 1).min(bytes.len())
+}
+
+/// The code without `#[cfg(test)] mod … { … }`, lines and all.
+fn without_inline_tests(code: &str) -> String {
+    let Some(start) = code.find("#[cfg(test)]\nmod ") else { return code.to_owned() };
+    let (Some(open), semicolon) = (code[start..].find('{'), code[start..].find(';')) else { return code.to_owned() };
+    if semicolon.is_some_and(|end| end < open) {
+        return code.to_owned();
+    }
+    let mut depth = 0usize;
+    for (at, c) in code[start + open..].char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return format!("{}{}", &code[..start], &code[start + open + at + 1..]);
+        }
+    }
+    code.to_owned()
+}

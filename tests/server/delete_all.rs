@@ -1,0 +1,178 @@
+//! Deleting everything: by the form, with a reply that runs, on every database; what is left of a person, and of their
+//! files once a day has passed.
+
+use chrono::TimeDelta;
+use http::StatusCode;
+use serde_json::{Value, json};
+use turnleaf::domain::limits;
+use turnleaf_platform::ids;
+use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedStep};
+use turnleaf_run::purge::purge_scheduled;
+use turnleaf_service::ServiceError;
+use turnleaf_service::transfer::imports::ImportRequest;
+use turnleaf_store::deletions::purge;
+use turnleaf_store::drafts::Draft;
+use turnleaf_store::{Db, drafts};
+
+use crate::fake_file_reader::{PNG, apis_with_fake_reader, upload};
+use crate::http_api::TestApi;
+use crate::test_server::{streamed_answer, text_step};
+
+async fn count(api: &TestApi, sql: &'static str) -> i64 {
+    match &api.house.db {
+        Db::Sqlite { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
+        Db::Postgres { writer, .. } => sqlx::query_scalar(sql).fetch_one(writer).await.unwrap(),
+    }
+}
+
+/// Rows of everything that was said, brought or used.
+async fn remaining_rows(api: &TestApi) -> Vec<(&'static str, i64)> {
+    let tables = [
+        ("chats", "SELECT COUNT(*) FROM chats"),
+        ("turns", "SELECT COUNT(*) FROM turns"),
+        ("blocks", "SELECT COUNT(*) FROM turn_blocks"),
+        ("exchanges", "SELECT COUNT(*) FROM exchanges"),
+        ("generations", "SELECT COUNT(*) FROM generations"),
+        ("requests", "SELECT COUNT(*) FROM generation_requests"),
+        ("events", "SELECT COUNT(*) FROM turn_events"),
+        ("documents", "SELECT COUNT(*) FROM documents"),
+        ("versions", "SELECT COUNT(*) FROM document_versions"),
+        ("uploads", "SELECT COUNT(*) FROM uploads"),
+        ("deletions", "SELECT COUNT(*) FROM deletions"),
+        ("search", "SELECT COUNT(*) FROM search_entries"),
+        ("drafts", "SELECT COUNT(*) FROM drafts WHERE text <> '' OR chat_id IS NOT NULL"),
+    ];
+    let mut found = Vec::new();
+    for (name, sql) in tables {
+        match count(api, sql).await {
+            0 => {}
+            rows => found.push((name, rows)),
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn everything_is_deleted_permanently_after_confirmation() {
+    let open = || ScriptedAnswer::Stream(vec![text_step("partial"), ScriptedStep::Hang]);
+    for api in
+        apis_with_fake_reader(|| vec![streamed_answer([text_step("one")]), streamed_answer([text_step("two")]), open()])
+            .await
+    {
+        for words in ["first", "second"] {
+            let started = api.house.send(words).await;
+            api.house.wait_until_ended(started.assistant_turn.id).await;
+        }
+        let trashed = api.house.service.list_chats(api.house.owner, 1).await.unwrap().remove(0).id;
+        api.house.service.delete_chat(api.house.owner, trashed).await.unwrap();
+        let running = api.house.send("third").await;
+        api.house.wait_until(running.assistant_turn.id, |turn| !turn.blocks.is_empty()).await;
+        for title in ["Plan", "Old plan"] {
+            let body = json!({ "title": title, "content": "one\ntwo" });
+            let (status, made) = api.call("POST", "/api/documents", Some(body)).await;
+            assert_eq!(status, StatusCode::CREATED, "{made}");
+        }
+        let (status, image) = upload(&api, "a.png", [PNG, b"bytes"].concat()).await;
+        assert_eq!(status, StatusCode::CREATED, "{image}");
+        let rev = drafts::rev(&api.house.db, api.house.owner, None).await.unwrap();
+        let draft = Draft { text: "half a thought".into(), rev, ..Draft::default() };
+        let mut tx = api.house.db.begin().await.unwrap();
+        let now = api.house.service.supervisor().clock().now();
+        drafts::put(&mut tx, api.house.owner, None, &draft, now).await.unwrap().unwrap();
+        tx.commit().await.unwrap();
+        let connected =
+            json!({ "name": "Box", "api": "openai_chat", "base_url": "https://box.example/v1", "key": "k" });
+        assert_eq!(api.call("POST", "/api/providers", Some(connected)).await.0, StatusCode::CREATED);
+
+        // Counted, with what is in Trash, and nothing goes without the word.
+        let page = api.get_page("/settings/data/delete").await;
+        for part in
+            ["3 chats, with all their branches", "2 documents, with their versions", "1 file or image", "/api/export"]
+        {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        for typed in ["", "yes", "deleted"] {
+            let (status, page) = api.post_form("/forms/delete-everything", &[("word", typed)]).await;
+            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
+            assert!(page.contains("This is not “delete”.") && page.contains("Nothing was deleted."), "{page}");
+        }
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 3);
+
+        let (status, to) = api.post_form("/forms/delete-everything", &[("word", " Delete ")]).await;
+        assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/data?done=deleted"));
+        assert_eq!(remaining_rows(&api).await, []);
+        assert_eq!(api.house.service.supervisor().running_count(), 0);
+        assert!(api.get_page("/settings/data?done=deleted").await.contains("Everything was deleted."));
+        // What is set stays.
+        let (_, providers) = api.call("GET", "/api/providers", None).await;
+        assert!(providers.as_array().unwrap().iter().any(|provider| provider["id"] == "box"), "{providers}");
+        let (_, usage) = api.call("GET", "/api/usage", None).await;
+        assert_ne!(usage, Value::Null);
+        api.house.check_invariants().await;
+
+        // The bytes go with the tidying of the next day.
+        let tomorrow = api.house.service.supervisor().clock().now() + limits::BLOB_KEPT + TimeDelta::minutes(1);
+        purge_scheduled(&api.house.db, tomorrow).await.unwrap();
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM blobs").await, 0);
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM blob_forms").await, 0);
+        // And it goes on from nothing.
+        let (status, _) = api.post_form("/forms/delete-everything", &[("word", "delete")]).await;
+        assert_eq!(status, StatusCode::SEE_OTHER);
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn undeletable_chat_is_reported_and_rest_is_deleted() {
+    for api in
+        apis_with_fake_reader(|| vec![streamed_answer([text_step("one")]), streamed_answer([text_step("two")])]).await
+    {
+        let started = api.house.send("first").await;
+        api.house.wait_until_ended(started.assistant_turn.id).await;
+        // A reply that cannot be ended: the place of its ending in the journal is taken.
+        api.house
+            .sql(
+                "UPDATE turns SET status = 'streaming', completed_at = NULL, last_event_seq = last_event_seq - 1 \
+                 WHERE role = 'assistant'",
+            )
+            .await;
+        let started = api.house.send("second").await;
+        api.house.wait_until_ended(started.assistant_turn.id).await;
+        let (status, page) = api.post_form("/forms/delete-everything", &[("word", "delete")]).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
+        let said = "Not everything was deleted: replies keep beginning in what is to be deleted.";
+        assert!(page.contains(said) && !page.contains("Nothing was deleted"), "{page}");
+        assert!(!page.contains("aria-invalid"), "the word is right: {page}");
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 1);
+        assert_eq!(count(&api, "SELECT COUNT(*) FROM deletions").await, 0);
+        api.house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn imports_are_deleted_and_second_request_reports_running_deletion() {
+    for api in apis_with_fake_reader(Vec::new).await {
+        let (service, owner) = (&api.house.service, api.house.owner);
+        let sent = tempfile::NamedTempFile::new_in(api.house.dir.path()).unwrap();
+        std::fs::write(sent.path(), b"Dear reader").unwrap();
+        let (file, name) = (sent.path().to_owned(), "private title".to_owned());
+        let import = ImportRequest { owner, file, name, format: None, dry_run: false };
+        let id = service.start_import(import, sent.into_temp_path()).unwrap();
+        while !service.import_job(owner, id).unwrap().is_over {
+            tokio::task::yield_now().await;
+        }
+        // And a chat of which a part came in.
+        let (chat, now) = (api.create_chat().await.parse().unwrap(), service.supervisor().clock().now());
+        let mut tx = api.house.db.begin().await.unwrap();
+        purge::hide_incoming(&mut tx, owner, chat, ids::mint(), (now, now + TimeDelta::minutes(2))).await.unwrap();
+        tx.commit().await.unwrap();
+        assert!(api.get_page("/settings/data").await.contains("private title"));
+        let (done, again) = tokio::join!(service.delete_everything(owner), service.delete_everything(owner));
+        done.unwrap();
+        assert!(matches!(again, Err(ServiceError::Conflict { code: "deletion_running", .. })), "{again:?}");
+        assert!(!api.get_page("/settings/data").await.contains("private title"));
+        assert_eq!(remaining_rows(&api).await, []);
+        api.house.check_invariants().await;
+        api.house.close().await;
+    }
+}

@@ -1,0 +1,169 @@
+//! The same source once more: what it has changed of messages that are here is told and changes nothing here, and what is
+//! told of a chat that is here is kept with it, on either database.
+
+use serde_json::{Value, json};
+use turnleaf::domain::{ChatId, ImportDifference, ImportDifferenceKind};
+use turnleaf_interchange::chat_builder::source_changes::CHANGED_AT_SOURCE;
+use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::transfer::imports::ImportReport;
+
+use crate::bad_imports::{conversation, mapping_node};
+use crate::interchange::{export_archive, import_file};
+use crate::samples::{assert_same, chat_lines, test_servers};
+use crate::test_server::TestServer;
+
+/// A question and the beginning of its answer.
+fn base_conversation(id: &str) -> Value {
+    conversation(
+        id,
+        &[mapping_node("q", None, "user", "Tell me"), mapping_node("a", Some("q"), "assistant", "Once upon")],
+    )
+}
+
+fn export_bytes(all: &[Value]) -> Vec<u8> {
+    serde_json::to_vec(all).unwrap()
+}
+
+/// Where something was changed.
+fn changed_places(report: &ImportReport) -> Vec<&str> {
+    report
+        .findings
+        .iter()
+        .filter(|finding| finding.text == CHANGED_AT_SOURCE)
+        .map(|finding| finding.place.as_str())
+        .collect()
+}
+
+async fn stored_differences(house: &TestServer, chat: ChatId) -> Vec<ImportDifference> {
+    house.service.imported_from(house.owner, chat).await.unwrap().unwrap().differences
+}
+
+#[tokio::test]
+async fn reply_extended_at_source_is_reported_and_stays_unchanged() {
+    let first = export_bytes(&[
+        base_conversation("longer"),
+        base_conversation("goes on"),
+        base_conversation("shorter"),
+        base_conversation("same"),
+    ]);
+    let mut longer = base_conversation("longer");
+    longer["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once upon a time");
+    // A reply in more pieces, with a question behind it.
+    let mut goes_on = base_conversation("goes on");
+    goes_on["mapping"]["b"] = mapping_node("b", Some("a"), "assistant", "a time");
+    goes_on["mapping"]["r"] = mapping_node("r", Some("b"), "user", "And then?");
+    let mut shorter = base_conversation("shorter");
+    shorter["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once");
+    let second = export_bytes(&[longer, goes_on, shorter, base_conversation("same")]);
+    for house in test_servers().await {
+        let came = import_file(&house, "a.json", &first, false).await;
+        let chats: Vec<ChatId> = came.chats.iter().filter_map(|chat| chat.id).collect();
+        let shown = chat_lines(&house, chats[0]).await;
+        assert_eq!(
+            (came.imported, came.lost, changed_places(&import_file(&house, "a.json", &first, false).await)),
+            (4, 0, vec![])
+        );
+
+        let looked = import_file(&house, "b.json", &second, true).await;
+        let report = import_file(&house, "b.json", &second, false).await;
+        assert_same(&looked, &report);
+        assert_eq!((report.conversations, report.known, report.imported, report.left_out), (4, 4, 0, 0));
+        assert_eq!((report.lost, report.turns), (3, 1), "{:#?}", report.findings);
+        assert_eq!(changed_places(&report), ["longer › a", "goes on › a", "shorter › a"]);
+        assert_eq!(chat_lines(&house, chats[0]).await, shown);
+        let grown = chat_lines(&house, chats[1]).await;
+        assert!(grown.len() == 3 && grown[2].contains("And then?"), "{grown:#?}");
+        assert!(!grown.iter().any(|line| line.contains("a time")), "{grown:#?}");
+
+        // It is a difference of the chat, once, and in its exports.
+        import_file(&house, "c.json", &second, false).await;
+        let difference = |place: &str| ImportDifference {
+            kind: ImportDifferenceKind::Lost,
+            place: place.to_owned(),
+            text: CHANGED_AT_SOURCE.to_owned(),
+        };
+        for (chat, place) in chats.iter().zip(["longer › a", "goes on › a", "shorter › a"]) {
+            assert_eq!(stored_differences(&house, *chat).await, [difference(place)]);
+        }
+        assert_eq!(stored_differences(&house, chats[3]).await, []);
+        let archive: Value =
+            serde_json::from_slice(&export_archive(&house, ExportScope::Chat(chats[0])).await).unwrap();
+        assert_eq!(archive["chats"][0]["imported_from"]["differences"][0]["text"], CHANGED_AT_SOURCE);
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn locally_deleted_message_is_not_reported_as_changed() {
+    for house in test_servers().await {
+        let chat = import_file(&house, "a.json", &export_bytes(&[base_conversation("gone")]), false).await.chats[0]
+            .id
+            .unwrap();
+        let reply = house.service.path(house.owner, chat, None, 9).await.unwrap().turns[1].id;
+        house.service.delete_turn(house.owner, reply).await.unwrap();
+        let mut longer = base_conversation("gone");
+        longer["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once upon a time");
+        let report = import_file(&house, "b.json", &export_bytes(&[longer]), false).await;
+        assert_eq!((report.known, report.turns, report.findings.as_slice()), (1, 0, [].as_slice()));
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn losses_of_later_messages_are_stored_with_chat() {
+    for house in test_servers().await {
+        let chat = import_file(&house, "a.json", &export_bytes(&[base_conversation("grows")]), false).await.chats[0]
+            .id
+            .unwrap();
+        assert_eq!(stored_differences(&house, chat).await, []);
+        let mut later = base_conversation("grows");
+        later["mapping"]["r"] = mapping_node("r", Some("a"), "user", "Look");
+        later["mapping"]["r"]["message"]["metadata"]["attachments"] = json!([{"id": "file-Z", "name": "z.md"}]);
+        let looked = import_file(&house, "b.json", &export_bytes(&[later.clone()]), true).await;
+        assert_eq!(stored_differences(&house, chat).await, [], "a look stores nothing");
+        let report = import_file(&house, "b.json", &export_bytes(&[later.clone()]), false).await;
+        assert_same(&looked, &report);
+        assert_eq!(report.turns, 1);
+        let lost: Vec<&ImportDifference> =
+            report.findings.iter().filter(|finding| finding.kind == ImportDifferenceKind::Lost).collect();
+        let of_chat = stored_differences(&house, chat).await;
+        assert!(!lost.is_empty() && lost.iter().all(|one| of_chat.contains(one)), "{lost:#?} {of_chat:#?}");
+        // Where something of it was deleted and it went on below that, what stays behind is a difference, too.
+        let last = house.service.path(house.owner, chat, None, 9).await.unwrap().turns[2].id;
+        house.service.delete_turn(house.owner, last).await.unwrap();
+        later["mapping"]["s"] = mapping_node("s", Some("r"), "assistant", "I see");
+        for name in ["c.json", "d.json"] {
+            let report = import_file(&house, name, &export_bytes(&[later.clone()]), false).await;
+            assert_eq!((report.known, report.turns), (1, 0));
+        }
+        let behind = |one: &&ImportDifference| {
+            one.kind == ImportDifferenceKind::LeftOut && one.text.contains("1 message that it has")
+        };
+        assert_eq!(stored_differences(&house, chat).await.iter().filter(behind).count(), 1);
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn changes_anywhere_in_long_chat_are_reported() {
+    let names: Vec<String> = (0..450).map(|number| format!("m{number}")).collect();
+    let long = |changed: &[usize]| {
+        let nodes: Vec<Value> = (0..names.len())
+            .map(|at| {
+                let role = if at % 2 == 0 { "user" } else { "assistant" };
+                let words = if changed.contains(&at) { "It was changed" } else { "As it was" };
+                mapping_node(&names[at], at.checked_sub(1).map(|above| names[above].as_str()), role, words)
+            })
+            .collect();
+        export_bytes(&[conversation("long", &nodes)])
+    };
+    for house in test_servers().await {
+        assert_eq!(import_file(&house, "a.json", &long(&[]), false).await.turns, 450);
+        let report = import_file(&house, "b.json", &long(&[0, 250, 449]), false).await;
+        assert_eq!((report.known, report.turns), (1, 0));
+        assert_eq!(changed_places(&report), ["long › m0", "long › m250", "long › m449"]);
+        house.close().await;
+    }
+}

@@ -1,0 +1,153 @@
+//! The things a story is told with: ids in order, a clock that ticks, chats, turns and blocks of plain shape.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+use turnleaf::domain::branch::{ModelLock, PromptPrefix};
+use turnleaf::domain::chat::ChatSettings;
+use turnleaf::domain::tool::{OfferedTool, ToolSpec};
+use turnleaf::domain::*;
+use uuid::Uuid;
+
+use crate::databases::noon;
+
+static TICKS: AtomicU64 = AtomicU64::new(1);
+
+/// A new id, larger than all before.
+pub fn next_id<T: From<Uuid>>() -> T {
+    let tick = TICKS.fetch_add(1, Ordering::Relaxed);
+    Uuid::from_u128((0x0190_0000_0000_7000_8000_u128 << 48) | u128::from(tick)).into()
+}
+
+/// A moment later than all before, to the microsecond.
+pub fn next_time() -> DateTime<Utc> {
+    let tick = TICKS.fetch_add(1, Ordering::Relaxed);
+    noon() + TimeDelta::microseconds(i64::try_from(tick).unwrap() * 1001)
+}
+
+pub fn chat(owner: UserId) -> Chat {
+    Chat {
+        id: next_id(),
+        owner_id: owner,
+        title: "Trees".into(),
+        system_prompt: "Be brief.".into(),
+        settings: ChatSettings::default(),
+        default_branch_id: None,
+        last_viewed_turn_id: None,
+        copied_from_turn_id: None,
+        pinned_at: None,
+        archived_at: None,
+        rev: 0,
+        created_at: next_time(),
+        updated_at: next_time(),
+    }
+}
+
+pub fn branch(chat: ChatId) -> Branch {
+    Branch {
+        id: next_id(),
+        chat_id: chat,
+        name: "main".into(),
+        lock: ModelLock::new("demo", "scripted"),
+        parent_branch_id: None,
+        fork_turn_id: None,
+        head_turn_id: None,
+        origin: branch::BranchOrigin::Root,
+        label: None,
+        pinned: false,
+        policy: Default::default(),
+        created_at: next_time(),
+    }
+}
+
+pub fn frozen_settings() -> PromptPrefix {
+    let tool = ToolSpec {
+        name: "look".into(),
+        description: "Looks. 看".into(),
+        parameters: serde_json::json!({"type": "object", "z": 1, "a": 0.1}),
+    };
+    PromptPrefix { system_prompt: "Be \"brief\".".into(), tools: Some(vec![OfferedTool::from_provider(tool)]) }
+}
+
+pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Exchange {
+    Exchange {
+        id: next_id(),
+        chat_id: branch.chat_id,
+        branch_id: branch.id,
+        user_turn_id: Some(user_turn),
+        kind: ExchangeKind::Send,
+        is_thinking_mode: true,
+        not_sent: vec![DroppedParam { param: "top_k".into(), reason: "this model does not take it".into() }],
+        params: ModelParams { temperature: Some(0.25), thinking: Some(Thinking::Budget(9)), ..ModelParams::default() },
+        client_request_id: request.map(str::to_owned),
+        created_at: next_time(),
+    }
+}
+
+/// A turn of this role without blocks: a user's is complete, a reply is pending.
+pub fn turn(branch: &Branch, exchange: ExchangeId, prev: Option<&Turn>, ord: i64, role: Role) -> Turn {
+    let over = role == Role::User;
+    let created_at = next_time();
+    Turn {
+        id: next_id(),
+        chat_id: branch.chat_id,
+        ord,
+        depth: prev.map_or(0, |prev| prev.depth + 1),
+        branch_id: branch.id,
+        exchange_id: exchange,
+        prev_turn_id: prev.map(|prev| prev.id),
+        role,
+        status: if over { TurnStatus::Complete } else { TurnStatus::Pending },
+        provider_used: None,
+        model_used: None,
+        usage: Usage::default(),
+        cost: None,
+        context_tokens: None,
+        error: None,
+        last_event_seq: 0,
+        created_at,
+        started_at: None,
+        completed_at: over.then_some(created_at),
+        blocks: Vec::new(),
+        attempt: None,
+    }
+}
+
+pub fn block(turn: &Turn, seq: u32, author: Author, state: BlockState, content: Content) -> Block {
+    Block {
+        id: next_id(),
+        seq,
+        chat_seq: turnleaf::domain::block::chat_seq(turn.ord, seq),
+        author,
+        state,
+        content,
+        parent_block_id: None,
+        generation_id: None,
+        block_metadata: Value::Null,
+        created_at: next_time(),
+    }
+}
+
+/// A tool call with arguments that a JSONB column would reorder and rewrite.
+pub fn tool_use(call: &str, status: block::ToolStatus) -> Content {
+    Content::ToolUse {
+        tool_use_id: call.into(),
+        tool_name: "look_up".into(),
+        arguments: json!({"zebra": 1.0, "b": [1e3, -0.0], "aa": "\u{2400} 好", "a": {"y": null, "x": 12345678901234567890u64}}),
+        arguments_raw: None,
+        status,
+        duration_ms: None,
+    }
+}
+
+pub fn tool_result(call: &str) -> Content {
+    Content::ToolResult {
+        tool_use_id: call.into(),
+        tool_name: "look_up".into(),
+        result: json!({"text": "42 \\u0000 is not a NUL"}),
+        success: true,
+        is_error: false,
+        metadata: Value::Null,
+    }
+}

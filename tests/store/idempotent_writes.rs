@@ -1,0 +1,153 @@
+//! What the journal writes is idempotent: the acknowledgement of a commit may be lost, and then it writes the same again.
+
+use turnleaf::domain::*;
+use turnleaf_store::generations::raw::{self, RawChunk};
+use turnleaf_store::generations::requests::StoredRequest;
+use turnleaf_store::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind};
+use turnleaf_store::turn_events::EventRow;
+use turnleaf_store::{Db, StoreError, TimeLimits, turn_events};
+
+use crate::databases::{migrated_postgres, test_databases};
+use crate::domain_fixtures::{next_id, next_time};
+use crate::failures::{create_linear_chat, create_owner};
+
+async fn append(db: &Db, rows: &[EventRow<'_>]) -> Result<(), StoreError> {
+    let mut tx = db.begin().await.unwrap();
+    turn_events::append(&mut tx, rows).await?;
+    tx.commit_idempotent().await
+}
+
+async fn append_raw(db: &Db, generation_id: GenerationId, pieces: &[(u64, &[u8])]) -> Result<(), StoreError> {
+    let mut tx = db.begin().await.unwrap();
+    let chunks: Vec<RawChunk<'_>> =
+        pieces.iter().map(|(offset, bytes)| RawChunk { generation_id, offset: *offset, bytes }).collect();
+    raw::append_chunks(&mut tx, &chunks).await?;
+    tx.commit_idempotent().await
+}
+
+fn new_generation(turn_id: TurnId) -> NewGeneration {
+    NewGeneration {
+        id: next_id(),
+        turn_id,
+        step: 0,
+        provider: "scripted".into(),
+        api: "openai_chat".into(),
+        model_requested: "model-a".into(),
+        request: StoredRequest::from_whole("{}".into(), "{\"turns\":[]}".into()),
+        raw_kind: RawKind::SseEvents,
+        started_at: next_time(),
+    }
+}
+
+#[tokio::test]
+async fn events_appended_again_are_stored_once_and_others_are_refused() {
+    for fresh in test_databases().await {
+        let (_, line) = create_linear_chat(&fresh.db, create_owner(&fresh.db).await, 2).await;
+        let texts: Vec<String> = (1..=100).map(|n| format!("{{\"type\":\"x\",\"n\":{n}}}")).collect();
+        let of = |turn: &Turn| {
+            let turn_id = turn.id;
+            (1..).zip(&texts).map(move |(seq, event)| EventRow { turn_id, seq, event }).collect::<Vec<_>>()
+        };
+        let rows: Vec<EventRow<'_>> = line.iter().flat_map(of).collect();
+        append(&fresh.db, &rows[..150]).await.unwrap();
+        append(&fresh.db, &rows[..150]).await.unwrap();
+        append(&fresh.db, &rows).await.unwrap();
+        for turn in &line {
+            assert_eq!(turn_events::last_seq(&fresh.db, turn.id).await.unwrap(), 100);
+        }
+        let other = EventRow { event: "{\"type\":\"y\"}", ..rows[199] };
+        let refused = append(&fresh.db, &[rows[0], other]).await.unwrap_err();
+        assert!(matches!(refused, StoreError::NotUnique), "{refused:?}");
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn generation_stored_again_is_stored_once_and_another_of_its_step_is_refused() {
+    for fresh in test_databases().await {
+        let owner = create_owner(&fresh.db).await;
+        let (_, line) = create_linear_chat(&fresh.db, owner, 1).await;
+        let new = new_generation(line[0].id);
+        for _ in 0..2 {
+            let mut tx = fresh.db.begin().await.unwrap();
+            generations::insert(&mut tx, &new).await.unwrap();
+            tx.commit().await.unwrap();
+        }
+        assert_eq!(generations::list_ids(&fresh.db, owner, line[0].id).await.unwrap(), [new.id]);
+        let mut tx = fresh.db.begin().await.unwrap();
+        let refused = generations::insert(&mut tx, &new_generation(line[0].id)).await.unwrap_err();
+        assert!(matches!(refused, StoreError::NotUnique), "{refused:?}");
+        drop(tx);
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn bytes_stored_again_are_stored_once_however_split() {
+    for fresh in test_databases().await {
+        let owner = create_owner(&fresh.db).await;
+        let (_, line) = create_linear_chat(&fresh.db, owner, 1).await;
+        let new = new_generation(line[0].id);
+        let mut tx = fresh.db.begin().await.unwrap();
+        generations::insert(&mut tx, &new).await.unwrap();
+        tx.commit().await.unwrap();
+        append_raw(&fresh.db, new.id, &[(0, b"one "), (4, b"two ")]).await.unwrap();
+        append_raw(&fresh.db, new.id, &[(0, b"one "), (4, b"two ")]).await.unwrap();
+        append_raw(&fresh.db, new.id, &[(0, b"one two three")]).await.unwrap();
+        append_raw(&fresh.db, new.id, &[(8, b"th")]).await.unwrap();
+        let stored = || async { raw::find(&fresh.db, owner, new.id).await.unwrap().unwrap() };
+        assert_eq!(stored().await, b"one two three");
+        let refused = append_raw(&fresh.db, new.id, &[(4, b"2 ")]).await.unwrap_err();
+        assert!(matches!(refused, StoreError::NotUnique), "{refused:?}");
+
+        // The whole of the last batch again, when its body is packed already.
+        let end = GenerationEnd {
+            id: new.id,
+            status: GenerationStatus::Complete,
+            raw_complete: true,
+            model_returned: None,
+            stop_reason: None,
+            usage: Usage::default(),
+            charge: None,
+            error: None,
+            first_token_at: None,
+            ended_at: next_time(),
+        };
+        for _ in 0..2 {
+            let mut tx = fresh.db.begin().await.unwrap();
+            let last = RawChunk { generation_id: new.id, offset: 13, bytes: b" four" };
+            raw::append_chunks(&mut tx, &[last]).await.unwrap();
+            assert!(generations::finish(&mut tx, &end).await.unwrap(), "the same end is no other one");
+            tx.commit().await.unwrap();
+            assert_eq!(stored().await, b"one two three four");
+        }
+        assert_eq!(raw::list_unpacked(&fresh.db, 9).await.unwrap(), []);
+        let left = match &fresh.db {
+            Db::Sqlite { writer, .. } => sqlx::query_scalar(CHUNKS).fetch_one(writer).await.unwrap(),
+            Db::Postgres { writer, .. } => sqlx::query_scalar::<_, i64>(CHUNKS).fetch_one(writer).await.unwrap(),
+        };
+        assert_eq!(left, 0, "no piece lies beside the packed body");
+        fresh.close().await;
+    }
+}
+
+const CHUNKS: &str = "SELECT COUNT(*) FROM generation_chunks";
+
+#[tokio::test]
+async fn refused_commit_is_not_taken_for_stored_one() {
+    let Some(fresh) = migrated_postgres().await else { return };
+    let db = Db::open_with_limits(&fresh.url, TimeLimits::SERVING).await.unwrap();
+    let owner = create_owner(&db).await;
+    let mut tx = db.begin().await.unwrap();
+    turnleaf_store::chats::insert(&mut tx, &crate::domain_fixtures::chat(owner)).await.unwrap();
+    let Db::Postgres { writer, .. } = &fresh.db else { unreachable!() };
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+        WHERE datname = current_database() AND state = 'idle in transaction'";
+    let ended: i64 = sqlx::query_scalar(end).fetch_one(writer).await.unwrap();
+    assert_eq!(ended, 1);
+    let refused = tx.commit().await.unwrap_err();
+    assert!(refused.is_busy() && !matches!(refused, StoreError::Unacknowledged(_)), "{refused:?}");
+    assert_eq!(turnleaf_store::chats::list(&db, owner, 9).await.unwrap(), []);
+    db.close().await;
+    fresh.close().await;
+}

@@ -1,0 +1,226 @@
+//! How SQLite goes about the statements of the store: none that a request waits for may read a whole table that grows with
+//! use, or all rows of an owner where it is about a few. Looked at are the statements by name, and, as they were put
+//! together, those of the story of a chat and of a path with many forks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sqlx::{AssertSqlSafe, SqlitePool};
+use tracing_subscriber::filter::LevelFilter;
+use turnleaf::domain::limits;
+use turnleaf_store::Db;
+
+use crate::databases::{empty_sqlite, noon};
+use crate::{paths, walkthrough};
+
+/// What grows with every message, response or file.
+const GROWING: [&str; 16] = [
+    "block_blobs",
+    "block_documents",
+    "blob_forms",
+    "blobs",
+    "branches",
+    "chats",
+    "document_versions",
+    "documents",
+    "exchanges",
+    "generation_chunks",
+    "generation_requests",
+    "generations",
+    "turn_blocks",
+    "turn_events",
+    "turns",
+    "uploads",
+];
+
+/// Indexes of rows that are few whatever there is: those that are at work, or on their way out.
+const OF_FEW: [&str; 4] = ["turns_unfinished", "turns_uncounted", "grafts_running", "deletions_purging"];
+
+/// Statements by name that may look through a table or an owner's rows, and why.
+const MAY_LOOK_THROUGH: [(&str, &str, &str); 23] = [
+    ("archive", "ALL_DOCUMENTS", "everything is exported"),
+    ("archive", "CHATS", "everything is exported"),
+    ("branches", "MODELS", "the models of all chats are asked for"),
+    ("branches/ends", "LAST_USED", "ends at the first that fit"),
+    ("chats/listed", "BROWSE", "ends at the first that fit"),
+    ("chats/listed", "LIST", "ends at the first that fit"),
+    ("chats/listed", "NEWEST", "ends at the first that fit"),
+    ("deletions/purge", "DELETE_BLOBS", "by age, at rest; what is older than the table of names is asked last"),
+    ("documents", "DELETED", "the deleted ones of an owner"),
+    ("documents/purge", "ANY_OF", "all of them are meant"),
+    ("everything", "CHATS", "ends at the first that fit, and all of them go"),
+    ("everything", "COUNTS", "all that an owner has is counted, where it is to be deleted"),
+    ("everything", "DOCUMENTS", "all of them go"),
+    ("everything", "FORGET_UPLOADS", "all of them are meant"),
+    ("generations/raw", "UNPACKED", "the pieces are of responses that run or just ended"),
+    ("storage", "COUNTED", "all that an owner keeps is counted, and for a while holds"),
+    ("storage", "DOCUMENTS", "all that an owner keeps is counted, and for a while holds"),
+    ("storage", "FILES", "all that an owner keeps is counted, and for a while holds"),
+    ("storage", "JOURNAL", "events are kept for a while only"),
+    ("storage", "PIECES", "the pieces are of responses that run or just ended"),
+    ("turn_events", "DELETE_OLD", "events are kept for a while only"),
+    ("uploads", "FORGET", "at rest"),
+    ("uploads", "USED", "all that an owner keeps is counted"),
+];
+
+/// How the statements begin with which the checker reads all values of a table.
+const SCAN_OF_THE_CHECKER: &str = "SELECT /* all values */ ";
+/// What the checker asks at the end of the story; it reads everything.
+const OF_THE_CHECKER: &str = "SELECT id, depth FROM turns WHERE depth >= $1";
+
+/// What a statement does that it should not: by alias, the lines of its plan.
+async fn full_scans(db: &SqlitePool, text: &str) -> Vec<String> {
+    let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {text}"));
+    let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(db).await.unwrap();
+    let tables = aliases(text);
+    let is_growing = |alias: &str| tables.get(alias).is_some_and(|table| GROWING.contains(table));
+    let looks = |line: &str| {
+        let mut words = line.split(' ');
+        let kind = words.next();
+        let alias = words.next().unwrap_or_default();
+        let is_of_few = OF_FEW.iter().any(|index| line.ends_with(index));
+        is_growing(alias) && !is_of_few && (kind == Some("SCAN") || line.ends_with("(owner_id=?)"))
+    };
+    plan.into_iter().map(|(.., line)| line).filter(|line| looks(line)).collect()
+}
+
+/// The same with each list as long as for a page of turns: with short ones SQLite goes about it otherwise.
+fn with_long_lists(text: &str) -> String {
+    const BEFORE: &str = " IN (";
+    let mut parts = text.split(BEFORE);
+    let mut long = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        long.push_str(BEFORE);
+        match part.split_once(')').filter(|(list, _)| list.split(", ").all(|one| one == "?")) {
+            Some((_, rest)) => long.extend([&"?, ".repeat(limits::PAGE_MAX as usize), "?)", rest]),
+            None => long.push_str(part),
+        }
+    }
+    long
+}
+
+/// Whether it goes on with a list or a condition, and is looked at in the story.
+fn is_beginning(text: &str) -> bool {
+    text.ends_with(' ')
+}
+
+/// The tables of a statement by the names that it gives them.
+fn aliases(text: &str) -> BTreeMap<&str, &str> {
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || "(),".contains(c)).filter(|w| !w.is_empty()).collect();
+    let mut found = BTreeMap::new();
+    for (at, word) in words.iter().enumerate() {
+        if !matches!(*word, "FROM" | "JOIN" | "UPDATE" | "INTO") {
+            continue;
+        }
+        let Some(table) = words.get(at + 1) else { continue };
+        let alias = words.get(at + 2).filter(|next| next.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+        found.insert(*alias.unwrap_or(table), *table);
+        found.insert(*table, *table);
+    }
+    found
+}
+
+/// The statements as sqlx tells them in its log.
+#[derive(Clone, Default)]
+struct StatementLog(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for StatementLog {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl StatementLog {
+    /// Each statement once.
+    fn statements(&self) -> BTreeSet<String> {
+        let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        let statement = |line: &str| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            // Other tests run beside this one, also on PostgreSQL.
+            line["threadName"].as_str().filter(|name| name.starts_with("sqlx-sqlite"))?;
+            let fields = &line["fields"];
+            let whole = fields["db.statement"].as_str().filter(|text| !text.is_empty());
+            let text = whole.or_else(|| fields["summary"].as_str()).unwrap_or_default().trim().to_owned();
+            Some(with_long_lists(&text))
+        };
+        let is_explained = |text: &String| {
+            ["SELECT", "WITH", "UPDATE", "DELETE", "INSERT"].iter().any(|word| text.starts_with(word))
+                && !text.contains("VALUES (")
+        };
+        log.lines().filter_map(statement).filter(is_explained).collect()
+    }
+}
+
+#[tokio::test]
+async fn no_request_statement_scans_full_table() {
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!("made as one") };
+
+    let mut found = Vec::new();
+    let mut looked_through = BTreeSet::new();
+    for (file, name, text) in turnleaf_store::statements().into_iter().filter(|(file, ..)| !file.starts_with("fsck")) {
+        if is_beginning(text) {
+            continue;
+        }
+        let lines = full_scans(writer, text).await;
+        if lines.is_empty() {
+            continue;
+        }
+        if MAY_LOOK_THROUGH.iter().any(|(in_file, of, _)| (*in_file, *of) == (file, name)) {
+            looked_through.insert((file, name));
+        } else {
+            found.push(format!("{file} {name}: {lines:?}"));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    for (file, name, _) in MAY_LOOK_THROUGH {
+        assert!(looked_through.contains(&(file, name)), "{file} {name} looks through nothing any more");
+    }
+    fresh.close().await;
+}
+
+#[tokio::test]
+async fn no_statement_of_chat_walkthrough_scans_full_table() {
+    let told = StatementLog::default();
+    let writer = told.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .json()
+        .with_thread_names(true)
+        .with_max_level(LevelFilter::DEBUG)
+        .with_writer(move || writer.clone())
+        .finish();
+    // Statements are told by the threads that run them.
+    tracing::subscriber::set_global_default(subscriber).unwrap();
+    let fresh = empty_sqlite().await;
+    fresh.db.migrate(None, noon()).await.unwrap();
+    told.0.lock().unwrap().clear();
+    walkthrough::run_walkthrough(&fresh.db).await;
+    paths::check_many_forks(&fresh.db).await;
+    let statements = told.statements();
+    assert!(statements.len() > 60, "{}", statements.len());
+    let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!("made as one") };
+    let known = turnleaf_store::statements();
+    let mut found = Vec::new();
+    for text in &statements {
+        if text == OF_THE_CHECKER
+            || text.starts_with(SCAN_OF_THE_CHECKER)
+            || known.iter().any(|(.., known)| known == text && !is_beginning(known))
+        {
+            continue;
+        }
+        let lines = full_scans(writer, text).await;
+        if !lines.is_empty() {
+            found.push(format!("{text}: {lines:?}"));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    fresh.close().await;
+}

@@ -1,0 +1,134 @@
+//! Rows for the tests of damage that no story tells: a value for nearly every column.
+
+use bytes::Bytes;
+use turnleaf::domain::{ModelLock, Thinking, UserId};
+use turnleaf_service::Service;
+use turnleaf_service::chats::ChatChange;
+use turnleaf_service::documents::change::{DocumentTextSource, NewDocumentRequest};
+use turnleaf_service::turns::TurnRequest;
+use turnleaf_service::turns::messages::MessageBlock;
+use turnleaf_store::drafts::Draft;
+use turnleaf_store::providers::{ProviderSettings, StoredProvider};
+use turnleaf_store::trusted_tools::{self, TrustedTool};
+use turnleaf_store::{Db, providers};
+use uuid::Uuid;
+
+use crate::damage::{send_and_wait, sql, wait_until_ended};
+use crate::domain_fixtures::{next_id, next_time};
+
+fn document(title: &str, source: DocumentTextSource) -> NewDocumentRequest {
+    NewDocumentRequest {
+        title: Some(title.into()),
+        kind: Some("text/markdown".into()),
+        source,
+        client_request_id: None,
+    }
+}
+
+/// A pin, an upload, a draft, documents, a provider, a trusted tool, a reply that failed, one that runs, and values in
+/// columns that are seldom used.
+pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
+    // Two exchanges: the request of the second is stored after that of the first.
+    let pinned = send_and_wait(service, owner, "a chat that is pinned").await;
+    for model in ["tour", "error"] {
+        let content = vec![MessageBlock::Text { text: "and then?".into() }];
+        let mut message = TurnRequest { chat_id: Some(pinned), content, ..TurnRequest::default() };
+        message.place.model = Some(model.to_owned());
+        message.place.may_branch = true;
+        let started = service.start_turn(owner, message).await.unwrap();
+        wait_until_ended(service, owner, started.assistant_turn.id).await;
+    }
+    let change = ChatChange { pinned: Some(true), archived: Some(true), ..ChatChange::default() };
+    service.change_chat(owner, pinned, change).await.unwrap();
+    let running = send_and_wait(service, owner, "a chat whose reply runs").await;
+    let upload = service.upload_file(owner, "notes.md", Bytes::from_static(b"# Notes")).await.unwrap();
+    let blob = DocumentTextSource::Blob { sha256: upload.sha256.clone(), encoding: None };
+    service.create_document(owner, document("From a file", blob)).await.unwrap();
+    let trashed = service
+        .create_document(owner, document("For Trash", DocumentTextSource::Text("x".into())))
+        .await
+        .unwrap()
+        .value;
+    service.delete_document(owner, trashed.id).await.unwrap();
+    let draft = Draft {
+        text: "a draft".into(),
+        lock: Some(ModelLock::new("demo", "tour")),
+        thinking: Some(Thinking::High),
+        attachments: Some(Vec::new()),
+        rev: 0,
+    };
+    service.save_draft(owner, Some(pinned), draft).await.unwrap();
+    let provider = StoredProvider {
+        id: next_id(),
+        owner_id: owner,
+        slug: "box".into(),
+        name: "Box".into(),
+        kind: "openai_chat".into(),
+        base_url: "http://127.0.0.1:9/v1".into(),
+        sealed_key: Some("v1:0:1:2".into()),
+        settings: ProviderSettings::default(),
+        is_enabled: true,
+        created_at: next_time(),
+        updated_at: next_time(),
+    };
+    let tool = TrustedTool { server: "files".into(), tool: "read".into(), schema_hash: "00".into() };
+    let mut tx = db.begin().await.unwrap();
+    providers::insert(&mut tx, &provider).await.unwrap();
+    trusted_tools::pin(&mut tx, owner, &tool).await.unwrap();
+    tx.commit().await.unwrap();
+
+    let literal = |id: Uuid| if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") };
+    let bytes = if db.path().is_some() { "X'00'" } else { "'\\x00'" };
+    let (new, pinned, running, sha256) =
+        (literal(next_id()), literal(pinned.uuid()), literal(running.uuid()), upload.sha256);
+    let (of_pinned, of_running) =
+        (format!("chat_id = {pinned}"), format!("chat_id = {running} AND role = 'assistant'"));
+    for text in [
+        format!(
+            "UPDATE chats SET copied_from_turn_id = (SELECT id FROM turns ORDER BY id LIMIT 1) WHERE id = {pinned}"
+        ),
+        "UPDATE deletions SET last_viewed_turn_id = (SELECT id FROM turns ORDER BY id LIMIT 1)".into(),
+        format!(
+            "INSERT INTO blob_forms (sha256, form, is_in, width, height) VALUES ('{sha256}', 'model', '{sha256}', 1, 1)"
+        ),
+        "UPDATE uploads SET width = 1, height = 1".into(),
+        format!(
+            "INSERT INTO block_blobs (block_id, sha256) SELECT id, '{sha256}' FROM turn_blocks WHERE {of_pinned} \
+             ORDER BY id LIMIT 1"
+        ),
+        format!(
+            "INSERT INTO block_documents (block_id, document_id, version_timestamp) SELECT b.id, v.document_id, \
+             v.version_timestamp FROM turn_blocks b, document_versions v WHERE b.{of_pinned} ORDER BY b.id LIMIT 1"
+        ),
+        format!(
+            "INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, {bytes} FROM generations \
+             ORDER BY id LIMIT 1"
+        ),
+        "UPDATE turns SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1 \
+         WHERE role = 'assistant' AND completed_at IS NOT NULL"
+            .into(),
+        "UPDATE generations SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1 WHERE step = 0"
+            .into(),
+        format!("UPDATE turns SET stored_bytes = 1 WHERE {of_pinned}"),
+        "UPDATE grafts SET status = 'paused', reason = 'internal', detail = 'why'".into(),
+        format!("UPDATE tool_policies SET chat_id = {pinned}, schema_hash = '00'"),
+        format!("UPDATE tool_servers SET sealed_headers = {bytes}"),
+        format!(
+            "INSERT INTO quarantine (id, table_name, column_name, row_key, bytes, reason, owner_id, chat_id, turn_id, \
+             document_id, created_at) SELECT {new}, 'turns', 'status', 'x', {bytes}, 'why', c.owner_id, c.id, t.id, \
+             d.id, c.created_at FROM turns t JOIN chats c ON c.id = t.chat_id, documents d WHERE t.{of_pinned} \
+             ORDER BY t.id LIMIT 1"
+        ),
+        // As a kill leaves a reply.
+        format!(
+            "DELETE FROM turn_events WHERE turn_id IN (SELECT id FROM turns WHERE {of_running}) \
+             AND event LIKE '{{\"type\":\"turn_end\"%'"
+        ),
+        format!(
+            "UPDATE turns SET status = 'streaming', completed_at = NULL, lease_owner = {new}, lease_until = created_at \
+             WHERE {of_running}"
+        ),
+    ] {
+        sql(db, text).await;
+    }
+}

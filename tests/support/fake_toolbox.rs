@@ -1,0 +1,295 @@
+//! Tools of which everything is decided beforehand: what each gives and when, whether it asks. It counts what was run
+//! and what was let go, and lives on when a server of it goes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
+use turnleaf::domain::UserId;
+use turnleaf::domain::approval::ToolApprovalPolicy;
+use turnleaf::domain::tool::{OfferedTool, ToolChoice, ToolOrigin, ToolProgress, ToolSpec};
+use turnleaf_store::{Db, tool_policies};
+use turnleaf_tools::result::{ResultPart, build_result, text_result};
+use turnleaf_tools::toolbox::{
+    CallOutcome, CallResult, GateDecision, NewBlob, RunningCall, ToolCall, ToolDescription, Toolbox,
+};
+
+/// The server that all of them are on.
+pub const SERVER: &str = "lab";
+
+/// What a tool does.
+#[derive(Debug, Clone)]
+pub enum ToolBehavior {
+    /// Gives its arguments back.
+    Echo,
+    Returns(Value),
+    Fails,
+    /// Gives this once the test says so.
+    ReturnsOnNotify(Arc<Notify>, Value),
+    Hangs,
+    /// Says how far it is, then waits for the test.
+    Progress(&'static str, Arc<Notify>),
+    /// Was offered, and is not there any more.
+    Missing,
+    /// Gives bytes that stand in no row.
+    ReturnsBlob(&'static [u8]),
+    /// Gives these words and these images.
+    ReturnsImages(&'static str, &'static [&'static [u8]]),
+}
+
+struct FakeTool {
+    does: ToolBehavior,
+    asks: bool,
+    description: String,
+}
+
+#[derive(Default)]
+struct Inner {
+    tools: Mutex<Vec<(String, FakeTool)>>,
+    runs: Mutex<HashMap<String, usize>>,
+    at_once: Mutex<(usize, usize)>,
+    let_go: Mutex<usize>,
+    changed: Notify,
+    db: Mutex<Option<Db>>,
+    /// Nothing that a person allowed gets any further.
+    holds: Mutex<bool>,
+}
+
+/// The tools.
+#[derive(Clone, Default)]
+pub struct FakeToolbox(Arc<Inner>);
+
+impl FakeToolbox {
+    /// A tool that runs without asking.
+    pub fn with_tool(self, name: &str, does: ToolBehavior) -> Self {
+        self.add_tool(name, does, false)
+    }
+
+    /// A tool that asks.
+    pub fn with_asking_tool(self, name: &str, does: ToolBehavior) -> Self {
+        self.add_tool(name, does, true)
+    }
+
+    fn add_tool(self, name: &str, does: ToolBehavior, asks: bool) -> Self {
+        lock(&self.0.tools).push((name.to_owned(), FakeTool { does, asks, description: format!("Does {name}.") }));
+        self
+    }
+
+    /// Lasting answers are read from here.
+    pub fn use_grants_of(&self, db: &Db) {
+        *lock(&self.0.db) = Some(db.clone());
+    }
+
+    /// Whether the gate never comes back to what a person allowed.
+    pub fn hold_allowed_calls(&self, holds: bool) {
+        *lock(&self.0.holds) = holds;
+    }
+
+    /// The tool is another one from now on.
+    pub fn change_tool(&self, name: &str) {
+        for (_, known) in lock(&self.0.tools).iter_mut().filter(|(known, _)| known == name) {
+            known.description.push_str(" Otherwise.");
+        }
+    }
+
+    /// How often a tool was touched.
+    pub fn run_count(&self, name: &str) -> usize {
+        lock(&self.0.runs).get(name).copied().unwrap_or_default()
+    }
+
+    /// How many ran at once at most.
+    pub fn max_concurrent_runs(&self) -> usize {
+        lock(&self.0.at_once).1
+    }
+
+    /// How many were let go before they were over.
+    pub fn cancelled_count(&self) -> usize {
+        *lock(&self.0.let_go)
+    }
+
+    /// Waits until a tool was touched so often.
+    pub async fn wait_for_runs(&self, name: &str, count: usize) {
+        self.wait_until(|lab| lab.run_count(name) >= count).await;
+    }
+
+    pub async fn wait_for_cancellations(&self, count: usize) {
+        self.wait_until(|lab| lab.cancelled_count() >= count).await;
+    }
+
+    async fn wait_until(&self, is_so: impl Fn(&Self) -> bool) {
+        loop {
+            let changed = self.0.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if is_so(self) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// What a model is told that there is: the tools as `lab__name`, and `client_tool`, which the client runs.
+    pub fn offered_tools(&self) -> Vec<OfferedTool> {
+        let of_ours = lock(&self.0.tools)
+            .iter()
+            .map(|(name, known)| described(name, known).to_offered_tool(Some((SERVER, "The lab"))))
+            .collect();
+        let client = OfferedTool {
+            spec: ToolSpec {
+                name: "client_tool".into(),
+                description: "The client runs it.".into(),
+                parameters: json!({ "type": "object" }),
+            },
+            origin: Some(ToolOrigin::Client),
+            called: None,
+        };
+        [of_ours, vec![client]].concat()
+    }
+}
+
+fn described(name: &str, known: &FakeTool) -> ToolDescription {
+    ToolDescription {
+        tool: name.to_owned(),
+        title: format!("The {name}"),
+        description: known.description.clone(),
+        schema: json!({ "type": "object" }),
+        is_harmless: false,
+        hints: Vec::new(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts a call that runs, and that it was let go before it was over.
+struct CallGuard {
+    lab: FakeToolbox,
+    is_over: bool,
+}
+
+impl CallGuard {
+    fn new(lab: FakeToolbox, name: &str) -> Self {
+        *lock(&lab.0.runs).entry(name.to_owned()).or_default() += 1;
+        let mut at_once = lock(&lab.0.at_once);
+        at_once.0 += 1;
+        at_once.1 = at_once.1.max(at_once.0);
+        drop(at_once);
+        lab.0.changed.notify_waiters();
+        Self { lab, is_over: false }
+    }
+
+    fn finish(&mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        lock(&self.lab.0.at_once).0 -= 1;
+        *lock(&self.lab.0.let_go) += usize::from(!self.is_over);
+        self.lab.0.changed.notify_waiters();
+    }
+}
+
+impl Toolbox for FakeToolbox {
+    fn gate<'a>(&'a self, call: &'a ToolCall, granted: Option<&'a str>) -> BoxFuture<'a, GateDecision> {
+        async move {
+            let ToolOrigin::Server { tool, .. } = &call.origin else {
+                return GateDecision::Refuse("not of this lab".into());
+            };
+            let holds = granted.is_some() && *lock(&self.0.holds);
+            if holds {
+                return std::future::pending().await;
+            }
+            let asked = lock(&self.0.tools).iter().find(|(name, _)| name == tool).and_then(|(name, known)| {
+                let described = described(name, known);
+                if matches!(known.does, ToolBehavior::Missing) {
+                    return None;
+                }
+                Some((known.asks, described.approval_request(SERVER, &call.arguments, None)))
+            });
+            let Some((asks, mut ask)) = asked else {
+                return GateDecision::Refuse("it is not in the lab any more".into());
+            };
+            if !asks || granted == Some(ask.hash.as_str()) {
+                return GateDecision::Run;
+            }
+            let db = lock(&self.0.db).clone();
+            if let Some(db) = db {
+                let caller = call.caller;
+                let said = tool_policies::list_for_tool(&db, caller.owner, caller.chat, SERVER, tool).await.unwrap();
+                let allows = |hash: &Option<String>| hash.as_ref().is_none_or(|hash| *hash == ask.schema_hash);
+                if said.iter().any(|said| said.policy == ToolApprovalPolicy::Allow && allows(&said.schema_hash)) {
+                    return GateDecision::Run;
+                }
+            }
+            ask.note = granted.map(|_| "The tool has changed.".to_owned());
+            GateDecision::Ask(ask)
+        }
+        .boxed()
+    }
+
+    fn run(&self, call: ToolCall) -> RunningCall {
+        let ToolOrigin::Server { tool, .. } = &call.origin else { panic!("{call:?}") };
+        let does = lock(&self.0.tools).iter().find(|(name, _)| name == tool).map(|(_, known)| known.does.clone());
+        let mut touched = CallGuard::new(self.clone(), tool);
+        let gives = |result: Value| CallResult {
+            outcome: CallOutcome::Done,
+            result,
+            metadata: Default::default(),
+            blobs: Vec::new(),
+        };
+        let progress = watch::Sender::new(None);
+        let told = progress.subscribe();
+        let arguments = call.arguments;
+        let running = async move {
+            let given = match does.unwrap() {
+                ToolBehavior::Echo => gives(arguments),
+                ToolBehavior::Returns(value) => gives(value),
+                ToolBehavior::Fails => text_result(CallOutcome::Failed, "it broke"),
+                ToolBehavior::ReturnsOnNotify(gate, value) => {
+                    gate.notified().await;
+                    gives(value)
+                }
+                ToolBehavior::Hangs => std::future::pending().await,
+                ToolBehavior::Progress(line, gate) => {
+                    progress.send_replace(Some(ToolProgress { percent: Some(30), ..ToolProgress::from_line(line) }));
+                    gate.notified().await;
+                    gives(json!("far enough"))
+                }
+                ToolBehavior::Missing => panic!("it is not there"),
+                ToolBehavior::ReturnsImages(words, images) => {
+                    let image = |bytes: &&'static [u8]| ResultPart::Image {
+                        mime: "image/x".into(),
+                        bytes: Bytes::from_static(bytes),
+                    };
+                    let parts =
+                        std::iter::once(ResultPart::Text(words.into())).chain(images.iter().map(image)).collect();
+                    build_result(CallOutcome::Done, parts, None)
+                }
+                ToolBehavior::ReturnsBlob(bytes) => {
+                    use sha2::{Digest, Sha256};
+                    let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+                    let blob = NewBlob { sha256, mime: "text/plain".into(), bytes: bytes.into() };
+                    CallResult { blobs: vec![blob.clone(), blob], ..gives(json!("as a file")) }
+                }
+            };
+            touched.finish();
+            given
+        };
+        RunningCall { result: running.boxed(), progress: told }
+    }
+
+    fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {
+        std::future::ready(self.offered_tools()).boxed()
+    }
+
+    fn shut_down(&self) -> BoxFuture<'_, ()> {
+        std::future::ready(()).boxed()
+    }
+}

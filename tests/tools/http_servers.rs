@@ -1,0 +1,306 @@
+//! Servers that are reached by HTTP: what is sent to them, what may come back, and where nothing is ever sent.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State as With;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, post};
+use futures::StreamExt;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use turnleaf_tools::mcp::{McpServerConfig, McpServerState, McpServers, McpTimeouts, McpTransport};
+use turnleaf_tools::toolbox::CallOutcome;
+
+use crate::mcp_fixtures::{
+    LONG, call_tool, outcome_text, server_config, server_key, servers_with_patience, short_patience, start_call,
+    wait_for_state, wait_for_status,
+};
+
+const KEY: &str = "Bearer a-key-that-nobody-may-see";
+
+/// What a server saw.
+#[derive(Default)]
+struct WebServerLog {
+    requests: Vec<Value>,
+    keys: Vec<Option<String>>,
+    elsewhere: usize,
+    session: usize,
+}
+
+type Shared = Arc<(Mutex<WebServerLog>, watch::Sender<usize>)>;
+
+struct WebServer {
+    address: SocketAddr,
+    shared: Shared,
+}
+
+impl WebServer {
+    async fn start() -> Self {
+        let shared: Shared = Arc::new((Mutex::default(), watch::Sender::new(0)));
+        let app = Router::new()
+            .route("/mcp", post(answer).fallback(|| async { StatusCode::METHOD_NOT_ALLOWED }))
+            .route("/moved", any(|| async { (StatusCode::FOUND, [(header::LOCATION, "/elsewhere")], KEY) }))
+            .route("/locked", any(|| async { (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, KEY)], KEY) }))
+            .route("/page", any(|| async { ([(header::CONTENT_TYPE, "text/html")], KEY) }))
+            .route("/elsewhere", any(redirect_target))
+            .with_state(shared.clone());
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        Self { address, shared }
+    }
+
+    fn config(&self, path: &str) -> McpServerConfig {
+        let url = format!("http://{}{path}", self.address).parse().unwrap();
+        let headers = vec![("Authorization".to_owned(), SecretString::from(KEY))];
+        server_config(McpTransport::Http { url, headers, local_network: true })
+    }
+
+    fn servers(&self, path: &str) -> McpServers {
+        let servers = servers_with_patience(short_patience());
+        servers.put(server_key("bad"), self.config(path));
+        servers
+    }
+
+    fn methods(&self) -> Vec<String> {
+        let seen = self.shared.0.lock().unwrap();
+        seen.requests.iter().map(|request| request["method"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// Waits for a request of this method.
+    async fn wait_for_method(&self, method: &str) {
+        let mut count = self.shared.1.subscribe();
+        while !self.methods().iter().any(|seen| seen == method) {
+            tokio::time::timeout(LONG, count.changed()).await.unwrap().unwrap();
+        }
+    }
+}
+
+async fn redirect_target(With(shared): With<Shared>) -> &'static str {
+    shared.0.lock().unwrap().elsewhere += 1;
+    KEY
+}
+
+fn json_of(value: &Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+fn events(pieces: Vec<String>) -> Response {
+    ([(header::CONTENT_TYPE, "text/event-stream")], pieces.concat()).into_response()
+}
+
+fn event(message: &Value) -> String {
+    format!("event: message\ndata: {message}\n\n")
+}
+
+async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) -> Response {
+    let request: Value = serde_json::from_str(&body).unwrap();
+    let session = {
+        let mut seen = shared.0.lock().unwrap();
+        seen.keys.push(headers.get(header::AUTHORIZATION).and_then(|key| key.to_str().ok()).map(str::to_owned));
+        seen.requests.push(request.clone());
+        shared.1.send_modify(|count| *count += 1);
+        seen.session
+    };
+    let (id, params) = (&request["id"], &request["params"]);
+    let known = headers.get("mcp-session-id").and_then(|known| known.to_str().ok());
+    let is_first = request["method"] == "initialize";
+    if !is_first && known != Some(&format!("session-{session}")) {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let result = |result: Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
+    let say = |words: &str| result(json!({ "content": [{ "type": "text", "text": words }] }));
+    match (request["method"].as_str().unwrap_or_default(), params["name"].as_str().unwrap_or_default()) {
+        ("initialize", _) => {
+            let server = json!({ "protocolVersion": params["protocolVersion"], "capabilities": { "tools": {} },
+                "serverInfo": { "name": "web", "version": "2" } });
+            let mut response = json_of(&result(server));
+            response.headers_mut().insert("mcp-session-id", format!("session-{session}").parse().unwrap());
+            response
+        }
+        ("tools/list", _) => {
+            json_of(&result(json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] })))
+        }
+        ("tools/call", "echo") => json_of(&say(params["arguments"]["text"].as_str().unwrap_or_default())),
+        ("tools/call", "streamed") => {
+            let progress = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params":
+                { "progressToken": params["_meta"]["progressToken"], "progress": 1, "total": 2, "message": "half" } });
+            // The rest comes when the progress has been seen.
+            let (first, rest) = (format!(": hello\n\n{}", event(&progress)), event(&say("streamed")));
+            let mut seen = shared.1.subscribe();
+            let rest = async move {
+                let _ = seen.changed().await;
+                Ok::<_, std::io::Error>(rest)
+            };
+            let body = futures::stream::once(async { Ok(first) }).chain(futures::stream::once(rest));
+            ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(body)).into_response()
+        }
+        ("tools/call", "forget") => {
+            shared.0.lock().unwrap().session += 1;
+            json_of(&say("forgotten"))
+        }
+        ("tools/call", "large") => json_of(&say(&"x".repeat(17 << 20))),
+        ("tools/call", "large_event") => events(vec![event(&say(&"x".repeat(17 << 20)))]),
+        ("tools/call", "moved") => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "/elsewhere")]).into_response(),
+        ("tools/call", "broken") => (StatusCode::INTERNAL_SERVER_ERROR, KEY).into_response(),
+        ("tools/call", "page") => ([(header::CONTENT_TYPE, "text/html")], KEY).into_response(),
+        ("tools/call", "hang") => {
+            let silent = futures::stream::pending::<Result<String, std::io::Error>>();
+            ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(silent)).into_response()
+        }
+        _ => StatusCode::ACCEPTED.into_response(),
+    }
+}
+
+#[tokio::test]
+async fn responses_as_json_or_events_are_read_and_every_request_has_key() {
+    let web = WebServer::start().await;
+    let servers = web.servers("/mcp");
+    let outcome = call_tool(&servers, "echo", json!({ "text": "hello" })).await;
+    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "hello"));
+    let mut running = start_call(&servers, "streamed", json!({}));
+    running.progress.wait_for(Option::is_some).await.unwrap();
+    let told = running.progress.borrow().clone().map(|told| (told.line, told.percent));
+    assert_eq!(told, Some(("1 of 2 · half".to_owned(), Some(50))));
+    call_tool(&servers, "echo", json!({ "text": "seen" })).await;
+    assert_eq!(outcome_text(&running.result.await), "streamed");
+    let status = servers.status(&server_key("bad")).unwrap();
+    assert_eq!(status.implementation.as_deref(), Some("web 2"));
+    servers.shut_down().await;
+    let keys = web.shared.0.lock().unwrap().keys.clone();
+    assert!(keys.len() >= 5 && keys.iter().all(|key| key.as_deref() == Some(KEY)), "{keys:?}");
+}
+
+#[tokio::test]
+async fn local_network_is_reached_only_where_that_is_allowed() {
+    let web = WebServer::start().await;
+    let port = web.address.port();
+    let public_only = "is not on the open internet";
+    for (host, local_network, why) in [
+        ("127.0.0.1", false, public_only),
+        ("localhost", false, public_only),
+        ("[::ffff:127.0.0.1]", false, public_only),
+        ("2130706433", false, public_only),
+        ("169.254.169.254", false, "cloud metadata"),
+        ("169.254.169.254", true, "cloud metadata"),
+        ("[::ffff:a9fe:a9fe]", true, "cloud metadata"),
+    ] {
+        let servers = servers_with_patience(short_patience());
+        let url = format!("http://{host}:{port}/mcp").parse().unwrap();
+        servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network }));
+        let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
+        assert!(status.problem.as_ref().unwrap().contains(why), "{host}: {status:?}");
+        assert_eq!(call_tool(&servers, "echo", json!({})).await.outcome, CallOutcome::Unavailable);
+        servers.shut_down().await;
+    }
+    assert_eq!(web.methods(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn redirect_is_not_followed_and_key_is_not_sent() {
+    let web = WebServer::start().await;
+    for (path, why) in [
+        ("/moved", "it answered with HTTP 302 Found"),
+        ("/locked", "it wants another key (HTTP 401)"),
+        ("/page", "it answered with something that is not MCP"),
+        ("/nothing", "it answered with HTTP 404 Not Found"),
+    ] {
+        let servers = web.servers(path);
+        let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
+        assert_eq!(status.problem.as_deref(), Some(why), "{path}");
+        let shown = format!("{:?}", wait_for_state(&servers, McpServerState::GivenUp).await);
+        assert!(!shown.contains("nobody-may-see"), "{shown}");
+        servers.shut_down().await;
+    }
+    let servers = web.servers("/mcp");
+    for (tool, why) in [("moved", "HTTP 307"), ("broken", "HTTP 500"), ("page", "not MCP")] {
+        let outcome = call_tool(&servers, tool, json!({})).await;
+        assert_eq!(outcome.outcome, CallOutcome::Failed, "{tool}: {outcome:?}");
+        assert!(
+            outcome_text(&outcome).contains(why) && !outcome_text(&outcome).contains("nobody-may-see"),
+            "{tool}: {outcome:?}"
+        );
+    }
+    assert_eq!(outcome_text(&call_tool(&servers, "echo", json!({ "text": "still there" })).await), "still there");
+    servers.shut_down().await;
+    assert_eq!(web.shared.0.lock().unwrap().elsewhere, 0);
+    assert!(!format!("{:?}", web.config("/mcp")).contains("nobody-may-see"));
+}
+
+#[tokio::test]
+async fn forgotten_session_is_reopened_transparently() {
+    let web = WebServer::start().await;
+    let servers = web.servers("/mcp");
+    assert_eq!(outcome_text(&call_tool(&servers, "forget", json!({})).await), "forgotten");
+    let outcome = call_tool(&servers, "echo", json!({ "text": "hello again" })).await;
+    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "hello again"));
+    assert_eq!(web.methods().iter().filter(|method| *method == "initialize").count(), 2);
+    assert_eq!(servers.status(&server_key("bad")).unwrap().state, McpServerState::Ready);
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn oversized_responses_are_omitted() {
+    let web = WebServer::start().await;
+    let servers = servers_with_patience(short_patience());
+    let config = McpServerConfig { idle: Some(Duration::from_secs(5)), ..web.config("/mcp") };
+    servers.put(server_key("bad"), config);
+    let outcome = call_tool(&servers, "large", json!({})).await;
+    assert_eq!(outcome.outcome, CallOutcome::Failed);
+    assert_eq!(outcome_text(&outcome), "the answer is larger than 16 MiB and was left out");
+    let outcome = call_tool(&servers, "large_event", json!({})).await;
+    assert_eq!(outcome.outcome, CallOutcome::Crashed);
+    assert!(
+        outcome_text(&outcome).starts_with("the answer broke off, or was larger than 16 MiB"),
+        "{}",
+        outcome_text(&outcome)
+    );
+    assert_eq!(outcome_text(&call_tool(&servers, "echo", json!({ "text": "still there" })).await), "still there");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn silence_cancels_call_and_server_stays() {
+    let web = WebServer::start().await;
+    let servers = servers_with_patience(short_patience());
+    servers.put(server_key("bad"), McpServerConfig { idle: Some(Duration::from_millis(300)), ..web.config("/mcp") });
+    let outcome = call_tool(&servers, "hang", json!({})).await;
+    assert_eq!(outcome.outcome, CallOutcome::TimedOut, "{outcome:?}");
+    web.wait_for_method("notifications/cancelled").await;
+    assert_eq!(servers.status(&server_key("bad")).unwrap().state, McpServerState::Ready);
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn abandoned_call_is_cancelled() {
+    let web = WebServer::start().await;
+    let servers = web.servers("/mcp");
+    let running = start_call(&servers, "hang", json!({}));
+    web.wait_for_method("tools/call").await;
+    drop(running);
+    web.wait_for_method("notifications/cancelled").await;
+    assert_eq!(outcome_text(&call_tool(&servers, "echo", json!({ "text": "still there" })).await), "still there");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn missing_server_is_unavailable_until_reachable() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let servers = servers_with_patience(McpTimeouts { backoff: (LONG, LONG), ..short_patience() });
+    let url = format!("http://{address}/mcp").parse().unwrap();
+    servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
+    let status = wait_for_state(&servers, McpServerState::Failed).await;
+    assert!(status.problem.unwrap().starts_with("nothing listens there"));
+    let outcome = call_tool(&servers, "echo", json!({})).await;
+    assert_eq!(outcome.outcome, CallOutcome::Unavailable);
+    assert!(outcome_text(&outcome).contains("nothing listens there"), "{outcome:?}");
+    servers.shut_down().await;
+}

@@ -1,0 +1,210 @@
+//! How servers begin, fail, are begun anew, given up and ended (F71, F73, F74).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::json;
+use turnleaf::domain::limits;
+use turnleaf_tools::mcp::{McpServerState, McpTimeouts, McpTransport};
+use turnleaf_tools::toolbox::CallOutcome;
+
+use crate::mcp_fixtures::{
+    call_tool, misbehaving_program, misbehaving_servers, outcome_text, program_config, server_config, server_key,
+    servers_with_patience, short_patience, wait_for_state, wait_for_status,
+};
+
+#[tokio::test]
+async fn server_reports_its_identity_and_tools() {
+    let servers = misbehaving_servers("good");
+    assert_eq!(servers.status(&server_key("bad")).unwrap().state, McpServerState::Starting);
+    let tools = servers.tools(&server_key("bad")).await.unwrap();
+    let echo = tools.iter().find(|tool| tool.tool == "echo").unwrap();
+    assert_eq!((echo.title.as_str(), echo.description.as_str()), ("echo", "does echo"));
+    let status = servers.status(&server_key("bad")).unwrap();
+    assert_eq!((status.state, status.problem), (McpServerState::Ready, None));
+    assert_eq!(status.implementation.as_deref(), Some("misbehaving 1"));
+    assert!(servers.tools(&server_key("other")).await.is_none());
+    assert!(servers.status(&server_key("other")).is_none());
+    servers.remove(&server_key("bad"));
+    assert!(servers.status(&server_key("bad")).is_none());
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn server_hanging_at_start_is_ended_and_reported() {
+    let servers = servers_with_patience(McpTimeouts { start: Duration::from_millis(300), ..short_patience() });
+    servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "hang_at_start"]));
+    let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+    assert_eq!(status.problem.as_deref(), Some("it did not answer within 0.3 s"));
+    assert_eq!(servers.tools(&server_key("bad")).await.unwrap(), []);
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn dying_server_is_given_up_after_limit_and_restarted_by_person() {
+    let servers = misbehaving_servers("crash_at_start");
+    let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+    let problem = status.problem.unwrap();
+    assert!(problem.contains("exit code 3"), "{problem}");
+    let starts = status.log.lines().filter(|line| *line == "cannot go on").count();
+    assert_eq!(starts, limits::TOOL_RESTARTS as usize, "{}", status.log);
+    let outcome = call_tool(&servers, "echo", json!({})).await;
+    assert_eq!(outcome.outcome, CallOutcome::Unavailable);
+    assert!(
+        outcome_text(&outcome).contains("“Test” is not there") && outcome_text(&outcome).contains("exit code 3"),
+        "{outcome:?}"
+    );
+    servers.restart(&server_key("bad"));
+    let again =
+        wait_for_status(&servers, |status| status.log.lines().filter(|line| *line == "cannot go on").count() > starts)
+            .await;
+    assert_ne!(again.state, McpServerState::Ready);
+    wait_for_state(&servers, McpServerState::GivenUp).await;
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn given_up_server_is_retried_after_delay() {
+    let servers = servers_with_patience(McpTimeouts { window: Duration::from_secs(2), ..short_patience() });
+    servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "crash_at_start"]));
+    wait_for_state(&servers, McpServerState::GivenUp).await;
+    wait_for_state(&servers, McpServerState::Starting).await;
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn unstartable_server_reports_reason() {
+    for (argv, why) in [
+        (vec!["/no/such/program"], "the program is not there or cannot be started"),
+        (vec!["sh", "-c", "exit 9"], "exit code 9"),
+        (vec!["sh", "-c", "kill -9 $$"], "signal 9"),
+        (vec!["cat", "/dev/null"], "exit code 0"),
+    ] {
+        let servers = servers_with_patience(short_patience());
+        servers.put(server_key("bad"), program_config(&argv));
+        let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+        assert!(status.problem.as_ref().unwrap().contains(why), "{argv:?}: {status:?}");
+        servers.shut_down().await;
+    }
+    let servers = servers_with_patience(short_patience());
+    let folder = Some("/no/such/folder".into());
+    let argv = vec!["cat".to_owned()];
+    servers.put(server_key("bad"), server_config(McpTransport::Program { argv, env: BTreeMap::new(), folder }));
+    let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+    assert!(status.problem.unwrap().starts_with("it could not be started: "));
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn invalid_responses_at_start_are_failure() {
+    for (mode, why) in [
+        ("wrong_id_at_start", "its answer could not be read"),
+        ("refuse_at_start", "it refused to begin: not today"),
+        ("crash_in_mid_line", "exit code 4"),
+    ] {
+        let servers = misbehaving_servers(mode);
+        let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+        assert!(status.problem.as_ref().unwrap().contains(why), "{mode}: {status:?}");
+        servers.shut_down().await;
+    }
+}
+
+#[tokio::test]
+async fn non_message_lines_are_noted_once() {
+    let servers = misbehaving_servers("banner");
+    let outcome = call_tool(&servers, "echo", json!({ "text": "hello" })).await;
+    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "hello"));
+    let outcome = call_tool(&servers, "noise", json!({})).await;
+    assert_eq!(outcome_text(&outcome), "after the noise");
+    let log = servers.status(&server_key("bad")).unwrap().log;
+    assert_eq!(log.matches("no messages").count(), 1, "{log}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn unusable_tools_are_omitted_and_noted() {
+    let servers = misbehaving_servers("bad_tools");
+    let tools = servers.tools(&server_key("bad")).await.unwrap();
+    let has = |name: &str| tools.iter().filter(|tool| tool.tool == name).count();
+    assert_eq!(has("echo"), 1);
+    assert_eq!(tools.iter().find(|tool| tool.tool == "echo").unwrap().description, "does echo");
+    for name in ["no_schema", "schema_text", "", "line\nbreak", "nul", "huge"] {
+        assert_eq!(has(name), 0, "{name:?}");
+    }
+    let dressed = tools.iter().find(|tool| tool.tool == "dressed").unwrap();
+    assert_eq!((dressed.title.as_str(), dressed.hints.as_slice()), ("Dressed", &["read only".to_owned()][..]));
+    assert!(dressed.description.len() <= limits::TOOL_DESCRIPTION_BYTES && !dressed.is_harmless);
+    let log = servers.status(&server_key("bad")).unwrap().log;
+    assert!(log.contains("more than one tool `echo`") && log.contains("`schema_text`"), "{log}");
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn endless_tool_list_is_truncated() {
+    let servers = misbehaving_servers("endless_list");
+    let tools = servers.tools(&server_key("bad")).await.unwrap();
+    assert_eq!(tools.len(), limits::TOOLS_PER_SERVER);
+    assert!(servers.status(&server_key("bad")).unwrap().log.contains("more than 256 tools"));
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn changed_tool_list_is_reloaded() {
+    let servers = misbehaving_servers("good");
+    let before = servers.tools(&server_key("bad")).await.unwrap();
+    assert!(before.iter().all(|tool| tool.tool != "new_one"));
+    let outcome = call_tool(&servers, "change_list", json!({})).await;
+    assert_eq!(outcome_text(&outcome), "changing");
+    let after = wait_for_status(&servers, |status| status.tools.iter().any(|tool| tool.tool == "new_one")).await;
+    assert_eq!(after.tools.len(), before.len() + 1);
+    assert_eq!(after.state, McpServerState::Ready);
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn program_has_only_configured_environment() {
+    let servers = servers_with_patience(short_patience());
+    let folder = tempfile::tempdir().unwrap();
+    let env = BTreeMap::from([("API_KEY".to_owned(), "of the tool".to_owned())]);
+    let argv = vec![misbehaving_program(), "good".to_owned()];
+    servers
+        .put(server_key("bad"), server_config(McpTransport::Program { argv, env, folder: Some(folder.path().into()) }));
+    let outcome = call_tool(&servers, "environment", json!({})).await;
+    let names: Vec<&str> =
+        outcome.result["names"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
+    assert!(names.contains(&"API_KEY") && names.contains(&"PATH"), "{names:?}");
+    let known = ["API_KEY", "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR"];
+    assert!(names.iter().all(|name| known.contains(name)), "{names:?}");
+    let place = outcome.result["folder"].as_str().unwrap();
+    assert_eq!(std::fs::canonicalize(place).unwrap(), std::fs::canonicalize(folder.path()).unwrap());
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn stderr_tail_is_kept_redacted() {
+    let servers = misbehaving_servers("good");
+    assert_eq!(outcome_text(&call_tool(&servers, "shout", json!({})).await), "shouted");
+    let mut log = String::new();
+    // Both streams are read side by side.
+    for _ in 0..1000 {
+        log = servers.status(&server_key("bad")).unwrap().log;
+        if log.ends_with("line 4999\n") {
+            break;
+        }
+        tokio::task::yield_now().await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(log.ends_with("line 4999\n") && log.len() <= limits::TOOL_LOG_BYTES, "{log}");
+    assert!(!log.contains('\u{1b}'));
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn new_configuration_replaces_server() {
+    let servers = misbehaving_servers("crash_at_start");
+    wait_for_state(&servers, McpServerState::GivenUp).await;
+    servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "good"]));
+    assert_eq!(outcome_text(&call_tool(&servers, "echo", json!({ "text": "hi" })).await), "hi");
+    servers.shut_down().await;
+    assert!(servers.status(&server_key("bad")).is_none(), "nothing is left to show");
+}

@@ -1,0 +1,146 @@
+//! Servers that others wrote, from npm. `cargo xtask test peers` installs them and names the place in
+//! `TURNLEAF_TEST_MCP`; without it these tests say that they are skipped.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+use turnleaf_tools::mcp::{McpServerConfig, McpServerState, McpServers, McpTransport};
+use turnleaf_tools::toolbox::CallOutcome;
+
+use crate::mcp_fixtures::{
+    LONG, call_tool, outcome_text, program_config, server_config, server_key, servers_with_patience, short_patience,
+    start_call, wait_for_state,
+};
+
+/// The programs of a package, in a `node_modules`.
+fn package_path(package: &str) -> Option<String> {
+    let Some(folder) = std::env::var_os("TURNLEAF_TEST_MCP").map(PathBuf::from) else {
+        eprintln!("skipped: TURNLEAF_TEST_MCP does not say where {package} is");
+        return None;
+    };
+    let place = folder.join("@modelcontextprotocol").join(package).join("dist/index.js");
+    assert!(place.exists(), "{} is not there", place.display());
+    Some(place.display().to_string())
+}
+
+fn start_servers(config: McpServerConfig) -> McpServers {
+    let servers = servers_with_patience(short_patience());
+    servers.put(server_key("bad"), config);
+    servers
+}
+
+/// Everything that this server shows, whichever way it is reached.
+async fn call_every_tool(servers: &McpServers) {
+    let tools = servers.tools(&server_key("bad")).await.unwrap();
+    let status = servers.status(&server_key("bad")).unwrap();
+    assert_eq!(status.state, McpServerState::Ready, "{status:?}");
+    for name in ["echo", "get-sum", "get-tiny-image", "get-structured-content", "trigger-long-running-operation"] {
+        assert!(tools.iter().any(|tool| tool.tool == name), "{name} is not among {tools:?}");
+    }
+    let echo = tools.iter().find(|tool| tool.tool == "echo").unwrap();
+    assert_eq!(echo.schema["properties"]["message"]["type"], "string");
+    let outcome = call_tool(servers, "echo", json!({ "message": "héllo 😀" })).await;
+    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "Echo: héllo 😀"));
+    let outcome = call_tool(servers, "get-sum", json!({ "a": 2, "b": 3 })).await;
+    assert!(outcome_text(&outcome).contains("is 5"), "{outcome:?}");
+    let outcome = call_tool(servers, "get-sum", json!({ "a": "two" })).await;
+    assert_eq!(outcome.outcome, CallOutcome::Failed, "{outcome:?}");
+    let outcome = call_tool(servers, "get-tiny-image", json!({})).await;
+    assert!(
+        outcome.outcome == CallOutcome::Done && outcome_text(&outcome).contains("image you requested"),
+        "{outcome:?}"
+    );
+    let outcome = call_tool(servers, "get-structured-content", json!({ "location": "Chicago" })).await;
+    assert_eq!(outcome.result["temperature"], 36, "{outcome:?}");
+    let mut running = start_call(servers, "trigger-long-running-operation", json!({ "duration": 1, "steps": 4 }));
+    let mut seen = Vec::new();
+    let outcome = loop {
+        tokio::select! {
+            biased;
+            changed = running.progress.changed() => match changed {
+                Ok(()) => seen.extend(running.progress.borrow_and_update().clone()),
+                Err(_) => break tokio::time::timeout(LONG, running.result).await.unwrap(),
+            },
+            outcome = &mut running.result => break outcome,
+        }
+    };
+    assert!(outcome_text(&outcome).contains("completed"), "{outcome:?}");
+    assert!(seen.iter().any(|told| told.line == "2 of 4" && told.percent == Some(50)), "{seen:?}");
+    // What it would ask of the client is not offered to it.
+    assert!(tools.iter().all(|tool| !tool.tool.contains("sampling") && !tool.tool.contains("roots")), "{tools:?}");
+}
+
+#[tokio::test]
+async fn reference_server_works_over_stdio() {
+    let Some(place) = package_path("server-everything") else { return };
+    let servers = start_servers(program_config(&["node", &place, "stdio"]));
+    call_every_tool(&servers).await;
+    servers.shut_down().await;
+}
+
+/// A process that ends with the test.
+struct KillOnDrop(Child);
+
+impl Drop for KillOnDrop {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn reference_server_works_over_streamable_http() {
+    let Some(place) = package_path("server-everything") else { return };
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut command = Command::new("node");
+    command.args([&place, "streamableHttp"]).env("PORT", port.to_string());
+    let _server = KillOnDrop(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let listens = async {
+        while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(LONG, listens).await.unwrap();
+    let url = format!("http://127.0.0.1:{port}/mcp").parse().unwrap();
+    let servers = start_servers(server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
+    call_every_tool(&servers).await;
+    servers.shut_down().await;
+}
+
+fn files_server_config(place: &str, folder: &Path) -> McpServerConfig {
+    let argv = vec!["node".to_owned(), place.to_owned(), folder.display().to_string()];
+    server_config(McpTransport::Program { argv, env: BTreeMap::new(), folder: None })
+}
+
+#[tokio::test]
+async fn filesystem_server_reads_only_inside_its_folder() {
+    let Some(place) = package_path("server-filesystem") else { return };
+    let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let folder = std::fs::canonicalize(dir.path()).unwrap();
+    std::fs::write(outside.path().join("secret.txt"), "a secret").unwrap();
+    let servers = start_servers(files_server_config(&place, &folder));
+    wait_for_state(&servers, McpServerState::Ready).await;
+    let path = folder.join("note.txt");
+    let outcome = call_tool(&servers, "write_file", json!({ "path": path, "content": "line one\nline two ä" })).await;
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{outcome:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "line one\nline two ä");
+    let outcome = call_tool(&servers, "read_text_file", json!({ "path": path })).await;
+    assert!(outcome.outcome == CallOutcome::Done && outcome.result.to_string().contains("line two ä"), "{outcome:?}");
+    let outcome = call_tool(&servers, "list_directory", json!({ "path": folder })).await;
+    assert!(outcome.result.to_string().contains("note.txt"), "{outcome:?}");
+    let forbidden = outside.path().join("secret.txt");
+    for (tool, arguments) in [
+        ("read_text_file", json!({ "path": forbidden })),
+        ("read_text_file", json!({ "path": folder.join("../../../../../../etc/passwd") })),
+        ("write_file", json!({ "path": forbidden, "content": "mine" })),
+        ("list_directory", json!({ "path": outside.path() })),
+    ] {
+        let outcome = call_tool(&servers, tool, arguments).await;
+        assert_eq!(outcome.outcome, CallOutcome::Failed, "{tool}: {outcome:?}");
+        assert!(outcome_text(&outcome).to_lowercase().contains("denied"), "{tool}: {outcome:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&forbidden).unwrap(), "a secret");
+    servers.shut_down().await;
+}

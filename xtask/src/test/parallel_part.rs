@@ -1,0 +1,77 @@
+//! A part of the tests in a process of its own, beside another: what it says is kept, and shown when it has ended.
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// A part that runs.
+pub struct ParallelPart {
+    pub name: &'static str,
+    child: Child,
+    said: File,
+}
+
+impl ParallelPart {
+    /// Begins the part.
+    ///
+    /// # Errors
+    /// This program cannot be started once more.
+    pub fn start(name: &'static str) -> Result<Self> {
+        // Not by its name, where the system has another way: a part before may have built this program anew.
+        let this = Path::new("/proc/self/exe");
+        let this = if this.exists() { this.to_path_buf() } else { std::env::current_exe()? };
+        Self::run(name, Command::new(this).args(["test", name]))
+    }
+
+    fn run(name: &'static str, command: &mut Command) -> Result<Self> {
+        let said = tempfile::tempfile()?;
+        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
+        let child = command.spawn().with_context(|| format!("cannot begin {name}"))?;
+        Ok(Self { name, child, said })
+    }
+
+    /// Waits for its end and shows what it said.
+    ///
+    /// # Errors
+    /// It failed.
+    pub fn wait_for_end(mut self) -> Result<()> {
+        let status = self.child.wait()?;
+        std::io::stderr().write_all(self.output()?.as_bytes())?;
+        if !status.success() {
+            bail!("it failed beside another part ({status}); what it said is above");
+        }
+        Ok(())
+    }
+
+    fn output(&mut self) -> Result<String> {
+        let mut words = Vec::new();
+        self.said.rewind()?;
+        self.said.read_to_end(&mut words)?;
+        Ok(String::from_utf8_lossy(&words).into_owned())
+    }
+}
+
+impl Drop for ParallelPart {
+    /// What has begun is waited for: killed, it would leave the servers behind that it started.
+    fn drop(&mut self) {
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_kept_and_failure_fails_part() {
+        let begin = |script: &str| ParallelPart::run("unit", Command::new("sh").args(["-c", script])).unwrap();
+        let mut fine = begin("echo one; echo two >&2");
+        assert!(fine.child.wait().unwrap().success());
+        assert_eq!(fine.output().unwrap(), "one\ntwo\n");
+        assert!(fine.wait_for_end().is_ok());
+        assert!(begin("exit 3").wait_for_end().unwrap_err().to_string().contains("exit status: 3"));
+    }
+}
