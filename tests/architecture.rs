@@ -2,6 +2,8 @@
 //! as text with `std` alone, so that it runs in seconds and before anything else. `docs/ARCHITECTURE.md` shows the
 //! same table; this file fails when the two differ. What the manifests of the crates below `src/` hold, the compiler checks.
 
+#[path = "architecture/citations.rs"]
+mod citations;
 #[path = "architecture/cycles.rs"]
 mod cycles;
 #[path = "architecture/dependency_rules.rs"]
@@ -34,11 +36,11 @@ const INNER_HTML: &[&str] = &[
 ];
 
 /// Words that say nothing about a thing.
-const EMPTY_WORDS: &[&str] =
-    &["util", "utils", "helper", "helpers", "common", "misc", "manager", "data", "info", "handler", "handlers"];
+const EMPTY_WORDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "misc", "manager", "data", "info"];
 
-/// Names that the public contract gave, `--data-dir`, and that of a body's pieces in the trait of HTTP bodies.
-const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir", "Data"];
+/// Names that are right although such a word is in them: `--data-dir` of the public contract, the associated type of the
+/// trait of HTTP bodies, and the data that pages are drawn from.
+const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir", "Data", "page_data"];
 
 fn fail_on(what: &str, found: &[String]) {
     assert!(found.is_empty(), "{what}:\n  {}\n", found.join("\n  "));
@@ -240,7 +242,7 @@ fn awaited_tasks_keep_their_panic_messages() {
         for line in file.code.lines().map(str::trim) {
             let is_kept = line.contains("tokio::spawn(") && !line.starts_with("tokio::spawn(");
             let blocks = line.contains("spawn_blocking") && !line.contains("tasks::spawn_blocking(");
-            let joins = line.contains("join_next") && !file.code.contains("TaskEnd::from(");
+            let joins = line.contains("join_next") && !file.code.contains("TaskError::from(");
             let imports = line.starts_with("use tokio::") && line.contains("spawn");
             if is_kept || blocks || joins || imports {
                 found.push(format!("{}: `{line}`", file.path));
@@ -297,4 +299,77 @@ fn architecture_document_shows_same_dependency_table() {
         .expect("the marks `<!-- doors -->` and `<!-- /doors -->`");
     let table = dependency_rules::dependency_table();
     assert!(shown == table, "docs/ARCHITECTURE.md shows other doors; between the marks must stand:\n\n{table}");
+}
+
+/// The documents of the repository, from its top.
+fn markdown_documents() -> Vec<String> {
+    let mut open = vec![workspace_root().join("docs"), workspace_root()];
+    let mut found = Vec::new();
+    while let Some(folder) = open.pop() {
+        for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if path.is_dir() && folder != workspace_root() {
+                open.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                let path = path.strip_prefix(workspace_root()).expect("inside the repository");
+                found.push(path.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    assert!(found.len() > 20, "{found:?}");
+    found
+}
+
+#[test]
+fn cited_documents_and_sections_exist() {
+    let mut found = Vec::new();
+    for folder in ["src", "tests", "xtask", "fuzz"] {
+        for file in load_sources(folder).iter().filter(|file| file.path != "tests/architecture/citations.rs") {
+            for citation in citations::citations_of(&file.text) {
+                found.extend(citations::unresolved(&citation).map(|why| format!("{}: {why}", file.path)));
+            }
+        }
+    }
+    fail_on("citations that lead nowhere", &found);
+}
+
+#[test]
+fn links_between_documents_resolve() {
+    let mut found = Vec::new();
+    for document in markdown_documents() {
+        let folder = workspace_root().join(Path::new(&document).parent().unwrap_or(Path::new("")));
+        let text = fs::read_to_string(workspace_root().join(&document)).expect("a document is UTF-8");
+        for target in citations::links_of(&text) {
+            if !folder.join(&target).exists() {
+                found.push(format!("{document}: {target}"));
+            }
+        }
+    }
+    fail_on("links that lead nowhere", &found);
+}
+
+/// Documents that comments once cited by their bare name; they are sections of `docs/reference` now.
+#[test]
+fn bare_document_names_are_not_cited() {
+    let mut found = Vec::new();
+    for folder in ["src", "tests", "xtask", "fuzz"] {
+        for file in load_sources(folder).iter().filter(|file| !file.path.starts_with("tests/architecture")) {
+            for name in [
+                "domain.md",
+                "providers.md",
+                "contract.md",
+                "security.md",
+                "ux.md",
+                "decisions.md",
+                "badinputs.md",
+                "reliability.md",
+                "language.md",
+            ] {
+                let bare = |at: usize| !file.text[..at].ends_with(['/', '_', '-']);
+                if file.text.match_indices(name).any(|(at, _)| bare(at)) {
+                    found.push(format!("{}: {name}", file.path));
+                }
+            }
+        }
+    }
+    fail_on("documents that are not in the repository", &found);
 }

@@ -1,6 +1,6 @@
 //! The table itself. The crates below `src/` hold their own doors: a manifest names what its crate may use, and the compiler
 //! knows no other. Here stand the rooms of the root package, their doors, and the foreign crates they own. To open a door,
-//! change it here and in `docs/ARCHITECTURE.md`, and say in `docs/decisions.md` why.
+//! change it here and in `docs/ARCHITECTURE.md`, and record the reason in `docs/adr`.
 
 use std::fs;
 
@@ -51,10 +51,10 @@ pub const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("ui", &["api", "browser", "domain", "erased", "locale", "markdown", "view"]),
     ("api", &["access", "domain", "view"]),
     ("markup", &["domain", "locale", "markdown"]),
-    ("pages", &["domain", "locale", "markup", "platform", "service", "view"]),
-    ("plain_pages", &["domain", "erased", "locale", "markdown", "service", "ui"]),
-    ("gallery", &["domain", "erased", "locale", "markup", "plain_pages", "ui", "view"]),
-    ("access", &["domain", "pages", "view"]),
+    ("page_data", &["domain", "locale", "markup", "platform", "service", "view"]),
+    ("server_pages", &["domain", "erased", "locale", "markdown", "service", "ui"]),
+    ("gallery", &["domain", "erased", "locale", "markup", "server_pages", "ui", "view"]),
+    ("access", &["domain", "page_data", "view"]),
     (
         "http",
         &[
@@ -64,8 +64,8 @@ pub const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
             "gallery",
             "locale",
             "markup",
-            "pages",
-            "plain_pages",
+            "page_data",
+            "server_pages",
             "platform",
             "service",
             "ui",
@@ -92,7 +92,7 @@ pub const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
 ];
 
 /// The rooms of the server in the root package, which may use the crates that every server needs, and all its rooms.
-const SERVER_LAYERS: &[&str] = &["markup", "pages", "plain_pages", "gallery", "access", "http", "root"];
+const SERVER_LAYERS: &[&str] = &["markup", "page_data", "server_pages", "gallery", "access", "http", "root"];
 const ALL_LAYERS: &[&str] = &[
     "browser",
     "erased",
@@ -102,8 +102,8 @@ const ALL_LAYERS: &[&str] = &[
     "ui",
     "api",
     "markup",
-    "pages",
-    "plain_pages",
+    "page_data",
+    "server_pages",
     "gallery",
     "access",
     "http",
@@ -130,7 +130,7 @@ pub const CRATE_OWNERS: &[(&str, &[&str])] = &[
     ("js_sys", &["browser"]),
     (
         "leptos",
-        &["access", "api", "browser", "erased", "gallery", "http", "markdown", "plain_pages", "root", "ui", "view"],
+        &["access", "api", "browser", "erased", "gallery", "http", "markdown", "server_pages", "root", "ui", "view"],
     ),
     ("leptos_axum", &["http"]),
     ("leptos_meta", &["ui"]),
@@ -139,7 +139,7 @@ pub const CRATE_OWNERS: &[(&str, &[&str])] = &[
     ("pulldown_cmark", &["markdown"]),
     ("pulldown_latex", &["markup"]),
     ("quick_xml", &["markup"]),
-    ("rust_embed", &["http"]),
+    ("rust_embed", &["http", "root"]),
     ("rustix", &["root"]),
     ("send_wrapper", &["browser"]),
     ("serde", ALL_LAYERS),
@@ -155,7 +155,7 @@ pub const CRATE_OWNERS: &[(&str, &[&str])] = &[
     ("tokio_util", SERVER_LAYERS),
     ("tower_http", &["http"]),
     ("tracing", SERVER_LAYERS),
-    ("url", &["plain_pages"]),
+    ("url", &["server_pages"]),
     ("utoipa", &["http"]),
     ("uuid", ALL_LAYERS),
     ("wasm_bindgen", &["browser", "root"]),

@@ -144,23 +144,25 @@ async fn every_state_is_on_its_page() {
 
 /// What the gallery does not draw, and why. Most of it is a page or a box that only lives in a browser, where pictures and
 /// axe look at it (`end2end/tests/pictures`, `end2end/tests/hydrate/accessible_states.spec.ts`).
-const NOT_DRAWN: [(&str, &str); 19] = [
+const NOT_DRAWN: [(&str, &str); 21] = [
     ("App", "the whole page"),
     ("ChatList", "waits for the server; its rows are drawn, and what stands around them"),
     ("ChatPageView", "the page of a chat"),
     ("ChatScreen", "the page of a chat"),
     ("ConnectionBanner", "listens to the network; its bars are drawn"),
     ("FollowWithoutScript", "nothing to be seen"),
-    ("Home", "the page of a new chat"),
+    ("HomeScreen", "the page of a new chat"),
     ("HomePage", "the page of a new chat"),
-    ("Failed", "a page; what it shows is drawn"),
+    ("LoadFailedView", "a page; what it shows is drawn"),
     ("LiveRegions", "for ears alone"),
     ("Loading", "waits; its outline is drawn"),
-    ("Missing", "a page; what it shows is drawn"),
+    ("MissingView", "a page; what it shows is drawn"),
     ("NotFoundPage", "a page; what it shows is drawn"),
     ("PaletteBody", "asks the browser and the server; what it shows is drawn"),
     ("PaletteDialog", "asks the browser and the server"),
     ("RecentChats", "waits for the server"),
+    ("Shortcuts", "listens to the keyboard; its table is a dialog of the browser"),
+    ("SidePanel", "fetches its code; the tree in it is drawn"),
     ("Sidebar", "the column of every page; its parts are drawn"),
     ("TreePageView", "the page of a tree; the tree is drawn"),
     ("TreeScreen", "the page of a tree; the tree is drawn"),

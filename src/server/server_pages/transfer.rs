@@ -18,7 +18,7 @@ use turnleaf_service::usage::storage::StorageUse;
 const SHOWN: usize = 500;
 
 /// The page "Data".
-pub struct DataPage {
+pub struct TransferPage {
     /// The newest first.
     pub jobs: Vec<ImportJob>,
     pub database: &'static str,
@@ -26,7 +26,7 @@ pub struct DataPage {
     pub notice: Option<ActionNotice>,
 }
 
-impl DataPage {
+impl TransferPage {
     pub fn draw(self) -> ServerPage {
         let is_sqlite = self.database == "SQLite";
         let (how, commands) = if is_sqlite {

@@ -167,7 +167,7 @@ mod tests {
             let lists = [RELOADED.contains(&name), NEED_RESTART.contains(&name)];
             assert_eq!(lists.iter().filter(|is_in| **is_in).count(), 1, "{key}: {lists:?}");
         }
-        let readme = include_str!("../../../../README.md");
+        let readme = include_str!("../../../../docs/configuration.md");
         let (_, told) = readme.split_once("**SIGHUP**").unwrap();
         let (reloaded, rest) = told.split_once("Running replies").unwrap();
         let (restart, _) = rest.split_once("need a restart").unwrap();

@@ -26,7 +26,7 @@ use crate::server::http::request::size_limits::declared_length;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::messages::delete_all;
-use crate::server::server_pages::transfer::{DataPage, ImportPage};
+use crate::server::server_pages::transfer::{TransferPage, ImportPage};
 use crate::server::server_pages::{ActionNotice, ServerPage};
 use crate::ui::messages::server_messages::localize_field_error;
 use turnleaf_service::ServiceError;
@@ -105,7 +105,7 @@ pub async fn stop(State(app): State<App>, viewer: Viewer, PathId(id): PathId<Imp
 /// What was done before the page "Data" is shown.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DataPageQuery {
+pub struct TransferPageQuery {
     /// `deleted` after everything was.
     done: Option<String>,
 }
@@ -115,7 +115,7 @@ pub async fn data_page(
     State(app): State<App>,
     viewer: Viewer,
     asked: PageContext,
-    StrictQuery(query): StrictQuery<DataPageQuery>,
+    StrictQuery(query): StrictQuery<TransferPageQuery>,
 ) -> Result<Response, Problem> {
     let said =
         query.done.filter(|done| done == "deleted").map(|_| ActionNotice::Done(delete_all::deleted().to_owned()));
@@ -125,7 +125,7 @@ pub async fn data_page(
 async fn render_data_page(app: &App, viewer: UserId, said: Option<ActionNotice>) -> Result<ServerPage, Problem> {
     let (jobs, database) = (app.service().import_jobs(viewer), app.service().database_name());
     let storage = app.service().storage_use(viewer).await?;
-    Ok(DataPage { jobs, database, storage, notice: said }.draw())
+    Ok(TransferPage { jobs, database, storage, notice: said }.draw())
 }
 
 /// `GET /settings/data/imports/{id}`.

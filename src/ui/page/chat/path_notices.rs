@@ -80,7 +80,7 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
         let hidden = notices.hidden.get()?;
         let back = leaf.get().map(|leaf| format!("/c/{chat}?at={leaf}"));
         Some(view! {
-            <div class="notices-bar">
+            <div class="beside-bar">
                 <Icon name="branch"/>
                 <p><strong>{said::continue_from_here()}</strong>{sentence_end()}{said::hides_below(hidden)}</p>
                 <a class="button" role="button" data-cancel="branch" href=back data-noscroll="" prop:replace=true>
@@ -92,7 +92,7 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
     let newer = move || {
         let newer = notices.newer.get()?;
         Some(view! {
-            <div class="notices-bar">
+            <div class="beside-bar">
                 <p>{said::newer_elsewhere(newer.turns)}</p>
                 <a
                     class="button"
@@ -110,7 +110,7 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
         let running = notices.running.get();
         (!running.is_empty()).then(|| {
             view! {
-                <div class="notices-bar" role="group" aria-label=said::also_answered()>
+                <div class="beside-bar" role="group" aria-label=said::also_answered()>
                     <p>{said::also_answered()}</p>
                     {running.into_iter().map(|reply| also_running_bar(chat, reply)).collect_view()}
                 </div>
@@ -120,7 +120,7 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
     let gone = move || {
         let what = notices.gone.get()?;
         Some(view! {
-            <div class="notices-bar">
+            <div class="beside-bar">
                 <Icon name="trash"/>
                 <p>{what}</p>
                 <a class="button" rel="external" href="/trash">{messages::trash()}</a>
