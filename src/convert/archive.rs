@@ -1,23 +1,24 @@
-//! What a packed file (ZIP) says that is in it, read before anything is unpacked: names, sizes, and whether it is made to
-//! unpack to more than it should. What lies about its sizes is stopped by the bounds of the process that unpacks it.
+//! Reads the central directory of a ZIP archive before anything is unpacked: names, declared sizes, and signs of a
+//! decompression bomb. An archive that lies about its sizes is stopped by the resource limits of the converter
+//! process.
 
 use crate::ConversionError;
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
 
-/// `PK\5\6`, 22 bytes and a comment of up to 65,535.
+/// End-of-directory record: `PK\5\6`, 22 bytes and a comment of up to 65,535.
 const END: &[u8] = b"PK\x05\x06";
 const END_BYTES: usize = 22;
 const COMMENT_BYTES: usize = 65_535;
-/// `PK\1\2` and 46 bytes, then name, extra fields, comment.
+/// Directory entry: `PK\1\2` and 46 bytes, then name, extra fields, comment.
 const ENTRY: &[u8] = b"PK\x01\x02";
 const ENTRY_BYTES: usize = 46;
-/// A size that stands in an extra field of this number (ZIP64).
+/// Marks a size that is stored in an extra field with this id (ZIP64).
 const IN_EXTRA: u32 = u32::MAX;
 const EXTRA_ZIP64: u16 = 1;
 const ENCRYPTED: u16 = 1;
 
-/// One entry of the list at the archive's end.
+/// One entry of the central directory.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ZipDirectoryEntry<'a> {
     pub name: &'a [u8],
@@ -26,10 +27,10 @@ pub struct ZipDirectoryEntry<'a> {
     pub is_encrypted: bool,
 }
 
-/// All entries, in the list's order, up to one more than are allowed.
+/// Returns the entries in directory order, at most one more than are allowed.
 ///
 /// # Errors
-/// There is no such list, or it is cut.
+/// The directory is missing or truncated.
 pub fn entries(bytes: &[u8]) -> Result<Vec<ZipDirectoryEntry<'_>>, ConversionError> {
     let damaged = || ConversionError::Damaged("its list of parts is missing".into());
     let from = bytes.len().saturating_sub(END_BYTES + COMMENT_BYTES);
@@ -37,7 +38,7 @@ pub fn entries(bytes: &[u8]) -> Result<Vec<ZipDirectoryEntry<'_>>, ConversionErr
     let end = from + tail.windows(END.len()).rposition(|window| window == END).ok_or_else(damaged)?;
     let length = u64::from(read_u32(bytes, end + 12).ok_or_else(damaged)?);
     let offset = u64::from(read_u32(bytes, end + 16).ok_or_else(damaged)?);
-    // What stands before the archive moves all of it.
+    // Data in front of the archive shifts every offset.
     let moved = (end as u64).checked_sub(length);
     let mut at = [Some(offset), moved]
         .into_iter()
@@ -62,7 +63,7 @@ fn entry(bytes: &[u8], at: usize) -> Option<(ZipDirectoryEntry<'_>, usize)> {
     let next = extra_end + usize::from(read_u16(bytes, at + 32)?);
     let name = bytes.get(at + ENTRY_BYTES..name_end)?;
     let mut wide = zip64(bytes.get(name_end..extra_end)?);
-    // The extra field has only those that do not stand in the entry, unpacked before packed.
+    // The extra field holds only the sizes that are missing in the entry, unpacked before packed.
     let mut size = |plain: u32| if plain == IN_EXTRA { wide.next() } else { Some(plain.into()) };
     let unpacked = size(unpacked)?;
     let packed = size(packed)?;
@@ -90,11 +91,11 @@ fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).map(u32::from_le_bytes)
 }
 
-/// Whether the archive may be unpacked.
+/// Checks whether the archive may be unpacked.
 ///
 /// # Errors
-/// [`Refused::Bomb`] for too many parts, parts that share their bytes, and sizes beyond the bounds of `limits`;
-/// [`Refused::Unsupported`] for parts with a password; [`Refused::Damaged`] as [`entries`].
+/// [`ConversionError::Bomb`] for too many parts, overlapping parts, and sizes above the `limits`;
+/// [`ConversionError::Unsupported`] for encrypted parts; [`ConversionError::Damaged`] as in [`entries`].
 pub fn check(bytes: &[u8]) -> Result<(), ConversionError> {
     let entries = entries(bytes)?;
     if entries.len() > limits::UNPACKED_ENTRIES {

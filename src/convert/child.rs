@@ -1,5 +1,5 @@
-//! `turnleaf convert`: the process that reads one file. It binds itself before it reads anything: memory, time on the
-//! processor, no files, no processes, and the [`sandbox`]. What breaks in it breaks nothing else.
+//! `turnleaf convert`: the process that converts one file. Before it reads anything, it limits its own memory and CPU
+//! time, gives up files and processes, and enters the [`sandbox`]. A crash in it affects nothing else.
 
 use std::any::Any;
 use std::fs::File;
@@ -17,11 +17,11 @@ use crate::{
 };
 use turnleaf_domain::limits;
 
-/// Standard input, output and error, the answer's own, and some to spare.
+/// Standard input, output and error, the copy of standard output, and a few spare ones.
 const OPEN_FILES: u64 = 16;
 
-/// Reads a request from standard input and answers on standard output (`wire`). Fails without an answer where it cannot
-/// be bound or there is no request.
+/// Reads a request from standard input and writes the answer to standard output (`wire`). Fails without an answer if
+/// the limits cannot be set or there is no request.
 pub fn run() -> ExitCode {
     match answer() {
         Ok(()) => ExitCode::SUCCESS,
@@ -43,7 +43,7 @@ fn answer() -> io::Result<()> {
     if request.is_markup() {
         limit_resource(Resource::Cpu, limits::MARKUP_CPU.as_secs())?;
     }
-    // A library's panic is an answer; nobody reads its words.
+    // A panic of a library becomes an error answer, so its message is not printed.
     std::panic::set_hook(Box::new(|_| {}));
     let read = catch_unwind(AssertUnwindSafe(|| match request {
         ConvertRequest::File(kind) => read(kind, file),
@@ -60,7 +60,7 @@ fn panic_error(_: &(dyn Any + Send)) -> ConversionError {
     ConversionError::Damaged("its reader came upon something that it does not know".into())
 }
 
-/// Whatever a library prints goes where errors go, not into the answer.
+/// Redirects standard output to standard error, so that output of libraries cannot corrupt the answer.
 fn take_stdout() -> io::Result<File> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(io::stderr())?;
@@ -84,7 +84,7 @@ fn limit_resources() -> io::Result<()> {
 fn limit_resource(resource: Resource, most: u64) -> io::Result<()> {
     let most = getrlimit(resource).maximum.map_or(most, |allowed| allowed.min(most));
     match setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) }) {
-        // Elsewhere a system may not have every one of them.
+        // Other systems may lack some of these limits.
         Err(error) if cfg!(target_os = "linux") => Err(error.into()),
         _ => Ok(()),
     }

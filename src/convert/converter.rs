@@ -1,5 +1,5 @@
-//! Reads files: plain text here, everything else in a process that is given one file and killed when it takes too long,
-//! says too much, or is no longer waited for.
+//! Converts files: plain text in this process, everything else in a converter process that gets one file and is
+//! killed when it takes too long, writes too much, or is dropped.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,8 @@ use crate::{Article, ConversionError, ConvertedPicture, ConvertedText, FileKind,
 use turnleaf_domain::limits;
 use turnleaf_platform::tasks;
 
-/// Copies share their places: [`limits::CONVERTS_AT_ONCE`] files are read at once, and pages that were fetched have a place
-/// of their own; the others wait for a time.
+/// Runs conversions. Clones share their semaphores: at most [`limits::CONVERTS_AT_ONCE`] files at once, with separate
+/// permits for fetched pages; further conversions wait for a limited time.
 #[derive(Debug, Clone)]
 pub struct Converter {
     program: Arc<Path>,
@@ -31,24 +31,24 @@ pub struct Converter {
 }
 
 impl Converter {
-    /// `program` is Turnleaf itself, of which `convert` is asked.
+    /// Creates a converter; `program` is Turnleaf's own executable, run as `turnleaf convert`.
     pub fn new(program: PathBuf) -> Self {
         let places = |count| Arc::new(Semaphore::new(count));
         let (files, pages) = (places(limits::CONVERTS_AT_ONCE), places(limits::PAGE_CONVERTS_AT_ONCE));
         Self { program: program.into(), places: files, page_places: pages }
     }
 
-    /// The same for what tools bring, with places of its own: however many pictures that are, no upload waits for them.
+    /// Returns a converter for tool results with its own permits, so that no upload waits for images of tools.
     pub fn for_tools(&self) -> Self {
         let places = Arc::new(Semaphore::new(limits::TOOL_PICTURES_AT_ONCE));
         Self { places, ..self.clone() }
     }
 
-    /// The text of a file that [`sniff`](crate::sniff) gave this kind. `encoding` is a label of the
-    /// WHATWG's list that a person chose; a mark at the text's beginning beats it.
+    /// Extracts the text of a file whose kind [`sniff`](crate::sniff) has detected. `encoding` is a WHATWG label that
+    /// a person chose; a byte order mark overrides it.
     ///
     /// # Errors
-    /// Every [`Refused`]; [`Refused::OutOfBounds`] also where the process could not be started.
+    /// Every [`ConversionError`]; [`ConversionError::OutOfBounds`] also if the process could not be started.
     pub async fn read_text(
         &self,
         kind: FileKind,
@@ -64,7 +64,7 @@ impl Converter {
         let mut file = bytes;
         if kind.is_text() {
             let label = encoding.map(str::to_owned);
-            // It takes a moment and never waits.
+            // Decoding is CPU-bound and never awaits.
             let read = tasks::spawn_blocking(move || encoding::decode_text(kind, &file, label.as_deref())).await;
             let text = read.unwrap_or_else(|_| Err(ConversionError::Damaged("it could not be decoded".into())))?;
             if kind != FileKind::Html {
@@ -81,10 +81,10 @@ impl Converter {
         }
     }
 
-    /// What a web page is about. It is UTF-8, and `url` is where it came from.
+    /// Extracts the main content of a web page. The page is UTF-8, and `url` is its address.
     ///
     /// # Errors
-    /// [`Refused::OutOfBounds`] where it is too large or takes too long, or where the process could not be started.
+    /// [`ConversionError::OutOfBounds`] if it is too large or takes too long, or if the process could not be started.
     pub async fn read_article(&self, html: Bytes, url: &str) -> Result<Article, ConversionError> {
         match self.ask(ConvertRequest::Page { url: url.to_owned() }, html, TEXT_ANSWER_BYTES).await? {
             ConvertResponse::Page(article) => Ok(article),
@@ -92,10 +92,11 @@ impl Converter {
         }
     }
 
-    /// What the process that reads files is bound by here: it says so itself.
+    /// Returns the sandbox layers that are in force for converter processes on this system, as such a process reports
+    /// them.
     ///
     /// # Errors
-    /// [`Refused::OutOfBounds`] where the process could not be started.
+    /// [`ConversionError::OutOfBounds`] if the process could not be started.
     pub async fn probe_sandbox(&self) -> Result<Sandbox, ConversionError> {
         match self.ask(ConvertRequest::Sandbox, Bytes::new(), TEXT_ANSWER_BYTES).await? {
             ConvertResponse::Sandbox(sandbox) => Ok(sandbox),
@@ -103,10 +104,10 @@ impl Converter {
         }
     }
 
-    /// A picture without what its file hides, upright, in the forms that are kept. The same bytes give the same bytes.
+    /// Re-encodes an image without metadata, upright, in all stored variants. The output is deterministic.
     ///
     /// # Errors
-    /// Every [`Refused`]; [`Refused::OutOfBounds`] also where the process could not be started.
+    /// Every [`ConversionError`]; [`ConversionError::OutOfBounds`] also if the process could not be started.
     pub async fn read_picture(&self, kind: FileKind, bytes: Bytes) -> Result<ConvertedPicture, ConversionError> {
         if bytes.is_empty() {
             return Err(ConversionError::Empty);
@@ -138,7 +139,8 @@ impl Converter {
         Err(ConversionError::OutOfBounds)
     }
 
-    /// What the process says to a file, if it ends well. It is gone when this is over or dropped.
+    /// Returns the output of the process if it exits successfully. The process is killed when this future completes
+    /// or is dropped.
     async fn exchange(&self, request: &ConvertRequest, file: Bytes, most: usize) -> io::Result<Vec<u8>> {
         let mut command = Command::new(&*self.program);
         command.arg("convert").env_clear().current_dir("/").process_group(0).kill_on_drop(true);
@@ -149,7 +151,7 @@ impl Converter {
         };
         let head = encode_frame(request);
         let write = async move {
-            // One that does not want all of it has its reasons in its answer.
+            // A process that stops reading early explains why in its answer, so write errors are ignored.
             let _ = input.write_all(&head).await;
             let _ = input.write_all(&file).await;
         };
@@ -177,12 +179,12 @@ impl Converter {
     }
 }
 
-/// Dropping it kills it and all that came of it.
+/// A converter process. Dropping it kills its whole process group.
 struct ReaderProcess(Child);
 
 impl Drop for ReaderProcess {
     fn drop(&mut self) {
-        // While it is not collected its number, which is its group's, is nobody else's.
+        // The pid, which is also the group id, is not reused until the process is reaped.
         if let Some(group) = self.0.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw) {
             let _ = rustix::process::kill_process_group(group, Signal::KILL);
         }

@@ -1,5 +1,5 @@
-//! Bytes that are text, as the text that they are. UTF-8 and what has a mark (a BOM) is sure; in everything else somebody
-//! has to say the encoding, because a wrong guess is text that nobody wrote.
+//! Decodes text files. UTF-8 and texts with a byte order mark are certain; for everything else a person chooses the
+//! encoding, because a wrong guess corrupts the text.
 
 mod guess;
 
@@ -10,14 +10,14 @@ use encoding_rs::{Encoding, UTF_8};
 use crate::{ConversionError, FileKind, text_cleanup};
 use turnleaf_domain::limits;
 
-/// Bytes at a page's beginning in which it may say its encoding (the HTML standard's prescan).
+/// Bytes at the beginning of a page that may declare its encoding (the prescan of the HTML standard).
 const DECLARED_WITHIN: usize = 1024;
-/// A mark that would be UTF-16's with a NUL behind it.
+/// The byte order mark of UTF-32LE, which starts like that of UTF-16LE.
 const UTF_32LE: &[u8] = b"\xff\xfe\0\0";
-/// Of a hundred bytes of text in an unknown encoding, how many may be such as steer.
+/// Maximum percentage of control characters in a text of unknown encoding.
 const STEERING: usize = 5;
 
-/// Whether the bytes are text in some encoding, known or not.
+/// Returns whether the bytes are text in any encoding, known or not.
 pub fn looks_like_text(bytes: &[u8]) -> bool {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return encoding == UTF_8 && !bytes.contains(&0) || encoding != UTF_8 && !bytes.starts_with(UTF_32LE);
@@ -31,18 +31,18 @@ pub fn looks_like_text(bytes: &[u8]) -> bool {
     !bytes.contains(&0) && steering * 100 <= sample.len() * STEERING
 }
 
-/// The beginning of a text, as far as it can be told without knowing its encoding.
+/// Decodes the beginning of a text as far as possible without knowing its encoding.
 pub fn text_head(bytes: &[u8], most: usize) -> Cow<'_, str> {
     let head = &bytes[..bytes.len().min(most)];
     let encoding = Encoding::for_bom(bytes).map_or(UTF_8, |(encoding, _)| encoding);
     encoding.decode(head).0
 }
 
-/// The text of bytes. `label` is the encoding that somebody chose; a mark beats it.
+/// Decodes the bytes. `label` is the encoding that a person chose; a byte order mark overrides it.
 ///
 /// # Errors
-/// [`Refused::Empty`], [`Refused::Encoding`] where it is not sure or the chosen one does not fit, [`Refused::Unsupported`]
-/// for text with NUL in it, [`Refused::TooLong`].
+/// [`ConversionError::Empty`], [`ConversionError::Encoding`] if the encoding is uncertain or the chosen one does not
+/// fit, [`ConversionError::Unsupported`] for text with NUL, [`ConversionError::TooLong`].
 pub fn decode_text(kind: FileKind, bytes: &[u8], label: Option<&str>) -> Result<String, ConversionError> {
     let decoded = match (Encoding::for_bom(bytes), label) {
         (Some((encoding, mark)), _) => decode_strictly(encoding, &bytes[mark..]),
@@ -63,7 +63,7 @@ pub fn decode_text(kind: FileKind, bytes: &[u8], label: Option<&str>) -> Result<
     }
 }
 
-/// The text, if the bytes leave no doubt: UTF-8, or a page that says its encoding and is in it.
+/// Decodes bytes whose encoding is certain: UTF-8, or a page that is valid in the encoding that it declares.
 fn decode_certain(kind: FileKind, bytes: &[u8]) -> Option<Cow<'_, str>> {
     if guess::unmarked_utf_16(bytes).is_some() || guess::has_iso_2022_jp_escapes(bytes) {
         return None;
@@ -73,12 +73,12 @@ fn decode_certain(kind: FileKind, bytes: &[u8]) -> Option<Cow<'_, str>> {
     utf_8().or_else(declared)
 }
 
-/// None if they are not in it.
+/// Returns `None` if the bytes are invalid in this encoding.
 fn decode_strictly<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Option<Cow<'a, str>> {
     encoding.decode_without_bom_handling_and_without_replacement(bytes)
 }
 
-/// What a page says that it is in. One that could say it in ASCII is not in UTF-16.
+/// Returns the encoding that a page declares. A declaration that is readable as ASCII cannot mean UTF-16.
 fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
     let said = head.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);

@@ -1,6 +1,6 @@
-//! What people upload and what tools bring, made into what Turnleaf keeps: files and web pages into text, pictures into
-//! pictures without anything hidden in them. Whatever is hard to read is read by a process of its own (`turnleaf convert`), with bounds on its memory and its
-//! time, so that a hostile file takes nothing with it.
+//! Converts uploads and tool output into the forms that Turnleaf stores: files and web pages into text, images into
+//! images without metadata. Complex formats are parsed in a separate process (`turnleaf convert`) with bounded memory
+//! and time, so that a hostile file cannot harm the server.
 
 mod archive;
 pub mod child;
@@ -24,7 +24,7 @@ pub use converter::Converter;
 pub use reader::{FileReader, PlainReader};
 pub use sniff::sniff;
 
-/// What a file is, told by its own bytes first and by its name only among kinds of text.
+/// The kind of a file, detected from its bytes; the name only distinguishes kinds of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileKind {
@@ -39,7 +39,7 @@ pub enum FileKind {
     Html,
     Markdown,
     Csv,
-    /// Anything else that is text: code, logs, configuration.
+    /// Any other text, such as code, logs or configuration.
     Text,
 }
 
@@ -48,12 +48,12 @@ impl FileKind {
         matches!(self, Self::Png | Self::Jpeg | Self::Gif | Self::WebP)
     }
 
-    /// Whether its bytes are a text in some encoding, which its reader may have to name.
+    /// Returns whether the file is text in some encoding, which the user may have to choose.
     pub fn is_text(self) -> bool {
         matches!(self, Self::Html | Self::Markdown | Self::Csv | Self::Text)
     }
 
-    /// How documents name it (`documents.kind`) and what is served of it.
+    /// Returns the MIME type, as stored in `documents.kind` and served to clients.
     pub fn mime(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -75,33 +75,33 @@ impl FileKind {
 /// The text of a file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ConvertedText {
-    /// Line ends are `\n`; no NUL; at most `limits::DOCUMENT_BYTES`.
+    /// Lines end with `\n`; no NUL; at most `limits::DOCUMENT_BYTES`.
     pub text: String,
-    /// What there is to say of it, for people: pages without text, sheets that were cut.
+    /// Notes for people, such as pages without text or truncated sheets.
     pub notes: Vec<String>,
 }
 
-/// What a web page is about.
+/// The main content of a web page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Article {
-    /// One line; empty where it has none.
+    /// The title on one line; empty if the page has none.
     pub title: String,
     /// Markdown, at most `limits::DOCUMENT_BYTES`.
     pub text: String,
 }
 
-/// A picture without anything hidden in it, upright, with its other forms.
+/// A re-encoded image without metadata, upright, with its variants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConvertedPicture {
-    /// What is kept and shown.
+    /// The image that is stored and shown.
     pub image: EncodedImage,
-    /// At most `limits::THUMBNAIL_PIXELS` wide and high; none where the image itself is that small.
+    /// At most `limits::THUMBNAIL_PIXELS` wide and high; none if the image itself is that small.
     pub thumbnail: Option<EncodedImage>,
-    /// What models are sent, where the image itself is larger than they take.
+    /// The variant for models, if the image itself is larger than they accept.
     pub for_models: Option<EncodedImage>,
 }
 
-/// One form of a picture.
+/// One encoded variant of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedImage {
     pub mime: &'static str,
@@ -110,33 +110,33 @@ pub struct EncodedImage {
     pub bytes: Bytes,
 }
 
-/// Why a file was not taken. The words are for people.
+/// The reason why a file was refused. The messages are for people.
 #[derive(Debug, Clone, PartialEq, Eq, Error, serde::Serialize, serde::Deserialize)]
 pub enum ConversionError {
     #[error("the file is empty")]
     Empty,
-    /// 415: neither text nor a kind that can be read.
+    /// 415: neither text nor a supported kind.
     #[error("{0} cannot be read here")]
     Unsupported(String),
     /// 422 `image_too_large`.
     #[error("the image is too large: at most {0}")]
     ImageTooLarge(String),
-    /// 422 `encoding`: bytes that are no UTF-8 and have no mark; the encodings that they may be in.
+    /// 422 `encoding`: the bytes are not UTF-8 and have no byte order mark. Lists the likely encodings.
     #[error("the text's encoding is not known; choose one")]
     Encoding(Vec<String>),
-    /// 422: unpacks to too much.
+    /// 422: a decompression bomb.
     #[error("the file unpacks to more than {0}")]
     Bomb(String),
-    /// 413: more text than a document has.
+    /// 413: the text exceeds the size of a document.
     #[error("the text is too long: at most {0}")]
     TooLong(String),
     /// 422.
     #[error("the file is damaged: {0}")]
     Damaged(String),
-    /// 422: pages that are pictures.
+    /// 422: the pages are images.
     #[error("there is no text in the file")]
     NoText,
-    /// 422: the process that read it was over its time or its memory, or broke.
+    /// 422: the converter process exceeded its time or memory, or crashed.
     #[error("the file could not be read within its bounds")]
     OutOfBounds,
 }

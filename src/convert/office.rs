@@ -1,4 +1,4 @@
-//! Documents and slides of Office as Markdown. Pictures in them are left out, and said.
+//! Converts Office documents and slides to Markdown. Images in them are left out and counted in the notes.
 
 use undoc::docx::DocxParser;
 use undoc::pptx::PptxParser;
@@ -7,8 +7,10 @@ use undoc::{Error, ErrorKind, Resource, ResourceType};
 
 use crate::{ConversionError, ConvertedText, FileKind};
 
+/// Extracts the text of a document or a presentation.
+///
 /// # Errors
-/// [`Refused::Damaged`], [`Refused::Unsupported`] where it has a password.
+/// [`ConversionError::Damaged`], [`ConversionError::Unsupported`] if it is encrypted.
 pub fn read(kind: FileKind, file: &[u8]) -> Result<ConvertedText, ConversionError> {
     let document = match kind {
         FileKind::Pptx => PptxParser::from_bytes(file.to_vec()).and_then(|mut parser| parser.parse()),

@@ -1,5 +1,6 @@
-//! Markup as Markdown: a page of the web as what it is about, a file as all that it says. Nothing in it is ever fetched.
-//! It runs in the process that reads files, because a page can make its reader use as much time and memory as it has.
+//! Converts markup to Markdown: the main content of a web page, or the whole text of a file. No resource is ever
+//! fetched. This code runs in the converter process, because a hostile page can exhaust the time and memory of its
+//! parser.
 
 pub mod tree;
 
@@ -9,29 +10,29 @@ use dom_smoothie::{Config, Readability, TextMode};
 use crate::{Article, ConversionError};
 use turnleaf_domain::limits;
 
-/// Elements that have no text for people.
+/// Elements without text for people.
 const NO_TEXT: [&str; 8] = ["script", "style", "meta", "head", "noscript", "template", "svg", "iframe"];
 
-/// The title and the main text of a page; all of its text where no main text is found, or where it has more elements than
-/// are looked through for it.
+/// Extracts the title and the main content of a page; the whole text if no main content is found or the page has too
+/// many elements to search.
 ///
 /// # Errors
-/// [`Refused::OutOfBounds`] where it is too large.
+/// [`ConversionError::OutOfBounds`] if it is too large.
 pub fn extract_article(html: &str, url: &str) -> Result<Article, ConversionError> {
     let article = reader(tree::parse(html)?, Some(url)).and_then(|mut page| page.parse().ok());
     match article {
         Some(article) if !article.text_content.trim().is_empty() => {
             Ok(Article { title: one_line(&article.title), text: article.text_content.to_string() })
         }
-        // The search for the main text changed its tree.
+        // The search has modified its tree, so the page is parsed again.
         _ => Ok(plain_text(&tree::parse(html)?)),
     }
 }
 
-/// All of a file's text, under its title.
+/// Extracts the whole text of a file, under its title.
 ///
 /// # Errors
-/// [`Refused::OutOfBounds`] where it is too large.
+/// [`ConversionError::OutOfBounds`] if it is too large.
 pub fn extract_all_text(html: &str) -> Result<String, ConversionError> {
     let document = tree::parse(html)?;
     let elements = document.root().descendants_it().filter(|node| node.is_element()).count();
@@ -46,9 +47,9 @@ pub fn extract_all_text(html: &str) -> Result<String, ConversionError> {
     })
 }
 
-/// The title and all text.
+/// Returns the title and the whole text as Markdown.
 fn markdown(document: Document) -> Article {
-    // Pictures within the markup would be megabytes of letters in the text.
+    // Inline images would become megabytes of base64 in the text.
     document.select("img[src^='data:']").remove();
     let text = document.md(Some(&NO_TEXT)).to_string();
     let title = reader(document, None).map(|page| one_line(&page.get_article_title())).unwrap_or_default();
@@ -65,7 +66,7 @@ fn reader(document: Document, url: Option<&str>) -> Option<Readability> {
     Readability::with_document(document, url, Some(config)).ok()
 }
 
-/// The title and all text, without any marks of Markdown.
+/// Returns the title and the whole text without Markdown formatting.
 fn plain_text(document: &Document) -> Article {
     let title = one_line(&document.select_single("title").text());
     document.select(&NO_TEXT.join(", ")).remove();

@@ -1,4 +1,4 @@
-//! The text of a PDF, page by page. A page that its reader cannot read is said, and the others are read nevertheless.
+//! Extracts the text of a PDF page by page. Unreadable pages are reported in the notes and do not stop the others.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -13,9 +13,11 @@ use unicode_normalization::UnicodeNormalization;
 use crate::{ConversionError, ConvertedText, text_cleanup};
 use turnleaf_domain::limits;
 
+/// Extracts the text of a PDF.
+///
 /// # Errors
-/// [`Refused::NoText`] where its pages are pictures, [`Refused::Unsupported`] where it has a password,
-/// [`Refused::TooLong`], [`Refused::Damaged`].
+/// [`ConversionError::NoText`] if its pages are images, [`ConversionError::Unsupported`] if it is encrypted,
+/// [`ConversionError::TooLong`], [`ConversionError::Damaged`].
 pub fn read(file: &[u8]) -> Result<ConvertedText, ConversionError> {
     let damaged = || ConversionError::Damaged("it is no whole PDF".into());
     let mut document = Document::load_mem(file).map_err(|_| damaged())?;
@@ -36,12 +38,12 @@ pub fn read(file: &[u8]) -> Result<ConvertedText, ConversionError> {
     Ok(ConvertedText { text: join_pages(&numbers, &pages)?, notes: notes(&numbers, &pages) })
 }
 
-/// A page that could not be read.
+/// Marks a page that could not be read.
 #[derive(Debug, Clone, Copy)]
 struct UnreadablePage;
 
-/// The texts of all pages. The first attempt reads them in one go; behind a page that breaks it each is read on its own,
-/// which takes longer.
+/// Returns the texts of all pages. The first attempt reads the document in one pass; if a page breaks it, the
+/// remaining pages are read one by one, which is slower.
 fn texts(document: &Document, numbers: &[u32]) -> Result<Vec<Result<String, UnreadablePage>>, ConversionError> {
     let begun = PageTexts::default();
     let all = attempt(|| output_doc(document, &mut begun.clone()));
@@ -51,7 +53,7 @@ fn texts(document: &Document, numbers: &[u32]) -> Result<Vec<Result<String, Unre
         return Err(text_cleanup::too_long());
     }
     if all.is_err() && !pages.is_empty() {
-        // The last one was begun and not ended.
+        // The last page was started and not finished.
         let last = pages.len() - 1;
         pages[last] = Err(UnreadablePage);
     }
@@ -76,7 +78,7 @@ fn attempt(read: impl FnOnce() -> Result<(), OutputError>) -> Result<(), Unreada
     }
 }
 
-/// Letters that are drawn as one (`ﬁ`) as the letters that they are.
+/// Cleans the text of a page and splits ligatures (`ﬁ`) into letters.
 fn clean_page_text(text: &str) -> String {
     let is_joined = |c: char| ('\u{fb00}'..='\u{fb06}').contains(&c);
     let text = text_cleanup::clean_extracted(text);
@@ -92,7 +94,7 @@ fn split_ligature(piece: &str) -> Vec<char> {
     head.chars().chain(last.into_iter().nfkc()).collect()
 }
 
-/// With a line over each page that has text, where there are several, so that a page can be named.
+/// Joins the pages. If there are several, each page with text gets a heading line, so that it can be cited.
 fn join_pages(numbers: &[u32], pages: &[Result<String, UnreadablePage>]) -> Result<String, ConversionError> {
     let mut text = String::new();
     for (number, page) in numbers.iter().zip(pages) {
@@ -124,7 +126,7 @@ fn notes(numbers: &[u32], pages: &[Result<String, UnreadablePage>]) -> Vec<Strin
     [said("without text", without), said("could not be read", unread)].into_iter().flatten().collect()
 }
 
-/// How many, and which: `1–3, 7`.
+/// Returns the count and the list of ranges: `1–3, 7`.
 fn spans(numbers: &[u32]) -> (usize, String) {
     const SHOWN: usize = 10;
     let mut spans: Vec<(u32, u32)> = Vec::new();
@@ -145,7 +147,7 @@ fn spans(numbers: &[u32]) -> (usize, String) {
     (numbers.len(), list.join(", "))
 }
 
-/// Takes what the reader gives, one text for each page. Copies are one.
+/// Collects the text of each page from the PDF reader. Clones share their state.
 #[derive(Clone, Default)]
 struct PageTexts {
     kept: Rc<RefCell<CollectedPages>>,
@@ -158,7 +160,7 @@ struct CollectedPages {
     bytes: usize,
 }
 
-/// Where the places of letters have become words.
+/// Receives the words that the layout analysis has assembled from positioned letters.
 struct WordSink(Rc<RefCell<CollectedPages>>);
 
 impl fmt::Write for WordSink {

@@ -1,5 +1,5 @@
-//! Pictures made anew: decoded within bounds, turned upright, and encoded from their pixels alone, so that nothing else of
-//! the file is kept (places, cameras, colour profiles, whatever hides behind the picture's end).
+//! Re-encodes images: decodes them within bounds, applies the orientation, and encodes only the pixels, so that no
+//! metadata survives (locations, cameras, colour profiles, trailing data).
 
 mod animation;
 mod encode;
@@ -12,8 +12,10 @@ use crate::{ConversionError, ConvertedPicture, FileKind};
 use encode::PictureStyle;
 use turnleaf_domain::limits;
 
+/// Re-encodes an image and its variants.
+///
 /// # Errors
-/// [`Refused::ImageTooLarge`], before anything is decoded where its head says so; [`Refused::Damaged`].
+/// [`ConversionError::ImageTooLarge`], before decoding if the header says so; [`ConversionError::Damaged`].
 pub fn read(kind: FileKind, file: &[u8]) -> Result<ConvertedPicture, ConversionError> {
     let format = match kind {
         FileKind::Png => ImageFormat::Png,
@@ -32,7 +34,7 @@ pub fn read(kind: FileKind, file: &[u8]) -> Result<ConvertedPicture, ConversionE
     let is_animated = animation.is_some();
     let image = match animation {
         Some(form) => form,
-        // Made of it once more, a photo would lose a little each time that it goes from one server to another.
+        // Encoding a photo again would lose quality at each transfer between servers.
         None if style == PictureStyle::Photo && encode::is_own_jpeg(file, &pixels) => {
             encode::unchanged_photo(file, &pixels)
         }
@@ -43,13 +45,13 @@ pub fn read(kind: FileKind, file: &[u8]) -> Result<ConvertedPicture, ConversionE
         && !is_animated;
     Ok(ConvertedPicture {
         thumbnail: encode::encode_thumbnail(&pixels)?,
-        // Not every model takes what moves.
+        // Not every model accepts animations.
         for_models: (!is_fit).then(|| encode::encode_for_models(&pixels, style)).transpose()?,
         image,
     })
 }
 
-/// The pixels, upright, of eight bits each.
+/// Decodes the pixels, upright, with eight bits per channel.
 fn decoded(format: ImageFormat, file: &[u8]) -> Result<DynamicImage, ConversionError> {
     let mut reader = ImageReader::with_format(Cursor::new(file), format);
     reader.limits(bounds());
@@ -60,7 +62,7 @@ fn decoded(format: ImageFormat, file: &[u8]) -> Result<DynamicImage, ConversionE
     if is_too_wide || pixels > limits::IMAGE_PIXELS || decoder.total_bytes() > limits::IMAGE_MEMORY {
         return Err(too_large());
     }
-    // A turn that cannot be read is none.
+    // An unreadable orientation is ignored.
     let turn = decoder.orientation().ok();
     let decoded = DynamicImage::from_decoder(decoder).map_err(|error| refused(&error))?;
     let mut image = encode::to_eight_bits(decoded);
@@ -90,7 +92,7 @@ fn too_large() -> ConversionError {
     ConversionError::ImageTooLarge(format!("{pixels} megapixels, {side} pixels a side"))
 }
 
-/// Whether a WebP is a photo's: its pixels are not the ones that it was made of.
+/// Returns whether a WebP uses lossy compression and is therefore treated as a photo.
 fn is_lossy(file: &[u8]) -> bool {
     let mut rest = file.get(12..).unwrap_or_default();
     while let (Some(name), Some(length)) = (rest.get(..4), rest.get(4..8).and_then(|four| four.try_into().ok())) {
@@ -100,7 +102,7 @@ fn is_lossy(file: &[u8]) -> bool {
             _ => {}
         }
         let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
-        // A frame holds its picture behind 16 bytes.
+        // An animation frame holds its image after 16 bytes.
         let skipped = if name == b"ANMF" { 16 } else { length.saturating_add(length % 2) };
         rest = rest.get(8_usize.saturating_add(skipped)..).unwrap_or_default();
     }

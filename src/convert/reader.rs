@@ -1,24 +1,24 @@
-//! Reading files as other rooms ask for it, so that their tests need no process.
+//! The port for reading files, so that tests of other crates need no converter process.
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
 
 use super::{Article, ConversionError, ConvertedPicture, ConvertedText, Converter, FileKind};
 
-/// What reads files and web pages. `Converter` is the real one.
+/// Reads files and web pages. `Converter` is the production implementation.
 pub trait FileReader: Send + Sync {
-    /// What a file is.
+    /// Detects the kind of a file.
     fn sniff(&self, name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError>;
-    /// Its text; `encoding` is what a person chose.
+    /// Extracts the text; `encoding` is the label that a person chose.
     fn read_text<'a>(
         &'a self,
         kind: FileKind,
         bytes: Bytes,
         encoding: Option<&'a str>,
     ) -> BoxFuture<'a, Result<ConvertedText, ConversionError>>;
-    /// What a web page from this address is about.
+    /// Extracts the main content of a web page from this address.
     fn read_article<'a>(&'a self, html: Bytes, url: &'a str) -> BoxFuture<'a, Result<Article, ConversionError>>;
-    /// A picture without anything hidden in it.
+    /// Re-encodes an image without metadata.
     fn read_picture(&self, kind: FileKind, bytes: Bytes) -> BoxFuture<'_, Result<ConvertedPicture, ConversionError>>;
 }
 
@@ -45,7 +45,7 @@ impl FileReader for Converter {
     }
 }
 
-/// Reads text in UTF-8 and nothing else: what a server has that was given no other reader.
+/// Reads only UTF-8 text: the default of a server without a converter.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainReader;
 

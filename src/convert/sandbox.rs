@@ -1,5 +1,5 @@
-//! The sandbox of the process that reads files: what it enters, for good, before it reads a byte. Each layer is there where
-//! the kernel has it, and `turnleaf doctor` says which are.
+//! The sandbox of the converter process, entered permanently before it reads a byte. Each layer is used where the
+//! kernel supports it; `turnleaf doctor` reports which are in force.
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod linux;
@@ -12,24 +12,24 @@ pub use linux::{enter, enter_without_filter};
 /// The layers in force.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// No program that the process starts has more rights than it has.
+    /// Programs that the process starts cannot gain privileges.
     pub no_new_privs: bool,
-    /// The version of Landlock that keeps every path, port and foreign process out of reach.
+    /// The Landlock ABI version that denies access to all paths, ports and foreign processes.
     pub landlock: Option<u32>,
-    /// Only the system calls of a process that computes are let through.
+    /// The system call filter permits only calls that pure computation needs.
     pub seccomp: bool,
-    /// Why layers that the kernel should have are not there.
+    /// Why supported layers are not in force.
     #[serde(default)]
     pub failures: Vec<String>,
 }
 
-/// Enters the sandbox, of which this system has no layer.
+/// Does nothing, because this system has no layer.
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 pub fn enter() -> Sandbox {
     Sandbox::default()
 }
 
-/// The same.
+/// Does nothing, because this system has no layer.
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 pub fn enter_without_filter() -> Sandbox {
     Sandbox::default()

@@ -1,5 +1,5 @@
-//! Sheets as Markdown tables, one under another, each under its name. Formulas are the values that they had when the file
-//! was saved.
+//! Converts spreadsheets to Markdown tables, each under the name of its sheet. Formulas appear as the values that
+//! were saved with the file.
 
 use std::io::Cursor;
 
@@ -8,12 +8,13 @@ use calamine::{DataRef, ExcelDateTime, Reader, SheetType, SheetVisible, Xlsx, Xl
 use crate::{ConversionError, ConvertedText};
 use turnleaf_domain::limits;
 
-/// Excel shows so many digits of a number.
+/// Number of digits that Excel displays.
 const DIGITS: usize = 15;
 
+/// Extracts all sheets. Unreadable and truncated sheets are reported in the notes.
+///
 /// # Errors
-/// [`Refused::Damaged`], [`Refused::Unsupported`] where it has a password. Sheets that cannot be read, and those that are
-/// too long, are said in the notes.
+/// [`ConversionError::Damaged`], [`ConversionError::Unsupported`] if it is encrypted.
 pub fn read(file: &[u8]) -> Result<ConvertedText, ConversionError> {
     let mut book: Xlsx<_> = open_workbook_from_rs(Cursor::new(file)).map_err(|error| refused(&error))?;
     let sheets = book.sheets_metadata().to_vec();
@@ -65,7 +66,7 @@ struct Table {
     is_narrowed: bool,
 }
 
-/// A cell that is not empty: its column and its text.
+/// The cells of a row that are not empty: column and text.
 type Cells = Vec<(u32, String)>;
 
 fn table(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, room: usize) -> Result<Table, XlsxError> {
@@ -101,7 +102,7 @@ fn table(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, room: usize) -> Result<Tabl
 }
 
 impl Table {
-    /// From the first column that has anything to the last; the first row is the table's head.
+    /// Renders the columns from the first to the last that has content; the first row is the header.
     fn render(&mut self, rows: &[Cells], room: usize) {
         let columns = || rows.iter().flatten().map(|(column, _)| *column);
         let (Some(first), Some(last)) = (columns().min(), columns().max()) else { return };
@@ -110,7 +111,7 @@ impl Table {
             let is_head = self.rows == 0;
             let mut column = first;
             for (at, text) in row {
-                // One that stands twice, or before another, is taken as the next.
+                // A cell with a repeated or decreasing column is placed after the previous one.
                 while column < *at {
                     line.push_str("  |");
                     column += 1;
@@ -148,7 +149,7 @@ fn cell_value(value: &DataRef<'_>) -> String {
     }
 }
 
-/// One line, in which no sign ends the cell.
+/// Returns the text on one line with the characters escaped that would end the cell.
 fn cell_text(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.replace('\\', "\\\\").replace('|', "\\|")

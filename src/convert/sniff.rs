@@ -1,21 +1,23 @@
-//! What a file is: its first bytes say, whatever it is called. The name only tells kinds of text apart.
+//! Detects the kind of a file from its first bytes, whatever its name says. The name only distinguishes kinds of
+//! text.
 
 use infer::MatcherType;
 
 use crate::{ConversionError, FileKind, archive, encoding};
 
-/// Bytes that kinds are told by.
+/// Number of bytes that are examined.
 const HEAD: usize = 8 << 10;
 const ZIP: &[u8] = b"PK\x03\x04";
 const PDF: &[u8] = b"%PDF-";
 const RTF: &[u8] = b"{\\rtf";
-/// Office of before 2007, and documents with a password since.
+/// OLE containers: Office files before 2007, and encrypted ones since.
 const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// The kind of a file. A file that is two things at once is what its first bytes say.
+/// Returns the kind of a file. The first bytes decide about a polyglot file.
 ///
 /// # Errors
-/// [`Refused::Empty`]; [`Refused::Unsupported`] with what it is; [`Refused::Damaged`] for a packed file that is cut.
+/// [`ConversionError::Empty`]; [`ConversionError::Unsupported`] with a description of the file;
+/// [`ConversionError::Damaged`] for a truncated archive.
 pub fn sniff(name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
     if bytes.is_empty() {
         return Err(ConversionError::Empty);
@@ -41,7 +43,7 @@ fn unsupported(what: &str) -> Result<FileKind, ConversionError> {
     Err(ConversionError::Unsupported(what.to_owned()))
 }
 
-/// Office's kinds, by the parts that they are made of.
+/// Distinguishes the Office formats by their parts.
 fn office_kind(bytes: &[u8]) -> Result<FileKind, ConversionError> {
     let parts = archive::entries(bytes)?;
     let has = |name: &str| parts.iter().any(|part| part.name == name.as_bytes());
@@ -75,8 +77,8 @@ fn text_kind(name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
     })
 }
 
-/// The name, in lower case, of the element that markup begins with, behind what may stand before one; for `<!DOCTYPE x`
-/// it is x. Only those that matter here are told.
+/// Returns the lower-case name of the first element of markup, after comments and processing instructions; for
+/// `<!DOCTYPE x` it is `x`. Only the names that matter here are recognized.
 fn first_element(text: &str) -> Option<&'static str> {
     let mut rest = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     loop {
@@ -94,7 +96,7 @@ fn first_element(text: &str) -> Option<&'static str> {
     ["svg", "html"].into_iter().find(|known| name == *known || name.rsplit(':').next() == Some(known))
 }
 
-/// What people call a file that is no text, as far as it is known.
+/// Describes a binary file for people, as far as its format is known.
 fn describe_binary(bytes: &[u8]) -> String {
     let Some(known) = infer::get(&bytes[..bytes.len().min(HEAD)]) else { return "a binary file".into() };
     let extension = known.extension().to_ascii_uppercase();

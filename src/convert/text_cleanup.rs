@@ -1,4 +1,4 @@
-//! Text as it is kept: `\n` at the end of lines, no NUL, not more of it than a document has.
+//! Normalizes text for storage: `\n` line ends, no NUL, at most the size of a document.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use crate::ConversionError;
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
 
-/// With `\n` for every other end of a line.
+/// Replaces all line ends with `\n`.
 pub fn normalize_line_ends(text: String) -> String {
     match text.contains('\r') {
         true => text.replace("\r\n", "\n").replace('\r', "\n"),
@@ -14,8 +14,7 @@ pub fn normalize_line_ends(text: String) -> String {
     }
 }
 
-/// What a library read out of a file: without characters that steer, without blanks at the end of lines, and with at most
-/// one empty line between two others.
+/// Cleans extracted text: removes control characters and trailing blanks, and keeps at most one empty line in a row.
 pub fn clean_extracted(text: &str) -> String {
     let mut tidied = String::with_capacity(text.len());
     let mut empty = 0;
@@ -38,10 +37,10 @@ fn visible(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text, if a document may have so much.
+/// Returns the text if it fits into a document.
 ///
 /// # Errors
-/// [`Refused::TooLong`].
+/// [`ConversionError::TooLong`].
 pub fn check_length(text: String) -> Result<String, ConversionError> {
     match text.len() > limits::DOCUMENT_BYTES {
         true => Err(too_long()),

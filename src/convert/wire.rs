@@ -1,5 +1,6 @@
-//! What crosses between Turnleaf and the process that reads a file. Both ways: the length of a JSON head in four bytes
-//! (little-endian), the head, and bytes. The answer's reader believes nothing of it.
+//! The protocol between Turnleaf and the converter process. Both directions use the same frame: four bytes with the
+//! length of a JSON header (little-endian), the header, and raw bytes. The parent validates every answer, because the
+//! process may be compromised.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -8,21 +9,22 @@ use crate::sandbox::Sandbox;
 use crate::{Article, ConversionError, ConvertedPicture, ConvertedText, EncodedImage, FileKind};
 use turnleaf_domain::limits;
 
-/// The most bytes of an answer: a text, or a picture with its forms (a thumbnail is never larger than its pixels are).
+/// Maximum size of an answer: a text, or an image with its variants (a thumbnail is never larger than its raw
+/// pixels).
 pub const TEXT_ANSWER_BYTES: usize = 4 + limits::CONVERT_HEAD_BYTES + limits::DOCUMENT_BYTES;
 pub const PICTURE_ANSWER_BYTES: usize =
     4 + limits::CONVERT_HEAD_BYTES + limits::UPLOAD_BYTES + limits::MODEL_IMAGE_BYTES + THUMBNAIL_BYTES;
 const THUMBNAIL_BYTES: usize = (limits::THUMBNAIL_PIXELS as usize + 16).pow(2) * 4;
 
-/// The bytes behind it are the file's; text is UTF-8 already.
+/// The header of a request. The bytes of the file follow it; text is already UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConvertRequest {
-    /// A file of this kind: its text, or the picture.
+    /// Converts a file of this kind into text or an image.
     File(FileKind),
-    /// A web page from this address: what it is about.
+    /// Extracts the main content of a web page from this address.
     Page { url: String },
-    /// No file: what the process that would read one is bound by.
+    /// Reports the sandbox layers; no file follows.
     Sandbox,
 }
 
@@ -31,7 +33,7 @@ impl ConvertRequest {
         matches!(self, Self::File(FileKind::Html) | Self::Page { .. })
     }
 
-    /// What is read, for the log: an address may hold a secret.
+    /// Names the request for the log, without the address, which may hold a secret.
     pub fn name(&self) -> &'static str {
         match self {
             Self::File(kind) => kind.mime(),
@@ -59,7 +61,7 @@ struct ImageHeader {
     bytes: usize,
 }
 
-/// What became of a file.
+/// The result of a conversion.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ConvertResponse {
     Text(ConvertedText),
@@ -75,20 +77,20 @@ pub fn encode_frame<T: Serialize>(head: &T) -> Vec<u8> {
     frame
 }
 
-/// The head and where the bytes behind it begin.
+/// Parses the header; returns it and the offset of the bytes after it.
 fn parse_frame<'a, T: Deserialize<'a>>(frame: &'a [u8]) -> Option<(T, usize)> {
     let length = frame.get(..4)?.try_into().ok().map(u32::from_le_bytes)?;
     let end = usize::try_from(length).ok().filter(|length| *length <= limits::CONVERT_HEAD_BYTES)? + 4;
     Some((serde_json::from_slice(frame.get(4..end)?).ok()?, end))
 }
 
-/// A request and the file's bytes.
+/// Parses a request and the bytes of its file.
 pub fn parse_request(frame: &[u8]) -> Option<(ConvertRequest, &[u8])> {
     let (request, end) = parse_frame(frame)?;
     Some((request, frame.get(end..)?))
 }
 
-/// The answer's bytes.
+/// Encodes an answer.
 pub fn encode_answer(answer: Result<ConvertResponse, ConversionError>) -> Vec<u8> {
     match answer {
         Err(refused) => encode_frame(&ResponseHead::Refused(refused)),
@@ -123,7 +125,7 @@ fn shape(form: &EncodedImage) -> ImageHeader {
     ImageHeader { kind, width: form.width, height: form.height, bytes: form.bytes.len() }
 }
 
-/// What an answer says. `None` where it says nothing that could be one.
+/// Parses an answer; returns `None` if it is invalid.
 pub fn parse_answer(frame: Bytes) -> Option<Result<ConvertResponse, ConversionError>> {
     let (head, end) = parse_frame::<ResponseHead>(&frame)?;
     let rest = frame.slice(end..);
@@ -154,7 +156,7 @@ fn text(bytes: Bytes) -> Option<String> {
     String::from_utf8(bytes.into()).ok().filter(|text| is_bounded && !text.contains('\0'))
 }
 
-/// The bytes of forms, one behind the other.
+/// Splits the concatenated bytes of the variants.
 struct ImageBytes(Bytes);
 
 impl ImageBytes {

@@ -1,5 +1,5 @@
-//! Turnleaf's own archive: one JSON document with everything that a chat is made of, so that a chat which is written and
-//! read again is the same chat. `docs/ARCHIVE.md` describes it for those who read it with other programs.
+//! Turnleaf's archive format: one JSON document with everything that makes up a chat, so that export and import are
+//! lossless. `docs/ARCHIVE.md` specifies it for other programs.
 //!
 //! ```json
 //! {"format": "turnleaf-archive", "version": 2, "program": "turnleaf 0.1.0", "exported_at": "…",
@@ -7,7 +7,7 @@
 //!  "generations": [ … ], "exchanges": [ … ], "branches": [ … ]}, … ]}
 //! ```
 //!
-//! Not for what belongs to an installation: keys, providers, drafts, answers about tools, the journal of a running reply.
+//! Data of the installation is excluded: API keys, providers, drafts, tool grants, the journals of running replies.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -40,12 +40,12 @@ pub use spool::ScratchFile;
 pub use spooled_chat::{ArchiveItem, ChatPart, SpooledChat, SpooledDocument};
 pub use writer::ArchiveWriter;
 
-/// What `format` says.
+/// The value of `format`.
 pub const FORMAT: &str = "turnleaf-archive";
-/// Rises when an older Turnleaf could not read it any more. Since 2 a call may be written after another.
+/// Rises when older versions of Turnleaf could no longer read the format. Since 2 a request may be stored as a delta.
 pub const VERSION: u32 = 2;
 
-/// The lists of an archive, in the order in which they are taken.
+/// The lists of an archive in the order in which they are imported.
 const LISTS: [&str; 3] = ["blobs", "documents", "chats"];
 const CHATS: usize = 2;
 
@@ -53,45 +53,45 @@ const CHATS: usize = 2;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedChat {
     pub chat: Chat,
-    /// Where it came from before, with what did not come along.
+    /// The origin of an earlier import, with the differences from its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<ImportOrigin>,
-    /// By `ord`: a turn stands behind the one that it hangs on. Only such as are over.
+    /// In the order of `ord`: a turn follows its parent. Only finished turns.
     pub turns: Vec<Turn>,
-    /// By turn and step.
+    /// In the order of turn and step.
     pub generations: Vec<ArchivedGeneration>,
     pub exchanges: Vec<Exchange>,
     pub branches: Vec<ArchivedBranch>,
 }
 
-/// A branch with what it says to its model in every request the same way.
+/// A branch with its system prompt and the tools that it offers in every request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedBranch {
     #[serde(flatten)]
     pub branch: Branch,
     pub system_prompt: String,
-    /// `None` on branches from before tools were fixed with a branch.
+    /// `None` on branches that predate frozen tool lists.
     pub tools: Option<Vec<OfferedTool>>,
 }
 
-/// One call of a provider, with the bytes that went out and came in.
+/// One provider call with the exact bytes of request and response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArchivedGeneration {
     pub id: GenerationId,
     pub turn_id: TurnId,
-    /// Place among the turn's calls, from 0.
+    /// Index among the generations of the turn, from 0.
     pub step: u32,
     pub provider: String,
-    /// The API that `raw` is written in; none where it was not noted.
+    /// The API in whose format `raw` is written; `None` if it was not recorded.
     pub api: Option<String>,
     pub model_requested: String,
     pub model_returned: Option<String>,
-    /// The body as it was sent.
+    /// The request body as it was sent.
     pub request: ArchivedBytes,
     pub request_manifest: Value,
     /// `sse_events`, `chunks`, `stream_and_response`, `response` or `none`.
     pub raw_kind: String,
-    /// Whether the response came to its own end.
+    /// Whether the response is complete.
     pub raw_complete: bool,
     pub raw: Option<ArchivedBytes>,
     /// `complete`, `on_cancel` or `error`.
@@ -108,18 +108,18 @@ pub struct ArchivedGeneration {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// A picture or a file that a message or a document names.
+/// An image or a file that a message or a document references.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchivedBlob {
-    /// Of the bytes, in lower-case hex.
+    /// SHA-256 of the bytes, in lower-case hex.
     pub sha256: String,
     pub mime: String,
-    /// The name that it came under, where it is known.
+    /// The original file name, if it is known.
     pub name: Option<String>,
     pub bytes: ArchivedBytes,
 }
 
-/// A document with the versions that it had.
+/// A document with all of its versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchivedDocument {
     pub id: DocumentId,
@@ -127,22 +127,22 @@ pub struct ArchivedDocument {
     pub kind: String,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
-    /// The oldest first.
+    /// Oldest first.
     pub versions: Vec<ArchivedVersion>,
 }
 
-/// A version of a document, named by its time.
+/// A version of a document, identified by its timestamp.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchivedVersion {
     pub version_timestamp: DateTime<Utc>,
     pub mime: String,
     pub content: String,
     pub notes: Vec<String>,
-    /// The blob that it was read from.
+    /// The blob that the text was extracted from.
     pub origin: Option<String>,
 }
 
-/// What stands before the lists.
+/// The members before the lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchiveHead {
     pub format: String,
@@ -152,7 +152,7 @@ pub struct ArchiveHead {
 }
 
 impl ArchiveHead {
-    /// The head of an archive that is written now.
+    /// Creates the head of a new archive.
     pub fn new(exported_at: DateTime<Utc>) -> Self {
         let program = concat!("turnleaf ", env!("CARGO_PKG_VERSION")).to_owned();
         Self { format: FORMAT.to_owned(), version: VERSION, program, exported_at }

@@ -1,20 +1,21 @@
-//! big-AGI's exports: one conversation, or a backup with all of them.
+//! Reader for big-AGI exports: one conversation, or a backup with all of them.
 //!
-//! Certain, from the product's source (repository `enricoros/big-AGI`):
-//! - both files: `src/modules/trade/trade.client.ts`, and `DataAtRestV1` in `src/common/stores/chat/chats.converters.ts`
-//!   (`{conversations, models, folders}` and the conversation alone), with the messages of before May 2024 (`text`);
+//! Confirmed by the product's source (repository `enricoros/big-AGI`):
+//! - both files: `src/modules/trade/trade.client.ts`, and `DataAtRestV1` in
+//!   `src/common/stores/chat/chats.converters.ts` (`{conversations, models, folders}` and the single conversation),
+//!   with messages before May 2024 (`text`);
 //! - a conversation: `src/common/stores/chat/chat.conversation.ts`; a message: `chat.message.ts`; its fragments and
-//!   parts: `chat.fragments.ts`; what was measured: `src/common/stores/metrics/metrics.chatgenerate.ts`;
+//!   parts: `chat.fragments.ts`; metrics: `src/common/stores/metrics/metrics.chatgenerate.ts`;
 //! - providers: `src/modules/llms/vendors/vendors.registry.ts`.
 //!
-//! A backup also has the user's services with their keys: nothing of a file but its conversations is ever looked at.
+//! A backup also contains the user's services with their API keys, so the reader looks only at conversations.
 //!
-//! Inferred: the places of a citation count UTF-16 units of the reply's text, where it has one text (the product does
-//! not draw them); a reply ended when its measured time had passed since it was begun; a placeholder at the end is a
-//! reply that did not come to its end (the product makes an error of it on loading). Conversations are a line: what the
-//! product calls a branch is a copy. A persona's words are only there when the conversation began with them.
+//! Inferred: citation ranges count UTF-16 units of the reply's text if it has a single text (the product does not
+//! display them); a reply ended after its measured duration; a placeholder at the end is an unfinished reply (the
+//! product turns it into an error on loading). Conversations are linear: what the product calls a branch is a copy.
+//! The instructions of a persona are present only if the conversation began with them.
 //!
-//! Samples for the tests, written by hand after these definitions: `samples/big_agi/`.
+//! Hand-written samples for the tests follow these definitions: `samples/big_agi/`.
 
 use chrono::TimeDelta;
 use serde_json::Value;
@@ -34,7 +35,7 @@ use crate::unique_ids::UniqueIds;
 
 mod fragments;
 
-/// Whether this is a conversation of big-AGI.
+/// Returns whether the value is a conversation of big-AGI.
 pub(crate) fn is_conversation(value: &Value) -> bool {
     let is_told = |name: &str| value.get(name).is_some();
     let Some(Value::Array(messages)) = value.get("messages") else { return false };
@@ -48,7 +49,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     read_parts(input, taker, &["conversations"], &may_hold_chats, &mut conversation)
 }
 
-/// One conversation.
+/// Reads one conversation.
 pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
     if !is_conversation(value) {
         notes.add(IssueKind::LeftOut, "", "it is not a conversation of big-AGI");
@@ -64,7 +65,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
             notes.add_not_a_message(&id);
             continue;
         }
-        // Each stands on the one before it, which is known by its id.
+        // Messages are linear: each follows the one before it.
         let (id, _) = names.assign_to_message(id, notes);
         let parent = nodes.last().map(|node| node.id.clone());
         let message = Some(message(told, &id, notes));
@@ -96,7 +97,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     })
 }
 
-/// Tells of a persona that is only named.
+/// Reports a persona that the file names without its instructions.
 fn tell_persona(value: &Value, notes: &mut ConversationNotes) {
     if let Some(persona) = text(value, "systemPurposeId").filter(|persona| !matches!(*persona, "Generic" | "Custom")) {
         let persona: String = persona.chars().filter(|c| !c.is_control()).take(80).collect();
@@ -145,14 +146,14 @@ fn message(value: &Value, id: &str, notes: &mut ConversationNotes) -> ImportedMe
     message
 }
 
-/// What a message is an answer to, where the user picked words out.
+/// Returns the passages that the user selected to reply to, as quotes.
 fn quoted_text(metadata: &Value) -> String {
     let picked = list(metadata, "inReferenceTo").iter().filter_map(|item| text(item, "mText"));
     let quotes: Vec<String> = picked.chain(text(metadata, "inReplyToText")).map(message_builder::as_quote).collect();
     quotes.join("\n\n")
 }
 
-/// Which model, and what it used.
+/// Reads the model and the token usage.
 fn add_generation(message: &mut ImportedMessage, value: &Value) {
     let generator = value.get("generator").unwrap_or(&Value::Null);
     let aix = generator.get("aix").unwrap_or(&Value::Null);
@@ -160,7 +161,7 @@ fn add_generation(message: &mut ImportedMessage, value: &Value) {
     message.model = first_text(generator, &["name"])
         .or_else(|| text(aix, "mId"))
         .or_else(|| text(value, "originLLM"))
-        // Notices that the program itself writes.
+        // These names mark notices of the program itself.
         .filter(|name| !matches!(*name, "web" | "issue" | "help"))
         .map(str::to_owned);
     let metrics = generator.get("metrics").unwrap_or(&Value::Null);

@@ -1,74 +1,77 @@
-//! The one table of bounds on what is read. A bound reached is told; it is never a panic and never a full memory.
+//! The bounds of all readers in one table. A bound that is reached is reported as an issue; it never causes a panic
+//! or exhausts the memory.
 
 use crate::domain::byte_size::ByteSize;
 
-/// Entries of an archive. More of them end the reading before it begins.
+/// Entries of an archive. More of them stop the import before it starts.
 pub const ENTRIES: usize = 200_000;
-/// An entry's name, in bytes; a longer one is skipped.
+/// Name of an entry, in bytes; entries with a longer name are skipped.
 pub const NAME_BYTES: usize = 4 << 10;
-/// What comes out of one entry, and out of all reading of one input, in bytes.
+/// Unpacked size of one entry, and of everything that is read from one input, in bytes.
 pub const ENTRY_BYTES: u64 = 16 << 30;
 pub const TOTAL_BYTES: u64 = 64 << 30;
-/// How many bytes may come out of one compressed byte, and from how many bytes on that is looked at. Text that repeats
-/// itself reaches 200; deflate ends at 1032, which only zeros and their like reach.
+/// Maximum compression ratio, and the size in bytes from which it is checked. Repetitive text reaches 200; the
+/// maximum of deflate is 1032, which only zeros and the like reach.
 pub const RATIO: u64 = 500;
 pub const RATIO_FROM: u64 = 64 << 20;
-/// One file that comes with a conversation, when it is asked for whole.
+/// A file of a conversation that is read as a whole, in bytes.
 pub const FILE_BYTES: u64 = 64 << 20;
-/// One conversation, in bytes of JSON: it is held in memory, as text and as values.
+/// JSON of one conversation, in bytes. It is held in memory both as text and as values.
 pub const CONVERSATION_BYTES: usize = 128 << 20;
-/// Values of one conversation's JSON: a value of one character takes a hundred times its text.
+/// JSON values of one conversation, because a one-character value takes a hundred times its size in memory.
 pub const VALUES: usize = 2_000_000;
-/// One element of our own archive's lists (a turn, a call, a version of a document, a blob), in bytes of JSON and in values:
-/// twice a response of `domain::limits::RAW_BYTES` with what JSON makes of it, and a request as long. Up to so many bytes
-/// are held as a text; what is longer waits in a file, and is read out of it value by value.
+/// One list element of a Turnleaf archive (a turn, a generation, a document version, a blob), in bytes of JSON and in
+/// values: room for twice a response of `domain::limits::RAW_BYTES` with its JSON overhead, and for a request of that
+/// size. Elements up to `IN_MEMORY_BYTES` are held as text; longer ones are spooled to a file and parsed from there
+/// value by value.
 pub const ELEMENT_BYTES: u64 = 256 << 20;
 pub const ELEMENT_VALUES: usize = 3_000_000;
 pub const IN_MEMORY_BYTES: usize = 4 << 20;
-/// What stands around the lists of a chat or a document of our own archive: its title, its prompt, its differences.
+/// Everything of an archived chat or document except its lists, such as title, prompt and differences.
 pub const HEADER_BYTES: u64 = 16 << 20;
 pub const HEADER_VALUES: usize = 100_000;
-/// Calls and blocks of one chat of our own archive: their ids are held until it is stored.
+/// Generations and blocks of one archived chat, because their ids are held until it is stored.
 pub const CALLS: usize = 1_000_000;
 pub const BLOCKS: usize = 3_000_000;
-/// Calls of the chat that is written, which later ones may be written after, in bytes of their requests.
+/// Requests of the chat being written that stay available as delta bases, in bytes.
 pub const DELTA_BASE_BYTES: usize = 32 << 20;
-/// The calls of an archive that are written after others, with those others for each of them, in bytes: whole, the requests of
-/// a chat of 5,000 turns are 4 GiB, and few bytes could say that they are as many as one likes. And one of them.
+/// Total size of the requests that are reassembled from deltas, including their bases, in bytes: the whole requests
+/// of a chat of 5,000 turns are 4 GiB, and a few bytes of delta can expand to any size. The second bound applies to
+/// one request.
 pub const REASSEMBLED_BYTES: u64 = TOTAL_BYTES;
 pub const REQUEST_BYTES: usize = (ELEMENT_BYTES >> 1) as usize;
-/// Versions of one document of our own archive.
+/// Versions of one archived document.
 pub const VERSIONS: usize = 10_000;
-/// How often an archive of our own is read on behind something that is damaged: each time it is walked through anew.
+/// Number of times that reading of an archive resumes after damage, because each one scans the archive again.
 pub const DAMAGES: usize = 100;
-/// The files of one conversation in all, in bytes: they are held in memory until it is stored.
+/// Files of one conversation in total, in bytes, because they are held in memory until it is stored.
 pub const CONVERSATION_FILES_BYTES: u64 = 256 << 20;
 /// Conversations of one input.
 pub const CONVERSATIONS: u64 = 1_000_000;
-/// Messages of one conversation; the ones after them are left out.
+/// Messages of one conversation; further ones are left out.
 pub const MESSAGES: usize = 200_000;
-/// How deep JSON may nest; what is deeper becomes null. `serde_json` itself ends at 128.
+/// Nesting depth of JSON; deeper values become null. The limit of `serde_json` itself is 128.
 pub const JSON_DEPTH: usize = 100;
-/// How much of a file is looked at to see whether it is an archive of our own.
+/// Bytes of a file that are examined to detect a Turnleaf archive.
 pub const START_BYTES: u64 = 512;
-/// A member's name at the top of a file, as far as it is looked at.
+/// Bytes of a top-level member name that are compared.
 pub const KEY_BYTES: usize = 64;
-/// Files of an archive, and conversations of each, that are looked at to know the format.
+/// Files of an archive, and conversations of each, that are examined to detect the format.
 pub const DETECT_PARTS: usize = 64;
 pub const DETECT_ELEMENTS: u64 = 8;
-/// Findings of one conversation that are told one by one; the rest is told as a number.
+/// Issues of one conversation that are reported individually; the rest is reported as a count.
 pub const ISSUES: usize = 200;
-/// One value of a database that is read, in bytes; what is longer is cut.
+/// One value of an imported database, in bytes; longer values are truncated.
 pub const CELL_BYTES: usize = 8 << 20;
-/// What is looked through to find where the sources of one message stand, in bytes; later sources have no place.
+/// Bytes that are searched for the citation ranges of one message; later sources get no range.
 pub const CITATION_SEARCH_BYTES: usize = 256 << 20;
 
-/// What is told of an element with more bytes than this.
+/// Describes an element that exceeds this size.
 pub fn byte_limit_text(bytes: u64) -> String {
     format!("it is larger than {}", ByteSize(bytes))
 }
 
-/// What is told of an element with more values than this.
+/// Describes an element that exceeds this number of values.
 pub fn value_limit_text(values: usize) -> String {
     format!("it has more than {values} values")
 }

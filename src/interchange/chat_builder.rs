@@ -1,8 +1,10 @@
-//! A conversation becomes a chat of ours: its messages get places, branches with their locks, and exchanges. One rule for
-//! all sources, and pure: whoever calls brings the ids, the time and what the files became.
+//! Builds a chat from an imported conversation: orders its messages and assigns branches with their locks, and
+//! exchanges. The rules are the same for all sources. The module is pure: the caller supplies ids, the time and the
+//! stored files.
 //!
-//! What it keeps to is domain.md 4.4: a parent before its children by place and by time (I1, I5), one chain a branch with
-//! one lock (I3, I4), a result behind its call (I7), one reply an exchange and something to see in each (I8).
+//! It upholds the invariants of docs/reference/domain.md 4.4: a parent precedes its children by position and by time
+//! (I1, I5), a branch is one chain with one lock (I3, I4), a result follows its call (I7), an exchange has one reply
+//! and each turn shows something (I8).
 
 use std::collections::HashMap;
 
@@ -33,15 +35,16 @@ pub use build_context::BuildContext;
 
 use times::MessageTimes;
 
-/// How much of a source's words on a failure is kept.
+/// Number of characters of a source's error message that are kept.
 pub(crate) const FAILURE_CHARS: usize = 2_000;
 
-/// What the id of a message's turn is made of.
+/// Returns the key from which the id of a message's turn is derived.
 pub fn turn_id_key(message: &str) -> String {
     format!("turn {message}")
 }
 
-/// Makes a chat of a conversation whose messages are joined. What had to be put right or left out is told.
+/// Builds the chat of a conversation whose replies are already merged. Everything that was corrected or left out is
+/// reported as an issue.
 pub fn build_chat(
     conversation: &Conversation,
     soil: &BuildContext<'_>,
@@ -68,7 +71,7 @@ pub fn build_chat(
     builder.finish(tell)
 }
 
-/// Chooses the messages that a chat can keep, and the branch and the lock of each.
+/// Selects the messages that the chat can keep, with the branch and the lock of each.
 fn plan_branches(
     conversation: &Conversation,
     soil: &BuildContext<'_>,
@@ -93,12 +96,12 @@ fn plan_branches(
     (kept, plan)
 }
 
-/// Where in the source a message is.
+/// Returns the location of a message in its source.
 fn location_of(conversation: &Conversation, message: &str) -> IssueLocation {
     IssueLocation { file: String::new(), conversation: conversation.source_id.clone(), message: message.to_owned() }
 }
 
-/// A chat that is being made of a conversation, message by message. Messages are known by their number in it.
+/// State of a chat while it is built message by message. Messages are identified by their index in the conversation.
 struct ChatBuilder<'c, 's> {
     conversation: &'c Conversation,
     context: &'c BuildContext<'s>,
@@ -107,7 +110,7 @@ struct ChatBuilder<'c, 's> {
     chat_id: ChatId,
     times: MessageTimes,
     turns: Vec<Turn>,
-    /// By message the place of its turn in `turns`.
+    /// Maps a message to the index of its turn in `turns`.
     number_of_turn: HashMap<usize, usize>,
     generations: Vec<ArchivedGeneration>,
     exchanges: Vec<Exchange>,
@@ -115,7 +118,7 @@ struct ChatBuilder<'c, 's> {
 }
 
 impl ChatBuilder<'_, '_> {
-    /// Adds the turn of a message whose parent has its own, with its generation and its exchange.
+    /// Adds the turn of a message, whose parent already has one, with its generation and its exchange.
     fn add_message(&mut self, ord: i64, at: usize, tell: &mut dyn FnMut(ImportIssue)) {
         let message = &self.conversation.messages[at];
         let parent = self.kept.parent(at).and_then(|parent| self.number_of_turn.get(&parent));
@@ -156,7 +159,7 @@ impl ChatBuilder<'_, '_> {
         self.turns.push(turn);
     }
 
-    /// The blocks of a message, and how its turn ended.
+    /// Returns the blocks of a message and the ending of its turn.
     fn read_message(
         &self,
         ord: i64,
@@ -180,7 +183,7 @@ impl ChatBuilder<'_, '_> {
         if message.role != Role::Assistant {
             (status, error) = (TurnStatus::Complete, None);
         } else if !shows_something && status == TurnStatus::Complete {
-            // Nothing is there to see: it ended before it began.
+            // A reply without visible content counts as cancelled before it began.
             status = TurnStatus::Cancelled;
         }
         if let Some(failure) = &error {
@@ -189,7 +192,7 @@ impl ChatBuilder<'_, '_> {
         (blocks, status, error)
     }
 
-    /// Puts a turn into the exchange of its message, which the first turn of it begins.
+    /// Adds a turn to the exchange of its message and creates the exchange for its first turn.
     fn join_exchange(&mut self, at: usize, turn: &Turn) {
         let message = &self.conversation.messages[at];
         let user_turn_id = self.question_of(at).map(|question| self.turn_id(question));
@@ -208,12 +211,13 @@ impl ChatBuilder<'_, '_> {
             });
             self.exchanges.len() - 1
         });
-        // Only here it is inferred (domain.md C2), where a source does not say which mode was asked for.
+        // Thinking mode is inferred only here (docs/reference/domain.md C2), for sources that do not record which
+        // mode was requested.
         let infer = || turn.blocks.iter().any(|block| matches!(block.content, Content::Thinking { .. }));
         self.exchanges[number].is_thinking_mode |= message.is_thinking_mode.unwrap_or_else(infer);
     }
 
-    /// Settles the calls of tools, once every turn that may answer them is there.
+    /// Adds missing results of tool calls, once every turn that may hold a result exists.
     fn settle_calls(&mut self, tell: &mut dyn FnMut(ImportIssue)) {
         let handed = calls::calls_answered_by_client(&self.turns);
         for (turn, &at) in self.turns.iter_mut().zip(&self.kept.order) {
@@ -225,7 +229,7 @@ impl ChatBuilder<'_, '_> {
         }
     }
 
-    /// The chat with its branches around the turns that were added.
+    /// Assembles the chat and its branches around the turns.
     fn finish(self, tell: &mut dyn FnMut(ImportIssue)) -> ArchivedChat {
         let mut put_right = |message: &str, text: String| {
             tell(ImportIssue { kind: IssueKind::PutRight, location: location_of(self.conversation, message), text });
@@ -245,7 +249,7 @@ impl ChatBuilder<'_, '_> {
         ArchivedChat { chat, imported_from: None, turns, generations, exchanges, branches }
     }
 
-    /// The row of the chat. It opens where the source showed it last, else at its last turn.
+    /// Builds the chat row. The chat opens at the message that the source showed last, else at its last turn.
     fn chat(&self, prompt_was_cut: &mut dyn FnMut()) -> Chat {
         let (conversation, begun) = (self.conversation, self.times.started_at);
         let shown = self.kept.shown.and_then(|at| self.turn_of(at)).or(self.turns.last());
@@ -260,7 +264,7 @@ impl ChatBuilder<'_, '_> {
             default_branch_id: shown.map(|turn| turn.branch_id),
             last_viewed_turn_id: shown.map(|turn| turn.id),
             copied_from_turn_id: None,
-            // No source says since when.
+            // No source records when a chat was pinned or archived.
             pinned_at: conversation.is_pinned.then_some(updated_at),
             archived_at: conversation.is_archived.then_some(updated_at),
             rev: i64::try_from(self.turns.len()).unwrap_or(i64::MAX),
@@ -277,7 +281,7 @@ impl ChatBuilder<'_, '_> {
         (self.context.id)(&turn_id_key(&self.conversation.messages[at].source_id)).into()
     }
 
-    /// Which exchange a message is in: a reply that is the first to its question shares the question's.
+    /// Returns the exchange of a message. The first reply to a question shares the exchange of the question.
     fn exchange_id(&self, at: usize) -> ExchangeId {
         let messages = &self.conversation.messages;
         let is_own = |question: usize| question != at && self.kept.first_reply(question, messages) != Some(at);
@@ -285,7 +289,7 @@ impl ChatBuilder<'_, '_> {
         (self.context.id)(&format!("exchange {}", messages[begins].source_id)).into()
     }
 
-    /// The user's message of the exchange that a message is in.
+    /// Returns the user message of the exchange that a message belongs to.
     fn question_of(&self, at: usize) -> Option<usize> {
         let role = |at: usize| self.conversation.messages[at].role;
         match role(at) {
@@ -299,7 +303,7 @@ impl ChatBuilder<'_, '_> {
         self.number_of_turn.get(&at).map(|number| &self.turns[*number])
     }
 
-    /// The two turns above a message, the nearest first, whose calls it may answer.
+    /// Returns the two turns above a message, nearest first; the message may answer their calls.
     fn turns_above(&self, at: usize) -> Vec<&Turn> {
         let parent = self.kept.parent(at);
         let path = [parent, parent.and_then(|parent| self.kept.parent(parent))];
@@ -325,7 +329,7 @@ fn ending(message: &ImportedMessage) -> (TurnStatus, Option<Failure>) {
     }
 }
 
-/// The title within its bound; of the first message where there is none.
+/// Returns the bounded title, derived from the first message if there is none.
 fn title(conversation: &Conversation) -> String {
     let clean: String = conversation.title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let title = truncate(clean.trim(), limits::TITLE_CHARS, &mut || {});

@@ -1,24 +1,25 @@
-//! ChatGPT's data export: `conversations.json` alone, the archive, and the newer archive with `conversations-000.json`
-//! and its siblings.
+//! Reader for ChatGPT's data export: `conversations.json` alone, the archive, and the newer archive with
+//! `conversations-000.json` and its siblings.
 //!
-//! OpenAI publishes no definition (help.openai.com, "How do I export my ChatGPT history and data?", names the archive and
-//! its chats only). Read from the types and notes of public readers and exporters:
-//! - `mohamed-chs/convoviz`, `docs/dev/chatgpt-spec.md`: archive, names of files, conversation, content types, tools
+//! OpenAI publishes no definition (help.openai.com, "How do I export my ChatGPT history and data?", names only the
+//! archive and its chats). Derived from the types and notes of public readers and exporters:
+//! - `mohamed-chs/convoviz`, `docs/dev/chatgpt-spec.md`: archive, file names, conversation, content types, tools
 //! - `pionxzh/chatgpt-exporter`, `src/api.ts`: nodes, messages, metadata, `aggregate_result`, citations
 //! - `jamesmoore/chatgpt-export`, `ChatGPTExport/Formatters/Markdown/MarkdownContentVisitor.cs` and
-//!   `ChatGPTExport/Assets/AssetLocator.cs`: parts, recordings, `content_references`, pointers to files
-//! - `Sinity/polylogue`, `polylogue/sources/parsers/chatgpt.py`: which fields three dated exports have (the one of July
-//!   2026 has no `children`, `status` and `recipient`), runs of code, searches, durations
-//! - `danny-avila/LibreChat` issues 13630 and 15229: archives of many files; messages without metadata, the model named by
-//!   the conversation alone
+//!   `ChatGPTExport/Assets/AssetLocator.cs`: parts, recordings, `content_references`, file pointers
+//! - `Sinity/polylogue`, `polylogue/sources/parsers/chatgpt.py`: fields of three dated exports (the one of July 2026
+//!   has no `children`, `status` and `recipient`), code runs, searches, durations
+//! - `danny-avila/LibreChat` issues 13630 and 15229: archives of many files; messages without metadata, the model
+//!   named only by the conversation
 //!
-//! Certain, for several of them agree: `mapping` with `parent`, `children` and `message`, `current_node`, roles, the
-//! content types read in `content`, file ids as the beginnings of entries' names, `conversation_asset_file_names.json`.
-//! Inferred: that a message to a `recipient` is a call which the next tool's message answers (nothing joins them but the
-//! tree); that of several answers in a row the first is the call's, so the others get calls of their own; that a recap's
-//! `finished_duration_sec` is the time of the thoughts before it; which stretch a source stands for (see `cited`).
+//! Confirmed by several of them: `mapping` with `parent`, `children` and `message`, `current_node`, roles, the
+//! content types read in `content`, file ids as prefixes of entry names, `conversation_asset_file_names.json`.
+//! Inferred: a message to a `recipient` is a call that the next tool message answers (only the tree connects them);
+//! of several answers in a row the first belongs to the call, and the others get calls of their own;
+//! `finished_duration_sec` of a recap is the duration of the thoughts before it; the text range that a source
+//! supports (see `citations`).
 //!
-//! Samples: `samples/chatgpt`, written by hand after `convoviz`' specification and the fields of `polylogue`.
+//! Samples: `samples/chatgpt`, hand-written after the specification of `convoviz` and the fields of `polylogue`.
 
 use serde_json::{Map, Value};
 
@@ -43,7 +44,7 @@ mod calls;
 mod citations;
 mod content;
 
-/// What else of the user's is in an export.
+/// User data of an export that is not imported, with the text of the issue.
 const NOT_READ: [(&str, &str); 4] = [
     ("textdocs/", "canvas documents are kept as the calls that wrote them only"),
     ("message_feedback.json", "thumbs up and down are not kept"),
@@ -51,7 +52,7 @@ const NOT_READ: [(&str, &str); 4] = [
     ("sora.json", "what was made with Sora is not kept"),
 ];
 
-/// Whether this is one of its conversations.
+/// Returns whether the value is a conversation of ChatGPT.
 pub(crate) fn is_conversation(value: &Value) -> bool {
     value.get("mapping").is_some_and(Value::is_object)
 }
@@ -64,7 +65,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     read_parts(input, taker, &["conversations"], &is_chats, &mut |value, notes| conversation(value, &assets, notes))
 }
 
-/// One conversation.
+/// Reads one conversation.
 fn conversation(value: &Value, assets: &ExportAssets, notes: &mut ConversationNotes) -> Option<Conversation> {
     let source_id = fields::id(value, "conversation_id").or_else(|| fields::id(value, "id"));
     let source_id = source_id.unwrap_or_else(|| fields::content_id(value));
@@ -99,13 +100,13 @@ fn conversation(value: &Value, assets: &ExportAssets, notes: &mut ConversationNo
     })
 }
 
-/// What is read of a conversation's nodes besides the nodes.
+/// Reads the nodes of a conversation and collects conversation-wide data.
 struct NodeReader<'a> {
     mapping: &'a Map<String, Value>,
     assets: &'a ExportAssets,
-    /// What the user told ChatGPT of themselves and of how it is to answer, each text once.
+    /// The user's custom instructions, each text once.
     instructions: Vec<String>,
-    /// The model of replies that name none: the conversation's, or the first that a message says to be the usual one.
+    /// The model of replies that name none: the conversation's model, or the first default that a message names.
     model: Option<String>,
 }
 
@@ -154,7 +155,7 @@ impl NodeReader<'_> {
         let call = calls::recipient(message);
         let is_hidden = fields::is_set(metadata, "is_visually_hidden_from_conversation");
         if is_hidden && call.is_none() && speaker != MessageSpeaker::Tool && read.kind() != "thoughts" {
-            // What files it names is nobody's matter, as it is left out itself.
+            // Issues about its files are discarded, because the message itself is left out.
             if !read.pieces(&mut ConversationNotes::new(IssueLocation::default())).is_empty() {
                 notes.add(IssueKind::Lost, id, "a message that was not shown there either is not kept");
             }
@@ -168,15 +169,15 @@ impl NodeReader<'_> {
                 pieces.extend(self.files_beside_call(&read, notes));
                 pieces
             }
-            // What a system says of its failure is the ending, not words of the model.
+            // The text of a system error becomes the ending of the message, not content of the model.
             (MessageSpeaker::Assistant, None) if read.kind() == "system_error" => Vec::new(),
             _ => read.pieces(notes),
         };
-        // A message that says nothing is scaffolding.
+        // A message without content only structures the tree.
         if pieces.is_empty() && !matches!(ending, MessageEnding::Failed(_)) {
             return None;
         }
-        // What a tool says is of no model: it is part of the reply that called it.
+        // Tool output belongs to no model; it is part of the reply that made the call.
         let model = model_of(metadata).filter(|_| speaker == MessageSpeaker::Assistant);
         self.model = self.model.take().or_else(|| default_model(metadata));
         let (role, is_reply) = match speaker {
@@ -214,7 +215,8 @@ impl NodeReader<'_> {
         }
     }
 
-    /// Takes what the user told of themselves; such a message is not one of the conversation.
+    /// Collects custom instructions; returns whether the message holds them and is therefore no message of the
+    /// conversation.
     fn take_instructions(&mut self, read: &MessageContent<'_>) -> bool {
         let is_told = read.kind() == "user_editable_context";
         if !is_told && !fields::is_set(read.metadata, "is_user_system_message") {
@@ -244,7 +246,7 @@ impl NodeReader<'_> {
         self.instructions.drain(..).next().unwrap_or_default()
     }
 
-    /// A tool's words, to the call before them or to one that is made for them.
+    /// Attaches tool output to the preceding call, or to a call that is created for it.
     fn tool_result(&self, read: &MessageContent<'_>, node: &Value, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
         let (result, success, others) = read.tool_result(notes);
         let owner = calls::answered_call(self.mapping, node);
@@ -266,17 +268,17 @@ impl NodeReader<'_> {
         pieces
     }
 
-    /// Files that stand beside a call.
+    /// Returns the files that a call message carries.
     fn files_beside_call(&self, read: &MessageContent<'_>, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
         let is_file =
             |piece: &MessagePiece| matches!(piece.body, PieceBody::Picture { .. } | PieceBody::Attachment { .. });
-        // Its words are the call's arguments, also those of a type that nothing is known of.
+        // The text of the message is the arguments of the call, also for unknown types.
         let is_parted = !fields::list(read.content, "parts").is_empty();
         if is_parted { read.pieces(notes).into_iter().filter(is_file).collect() } else { Vec::new() }
     }
 }
 
-/// How a message ended: by its status and by what it says of its finish.
+/// Derives the ending of a message from its status and its finish details.
 fn ending(read: &MessageContent<'_>) -> MessageEnding {
     let finish = read.metadata.get("finish_details").and_then(|finish| fields::text(finish, "type"));
     let status = fields::text(read.message, "status");
@@ -293,22 +295,22 @@ fn ending(read: &MessageContent<'_>) -> MessageEnding {
     }
 }
 
-/// The model that a message is of.
+/// Returns the model of a message.
 fn model_of(metadata: &Value) -> Option<String> {
     model_named(metadata, "model_slug")
 }
 
-/// The model of the replies that name none.
+/// Returns the model of replies that name none.
 fn default_model(of: &Value) -> Option<String> {
     model_named(of, "default_model_slug")
 }
 
-/// `auto` is a choice, not a model.
+/// `auto` is a setting, not a model.
 fn model_named(of: &Value, name: &str) -> Option<String> {
     fields::text(of, name).filter(|model| *model != "auto").map(str::to_owned)
 }
 
-/// Tells where the conversation was had: with a GPT, or in a project.
+/// Reports that the conversation belongs to a GPT or a project.
 fn tell_place(value: &Value, notes: &mut ConversationNotes) {
     let is_projects = fields::text(value, "gizmo_id").is_some_and(|id| id.starts_with("g-p-"));
     match fields::text(value, "gizmo_type") {

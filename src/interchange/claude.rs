@@ -1,20 +1,23 @@
-//! Claude's data export: `conversations.json` alone, or the archive with `users.json`, `projects.json` and others.
+//! Reader for Claude's data export: `conversations.json` alone, or the archive with `users.json`, `projects.json` and
+//! others.
 //!
-//! Anthropic publishes no definition (support.claude.com, "How can I export my Claude data?", names the export only). Read
-//! from the types and notes of public readers:
-//! - `Sinity/polylogue`, `polylogue/sources/providers/claude_ai.py`, `polylogue/sources/parsers/claude/ai_parser.py` and
-//!   `common.py`: conversation, message, attachments, files, blocks with their times, citations, the shown leaf
+//! Anthropic publishes no definition (support.claude.com, "How can I export my Claude data?", names only the export).
+//! Derived from the types and notes of public readers:
+//! - `Sinity/polylogue`, `polylogue/sources/providers/claude_ai.py`, `polylogue/sources/parsers/claude/ai_parser.py`
+//!   and `common.py`: conversation, message, attachments, files, blocks with their times, citations, the displayed
+//!   leaf
 //! - `Sinity/polylogue`, `docs/providers/claude-ai.md`: the archive
 //! - public transcripts of exports of 2026 that keep their JSON: `parent_message_uuid` with the root
-//!   `00000000-0000-4000-8000-000000000000`, `tool_use` and `tool_result` with `knowledge`, `files` of an id and a name
+//!   `00000000-0000-4000-8000-000000000000`, `tool_use` and `tool_result` with `knowledge`, `files` of an id and a
+//!   name
 //!
-//! Certain: `chat_messages` with `uuid`, `sender`, `text`, `content`, `attachments` (with `extracted_content`), `files`
-//! (without bytes), and in newer exports `parent_message_uuid`; a citation's `start_index`, `end_index` and
-//! `details.url`. Inferred: that citations count code points; that a call without an id is answered by the next result of
-//! its name. `current_leaf_message_uuid`, `is_starred` and `model` are what the site's own answers have: they are read
-//! where they are there.
+//! Confirmed: `chat_messages` with `uuid`, `sender`, `text`, `content`, `attachments` (with `extracted_content`),
+//! `files` (without bytes), and in newer exports `parent_message_uuid`; a citation's `start_index`, `end_index` and
+//! `details.url`. Inferred: citations count code points; a call without an id is answered by the next result with its
+//! name. `current_leaf_message_uuid`, `is_starred` and `model` occur in responses of the site and are read where they
+//! exist.
 //!
-//! Samples: `samples/claude`, written by hand after those fields.
+//! Samples: `samples/claude`, hand-written after those fields.
 
 use serde_json::Value;
 
@@ -34,7 +37,7 @@ use crate::tree::{self, SourceNode};
 mod content;
 mod open_calls;
 
-/// What else of the user's is in an export.
+/// User data of an export that is not imported, with the text of the issue.
 const NOT_READ: [(&str, &str); 4] = [
     ("projects.json", "projects and their documents are not kept"),
     ("projects/", "projects and their documents are not kept"),
@@ -42,10 +45,10 @@ const NOT_READ: [(&str, &str); 4] = [
     ("design_chats/", "chats of the design tool are not kept"),
 ];
 
-/// The parent of a conversation's first message.
+/// The parent id of a conversation's first message.
 const ROOT: &str = "00000000-0000-4000-8000-000000000000";
 
-/// Whether this is one of its conversations.
+/// Returns whether the value is a conversation of Claude.
 pub(crate) fn is_conversation(value: &Value) -> bool {
     value.get("chat_messages").is_some_and(Value::is_array)
 }
@@ -60,7 +63,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     })
 }
 
-/// One conversation.
+/// Reads one conversation.
 fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes) -> Option<Conversation> {
     let source_id = fields::id(value, "uuid").unwrap_or_else(|| fields::content_id(value));
     notes.set_conversation(&source_id);
@@ -100,7 +103,7 @@ fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes
     })
 }
 
-/// A message without a word on its parent stands on the one `before` it: older exports are lines.
+/// Reads one message. If it names no parent, `before` is the parent, because older exports are linear.
 fn node(
     at: usize,
     message: &Value,
@@ -130,7 +133,7 @@ fn node(
     };
     let created_at = notes.date(message, "created_at", &id);
     let pieces = content::pieces(message, &content::MessageHead { id: &id, role, created_at }, calls, parts, notes);
-    // Where tools answer in messages of their own, those stand under the user's name; they are steps of the reply.
+    // Separate tool messages are attributed to the user in the file, although they are steps of the reply.
     let is_of_tools = role == Role::User && !pieces.is_empty() && pieces.iter().all(is_from_tool);
     let role = if is_of_tools { Role::Assistant } else { role };
     let is_reply = role == Role::Assistant;
@@ -138,7 +141,7 @@ fn node(
         Some("user_canceled") => MessageEnding::Cancelled,
         _ => MessageEnding::Complete,
     };
-    // What a tool answers is of no model: it is part of the reply that called it.
+    // Tool output belongs to no model; it is part of the reply that made the call.
     let model = fields::text(message, "model").filter(|_| is_reply && !is_of_tools);
     let updated_at = notes.date(message, "updated_at", &id);
     let message = (!pieces.is_empty()).then(|| ImportedMessage {
@@ -157,7 +160,7 @@ fn node(
     SourceNode { id, parent, children: Vec::new(), message }
 }
 
-/// An answer, what came with it, or the call that was made for it.
+/// Returns whether a piece is tool output, something attached to it, or the call that was created for it.
 fn is_from_tool(piece: &MessagePiece) -> bool {
     piece.author == Author::Tool || matches!(piece.body, PieceBody::ToolCall { .. })
 }

@@ -1,4 +1,5 @@
-//! A conversation as another program tells it: a tree of messages, before it has ids, branches and exchanges of ours.
+//! The common import model: a conversation as its source describes it, a tree of messages without Turnleaf's ids,
+//! branches and exchanges.
 
 use std::sync::Arc;
 
@@ -9,77 +10,78 @@ use crate::domain::block::Author;
 use crate::domain::turn::Role;
 use crate::domain::usage::Usage;
 
-/// A tree of messages with what its source says of it.
+/// A tree of messages with the metadata of its source.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
-    /// The id in its source; one made of its content where the source gives none, so that the same file read again names
-    /// it the same.
+    /// The id in its source, or a hash of the content if there is none, so that importing the same file again yields
+    /// the same id.
     pub source_id: String,
-    /// As the source has it: not trimmed, not cut.
+    /// The title of the source, neither trimmed nor truncated.
     pub title: String,
-    /// What every path of the source begins with as its system message; empty when there is none or when paths differ
-    /// (then the messages themselves stay, with the role `system`).
+    /// The system message that starts every path of the source. Empty if there is none or if paths differ; the
+    /// messages with the role `system` then stay.
     pub system_prompt: String,
     pub created_at: Option<DateTime<Utc>>,
     pub updated_at: Option<DateTime<Utc>>,
-    /// The model of the replies that name none, where the source says it of the whole conversation.
+    /// The model of replies that name none, if the source names one for the whole conversation.
     pub model: Option<String>,
-    /// A parent stands before its children; children of one parent stand in the order of their making.
+    /// A parent precedes its children; siblings are in the order of their creation.
     pub messages: Vec<ImportedMessage>,
-    /// The message that was shown last at the end of its path, an index of `messages`.
+    /// The last displayed leaf, as an index of `messages`.
     pub current: Option<usize>,
     pub is_pinned: bool,
     pub is_archived: bool,
 }
 
 impl Conversation {
-    /// About the bytes that it takes when it is stored, with the files that it brings along.
+    /// Returns the approximate stored size in bytes, including files.
     pub fn byte_count(&self) -> u64 {
         self.byte_count_where(&|_| true)
     }
 
-    /// The same of the messages with these ids.
+    /// Like [`Self::byte_count`], limited to the messages whose ids are wanted.
     pub fn byte_count_where(&self, is_wanted: &dyn Fn(&str) -> bool) -> u64 {
         let wanted = self.messages.iter().filter(|message| is_wanted(&message.source_id));
         wanted.flat_map(|message| &message.pieces).map(|piece| piece.body.text_bytes() + piece.body.file_bytes()).sum()
     }
 
-    /// The same without files.
+    /// Like [`Self::byte_count`], without files.
     pub fn text_byte_count(&self) -> u64 {
         self.messages.iter().flat_map(|message| &message.pieces).map(|piece| piece.body.text_bytes()).sum()
     }
 }
 
-/// One message as the source keeps it. A reply that the source keeps as several messages (reasoning, a call, its answer,
-/// text) stays several here: joining them is one rule for all sources, and it is not the reader's.
+/// One message as its source stores it. A reply that the source stores as several messages (reasoning, a call, its
+/// result, text) is still several here; `merge_replies` merges them for all sources.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportedMessage {
     pub source_id: String,
-    /// An index of `Conversation::messages`, smaller than the message's own.
+    /// An index of `Conversation::messages`, smaller than that of the message itself.
     pub parent: Option<usize>,
     pub role: Role,
-    /// Our name of the provider's API (`openai`, `anthropic`, `google`, …) where the source tells it, as it is.
+    /// Turnleaf's name of the provider's API (`openai`, `anthropic`, `google`, …) if the source names it, else the
+    /// name in the source.
     pub provider: Option<String>,
-    /// The model's name as the source gives it of this very message.
+    /// The model that the source names for this message.
     pub model: Option<String>,
     pub created_at: Option<DateTime<Utc>>,
     pub ended_at: Option<DateTime<Utc>>,
     pub ending: MessageEnding,
-    /// In the order in which they were said.
+    /// In the order of the message.
     pub pieces: Vec<MessagePiece>,
     pub usage: Usage,
-    /// Whether the reply was asked to think, where the source keeps that; else it is inferred.
+    /// Whether thinking mode was requested, if the source records it; else it is inferred.
     pub is_thinking_mode: Option<bool>,
 }
 
-/// How a message ended.
+/// The ending of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum MessageEnding {
     #[default]
     Complete,
-    /// Somebody stopped it; what was there is kept.
+    /// The user stopped it; the partial content is kept.
     Cancelled,
-    /// What the source says of the failure.
+    /// The source's error message.
     Failed(String),
 }
 
@@ -91,41 +93,41 @@ pub struct MessagePiece {
     pub body: PieceBody,
 }
 
-/// What a piece holds.
+/// The content of a piece.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PieceBody {
-    /// Markdown, as it was written.
+    /// Markdown as it was written.
     Text(String),
     Thinking {
         text: String,
         title: Option<String>,
-        /// How long it took, in milliseconds, where the source says so.
+        /// Duration in milliseconds, if the source records it.
         duration_ms: Option<u64>,
     },
-    /// A tool's call. `id` joins it to its answer, within the conversation.
+    /// A tool call. `id` connects it to its result within the conversation.
     ToolCall {
         id: String,
         name: String,
-        /// Null when they are not JSON.
+        /// Null if they are not JSON.
         arguments: Value,
-        /// As the model wrote them, where the source has that.
+        /// The arguments as the model wrote them, if the source has them.
         arguments_raw: Option<String>,
     },
-    /// What a call brought. `metadata` is what its source keeps beside the result, else null.
+    /// The result of a tool call. `metadata` is the source's metadata of the result, else null.
     ToolResult { id: String, name: String, result: Value, success: bool, metadata: Value },
-    /// A picture whose bytes the source brings along under this name, or within itself.
+    /// An image whose bytes are an entry of the source or inline.
     Picture { file: MessageFile, alt: String },
-    /// A file that came with the message.
+    /// A file that is attached to the message.
     Attachment { file: MessageFile },
-    /// Where an answer found what it says: web pages and documents.
+    /// Web pages and documents that a reply cites.
     Sources(Vec<ImportedSource>),
 }
 
 impl PieceBody {
-    /// The bytes of what it says.
+    /// Returns the size of the text in bytes.
     fn text_bytes(&self) -> u64 {
         let bytes = match self {
-            // A text stands in its block and in the plain text of its turn.
+            // Text is stored twice: in its block and in the plain text of its turn.
             Self::Text(text) => 2 * text.len(),
             Self::Thinking { text, .. } => text.len(),
             Self::ToolCall { arguments, arguments_raw, .. } => {
@@ -140,7 +142,7 @@ impl PieceBody {
         bytes as u64
     }
 
-    /// The bytes of the file that it brings along.
+    /// Returns the size of the attached file in bytes.
     fn file_bytes(&self) -> u64 {
         match self {
             Self::Picture { file, .. } | Self::Attachment { file } => match &file.bytes {
@@ -156,34 +158,34 @@ impl PieceBody {
 /// A file of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageFile {
-    /// As it was named to the user.
+    /// The name that the user saw.
     pub name: String,
-    /// Empty when the source does not say.
+    /// Empty if the source does not name it.
     pub mime: String,
     pub bytes: FileBytes,
 }
 
-/// Where a file's bytes are.
+/// The location of a file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileBytes {
-    /// An entry of the archive, by its full name in it.
+    /// An entry of the archive, by its full name.
     Entry(String),
-    /// Within the message itself (a data URL, decoded), or read: several messages may share them.
+    /// Bytes from the message itself (a decoded data URL) or already read; several messages may share them.
     Inline(Arc<[u8]>),
-    /// The text that the source took out of the file; the file itself did not come along.
+    /// The text that the source extracted from the file, without the file itself.
     TextOnly(String),
-    /// Not in the source; where it says the file was (an address, an id): told in the report, never fetched.
+    /// Not in the source. The address or id of the file is reported but never fetched.
     Absent(String),
 }
 
-/// A page or a document that an answer rests on.
+/// A page or a document that a reply cites.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedSource {
     pub title: String,
-    /// Empty for what has no address.
+    /// Empty if it has no address.
     pub url: String,
-    /// The words of it that the answer rests on.
+    /// The cited passage of the source.
     pub snippet: String,
-    /// The cited stretch of the text piece before, in Unicode scalar values, where the source says so.
+    /// The cited range of the preceding text piece, in Unicode scalar values, if the source records it.
     pub cited_range: Option<(u64, u64)>,
 }

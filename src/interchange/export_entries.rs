@@ -1,19 +1,19 @@
-//! Which entries of an export's archive hold conversations, and which hold something that is not read.
+//! Selects the entries of an export archive that hold conversations, and reports those that are not imported.
 
 use crate::input::{Input, InputPart};
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 
-/// Tells the parts that conversations stand in: the entries that exports name so; of an archive that has none of them,
-/// every JSON; what is no archive, whole.
+/// Returns a filter for parts with conversations: the entries with the usual names; all JSON entries of an archive
+/// without such names; the whole input if it is no archive.
 pub(crate) fn conversation_filter(input: &Input) -> impl Fn(&InputPart) -> bool + use<> {
     let is_archive = input.is_archive();
     let has_named = input.parts().all().iter().any(is_conversations_file);
     move |part| !is_archive || if has_named { is_conversations_file(part) } else { is_json(part) }
 }
 
-/// Tells the parts that conversations of any format may stand in: what is no archive, whole, whatever its name is; of an
-/// archive the entries that are texts by their names.
+/// Returns a filter for parts that may hold conversations of any format: the whole input if it is no archive,
+/// whatever its name; of an archive the entries whose names suggest text.
 pub(crate) fn candidate_filter(input: &Input) -> impl Fn(&InputPart) -> bool + use<> {
     const ENDINGS: [&str; 5] = [".json", ".jsonl", ".ndjson", ".txt", ".gz"];
     let is_archive = input.is_archive();
@@ -24,7 +24,7 @@ pub(crate) fn candidate_filter(input: &Input) -> impl Fn(&InputPart) -> bool + u
     }
 }
 
-/// `conversations.json`, or one of `conversations-000.json` and its siblings, in whatever folder.
+/// Matches `conversations.json`, or `conversations-000.json` and its siblings, in any folder.
 fn is_conversations_file(part: &InputPart) -> bool {
     let name = part.base_name().to_ascii_lowercase();
     let Some(stem) = name.strip_suffix(".json") else { return false };
@@ -37,13 +37,13 @@ fn is_json(part: &InputPart) -> bool {
     !is_macos_metadata(part) && part.base_name().to_ascii_lowercase().ends_with(".json")
 }
 
-/// What macOS puts beside every file of an archive.
+/// Matches the metadata that macOS adds to archives.
 fn is_macos_metadata(part: &InputPart) -> bool {
     part.name.starts_with("__MACOSX/") || part.base_name().starts_with("._")
 }
 
-/// Tells the entries with something of the user's that has no place here, by their names without folders, or by a folder
-/// (`name/`), told once. Empty ones hold `[]` or the like.
+/// Reports entries with user data that cannot be imported, by base name or by folder (`name/`), each once. Empty
+/// entries hold `[]` or the like and are not reported.
 pub(crate) fn report_unread_entries(
     input: &Input,
     taker: &mut dyn ImportSink,

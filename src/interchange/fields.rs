@@ -1,24 +1,24 @@
-//! What a stranger's JSON says, member by member: a wrong type is nothing said, never a failure of the whole.
+//! Tolerant access to members of foreign JSON: a member of a wrong type counts as missing and never fails the whole.
 
 use chrono::{DateTime, Datelike, NaiveDateTime, Utc};
 use serde_json::Value;
 
-/// A string that is not empty.
+/// Returns a non-empty string.
 pub(crate) fn text<'a>(of: &'a Value, name: &str) -> Option<&'a str> {
     of.get(name)?.as_str().filter(|text| !text.is_empty())
 }
 
-/// The first of several names that has a text.
+/// Returns the first non-empty string among several members.
 pub(crate) fn first_text<'a>(of: &'a Value, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| text(of, name))
 }
 
-/// An id: a text or a whole number.
+/// Returns an id: a non-empty string or an integer.
 pub(crate) fn id(of: &Value, name: &str) -> Option<String> {
     as_id(of.get(name)?)
 }
 
-/// A value as an id: a text that is not empty, or a whole number.
+/// Converts a value to an id: a non-empty string or an integer.
 pub(crate) fn as_id(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -27,26 +27,26 @@ pub(crate) fn as_id(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether it says `true`.
+/// Returns whether the member is `true`.
 pub(crate) fn is_set(of: &Value, name: &str) -> bool {
     of.get(name).and_then(Value::as_bool) == Some(true)
 }
 
-/// An array's elements; none where there is no array.
+/// Returns the elements of an array; an empty slice if there is none.
 pub(crate) fn list<'a>(of: &'a Value, name: &str) -> &'a [Value] {
     of.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A count: whole and not negative, also where it was written as `3.0`.
+/// Returns a non-negative integer, also if it was written as `3.0`.
 pub(crate) fn count(of: &Value, name: &str) -> Option<u64> {
     let value = of.get(name)?;
     value.as_u64().or_else(|| value.as_f64().filter(|n| n.fract() == 0.0 && (0.0..9e15).contains(n)).map(|n| n as u64))
 }
 
-/// A length of time in milliseconds, of a number (or a text that is one) of seconds.
+/// Returns a duration in milliseconds from a number of seconds, which may be a string.
 pub(crate) fn seconds_as_ms(of: &Value, name: &str) -> Option<u64> {
     let seconds = number(of.get(name)?)?;
-    // A hundred years: longer ones are no lengths of anything here.
+    // The limit of a hundred years rejects values that cannot be durations.
     (0.0..=3.2e9).contains(&seconds).then(|| (seconds * 1000.0).round() as u64)
 }
 
@@ -54,18 +54,18 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
 }
 
-/// A point in time as a source tells it.
+/// A point in time as its source states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SourceDate {
-    /// Nothing is said; zero and an empty text say nothing, too.
+    /// Missing; zero and empty strings count as missing, too.
     Absent,
     Valid(DateTime<Utc>),
-    /// What is said cannot be when somebody chatted.
+    /// A value that is no plausible time of a chat.
     Implausible,
 }
 
 impl SourceDate {
-    /// The time where there is one.
+    /// Returns the time if it is valid.
     pub(crate) fn valid_time(self) -> Option<DateTime<Utc>> {
         match self {
             Self::Valid(at) => Some(at),
@@ -74,13 +74,13 @@ impl SourceDate {
     }
 }
 
-/// A date: RFC 3339, or a number since 1970 (also as text) whose size tells whether it counts seconds, milliseconds,
-/// microseconds or nanoseconds.
+/// Returns a date: RFC 3339, or a number since 1970 (also as a string) whose magnitude decides between seconds,
+/// milliseconds, microseconds and nanoseconds.
 pub(crate) fn date(of: &Value, name: &str) -> SourceDate {
     of.get(name).map_or(SourceDate::Absent, as_date)
 }
 
-/// A value as such a date.
+/// Converts a value to a date as [`date`] does.
 pub(crate) fn as_date(value: &Value) -> SourceDate {
     if value.is_null() {
         return SourceDate::Absent;
@@ -114,7 +114,7 @@ fn date_from_text(text: &str) -> Option<DateTime<Utc>> {
     if let Ok(at) = DateTime::parse_from_rfc3339(text) {
         return Some(at.with_timezone(&Utc));
     }
-    // As databases write what has a zone.
+    // Databases print times with a zone in this format.
     if let Ok(at) = DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z") {
         return Some(at.with_timezone(&Utc));
     }
@@ -122,9 +122,9 @@ fn date_from_text(text: &str) -> Option<DateTime<Utc>> {
     formats.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok()).map(|at| at.and_utc())
 }
 
-/// A name for what has none: made of what it holds, so that the same content read again is named the same.
+/// Derives an id from the content, so that importing the same content again yields the same id.
 pub(crate) fn content_id(of: &Value) -> String {
-    /// FNV-1a, which stays what it is from one compiler to the next.
+    /// FNV-1a, because its result is stable across compiler versions.
     struct Fnv(u64);
 
     impl std::io::Write for Fnv {
@@ -141,7 +141,7 @@ pub(crate) fn content_id(of: &Value) -> String {
     }
 
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    // Writing into a number cannot fail, and a value can always be written.
+    // Writing into the hasher cannot fail, and a value can always be serialized.
     let _ = serde_json::to_writer(&mut hash, of);
     format!("made-{:016x}", hash.0)
 }

@@ -1,4 +1,4 @@
-//! Which formats can be read: whose file it is, and the reader that it goes to.
+//! The import formats: detection and dispatch to their readers.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::report::ImportIssue;
 use crate::sink::{ImportError, ImportSink, report_issue};
 use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, librechat, llama_cpp, open_webui};
 
-/// What can be read.
+/// A supported import format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ImportFormat {
     Chatgpt,
@@ -19,21 +19,21 @@ pub enum ImportFormat {
     Librechat,
     LlamaCpp,
     BigAgi,
-    /// Our own archive.
+    /// Turnleaf's own archive.
     Turnleaf,
 }
 
-/// The names under which formats keep their list of conversations in an object at the top.
+/// Members under which formats keep their list of conversations in a top-level object.
 const LISTS: [&str; 4] = ["conversations", "data", "chats", "items"];
 
-/// Whose file it is, by the first conversation in it that says so. `None` when nobody's that is known here.
+/// Detects the format of an input from the first conversation that is recognized. `None` if the format is unknown.
 ///
 /// # Errors
-/// When the file cannot be read, or a bound is reached.
+/// The input cannot be read, or a bound is reached.
 pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
     match input.read_start(0) {
         Ok(start) if archive::detect_version(&start).is_some() => return Ok(Some(ImportFormat::Turnleaf)),
-        // One part that cannot be read does not speak for the others.
+        // One unreadable part does not decide about the others.
         Ok(_) | Err(ImportError::Damaged(_) | ImportError::TooLarge(_)) => {}
         Err(other) => return Err(other),
     }
@@ -65,7 +65,7 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
     Ok(None)
 }
 
-/// Whose conversation this is.
+/// Returns the format of a conversation.
 fn format_of(value: &Value) -> Option<ImportFormat> {
     type Recognizer = fn(&Value) -> bool;
     let known: [(ImportFormat, Recognizer); 6] = [
@@ -82,8 +82,8 @@ fn format_of(value: &Value) -> Option<ImportFormat> {
 /// Reads all conversations of a format.
 ///
 /// # Errors
-/// When it is not that format's file, ends too early to have anything, reaches a bound, or the taker breaks off. What
-/// was handed over before is good.
+/// The input has another format, is truncated before any content, or exceeds a bound, or the sink stops the import.
+/// Conversations that were delivered before stay valid.
 pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     for finding in input.take_issues() {
         report_issue(taker, finding)?;
@@ -99,7 +99,7 @@ pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink)
     }
 }
 
-/// Takes nothing and hears nothing.
+/// A sink that discards everything.
 struct DiscardingSink;
 
 impl ImportSink for DiscardingSink {

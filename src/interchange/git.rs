@@ -1,11 +1,13 @@
-//! A chat as a bare git repository, for people who read history with git's tools: a turn is a commit, a branch is a ref,
-//! and which provider and model a branch is locked to lies beside them. `docs/GIT.md` describes it.
+//! Exports a chat as a bare git repository, so that people can read its history with git: a turn is a commit, a
+//! branch is a ref, and files next to them record the provider and the model that a branch is locked to.
+//! `docs/GIT.md` describes the layout.
 //!
-//! The same chat gives the same commits, and a chat that went on gives those it had and more: nothing that changes later
-//! (titles, names of branches, the time of the export) is in a commit. It is no archive: what providers sent is left out.
+//! The export is deterministic and append-only: the same chat yields the same commits, and a continued chat only adds
+//! commits. Everything that may change later (titles, branch names, the time of the export) stays out of commits. The
+//! repository is no archive: provider bytes are left out.
 //!
-//! Written without a library for git. What is needed of it, packing objects once and naming them, is two hundred lines;
-//! the tests let git itself read what comes out.
+//! No git library is used, because packing objects once and hashing them takes two hundred lines; the tests verify
+//! the output with git itself.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, Write};
@@ -34,14 +36,14 @@ mod pack;
 mod refs;
 mod sink;
 
-/// Turns of one folder: a folder is written anew with each turn in it.
+/// Number of turns per folder, because each new turn rewrites the tree of its folder.
 const TURNS_PER_FOLDER: i64 = 100;
-/// The file that lies beside git's own.
+/// Turnleaf's metadata file in the repository.
 const METADATA_FILE: &str = "turnleaf.json";
-/// What git reads first.
+/// The configuration file of the bare repository.
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 
-/// What a branch says to its model every time, as the tree of each of its turns has it.
+/// The lock and the system prompt of a branch, as the tree of each of its turns contains them.
 #[derive(Debug, Clone, Serialize)]
 pub struct BranchManifest {
     #[serde(flatten)]
@@ -49,18 +51,18 @@ pub struct BranchManifest {
     pub system_prompt: String,
 }
 
-/// A turn that is in the repository.
+/// A turn that has a commit in the repository.
 struct CommittedTurn {
     commit: ObjectId,
-    /// The folder of the turn.
+    /// The tree of the turn.
     folder: TreeEntry,
     parent: Option<TurnId>,
     depth: i64,
-    /// The folders before the one that the turn lies in.
+    /// The complete folders before the one that contains the turn.
     before: Rc<Vec<TreeEntry>>,
 }
 
-/// A repository under way: images, then turns, each behind the one that it hangs on.
+/// A repository under construction: first images and branches, then turns, each after its parent.
 pub struct Repository<S> {
     pack: ObjectPack<S>,
     images: HashMap<String, ObjectId>,
@@ -70,20 +72,20 @@ pub struct Repository<S> {
 }
 
 impl<S: Read + Write + Seek> Repository<S> {
-    /// `spool` is empty and holds what is packed until it is written.
+    /// Creates a repository; `spool` is empty and holds the packed objects until they are written.
     pub fn new(spool: S) -> Self {
         let (images, branches) = (HashMap::new(), HashMap::new());
         Self { pack: ObjectPack::new(spool), images, branches, turns: HashMap::new(), heads: HashMap::new() }
     }
 
-    /// An image that turns name.
+    /// Adds an image that turns reference.
     pub fn add_image(&mut self, sha256: &str, bytes: &[u8]) -> io::Result<()> {
         let id = self.pack.add(ObjectKind::Blob, bytes)?;
         self.images.insert(sha256.to_owned(), id);
         Ok(())
     }
 
-    /// A branch that turns are on.
+    /// Adds a branch that turns belong to.
     pub fn add_branch(&mut self, id: BranchId, locked: &BranchManifest) -> io::Result<()> {
         let text = json(locked)?;
         let blob = self.pack.add(ObjectKind::Blob, &text)?;
@@ -91,7 +93,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         Ok(())
     }
 
-    /// A turn that is over, with what its exchange says of reasoning.
+    /// Adds a finished turn; the flag is the thinking mode of its exchange.
     pub fn add_turn(&mut self, turn: &Turn, is_thinking_mode: bool) -> io::Result<()> {
         let folder = self.turn_folder(turn, is_thinking_mode)?;
         let parent = turn.prev_turn_id.filter(|parent| self.turns.contains_key(parent));
@@ -117,7 +119,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         Ok(())
     }
 
-    /// Writes everything. `HEAD` comes last: without it git sees no repository.
+    /// Writes everything. `HEAD` is written last, because git recognizes no repository without it.
     pub fn write(
         self,
         chat: &Chat,
@@ -129,7 +131,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         let mut names = BranchRefNames::default();
         let mut refs: Vec<(String, Option<ObjectId>, &Branch)> = Vec::with_capacity(branches.len());
         for branch in branches {
-            // A branch without turns of its own is where it was forked off.
+            // A branch without own turns points to its fork.
             let head = self.heads.get(&branch.id).copied().or(branch.fork_turn_id);
             let commit = head.and_then(|turn| self.turns.get(&turn)).map(|node| node.commit);
             refs.push((names.assign(&branch.name), commit, branch));
@@ -163,7 +165,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         Ok(())
     }
 
-    /// The folder of a turn: what it is for people, what it is for programs, and its images.
+    /// Builds the folder of a turn: Markdown for people, JSON for programs, and its images.
     fn turn_folder(&mut self, turn: &Turn, is_thinking_mode: bool) -> io::Result<TreeEntry> {
         let named = |sha256: &str, mime: &str| format!("{sha256}.{}", media::file_extension(mime));
         let options = MarkdownOptions { reasoning: ExportDetail::Folded, tools: ExportDetail::Folded, image: &named };
@@ -185,7 +187,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         Ok(TreeEntry { name, is_tree: true, id: self.pack.add(ObjectKind::Tree, &encode_tree(entries))? })
     }
 
-    /// The folders before the one that a turn lies in.
+    /// Returns the complete folders before the one that contains a turn.
     fn preceding_folders(&mut self, turn: &Turn, parent: Option<TurnId>) -> io::Result<Rc<Vec<TreeEntry>>> {
         let Some(node) = parent.and_then(|parent| self.turns.get(&parent)) else { return Ok(Rc::default()) };
         let before = node.before.clone();
@@ -199,7 +201,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         Ok(longer.into())
     }
 
-    /// The folder that a turn lies in, with the turns before it that lie there too.
+    /// Builds the folder that contains a turn together with the earlier turns in it.
     fn containing_folder(&mut self, turn: &Turn, parent: Option<TurnId>, folder: &TreeEntry) -> io::Result<TreeEntry> {
         let mut entries = self.entries_above(parent, turn.depth / TURNS_PER_FOLDER);
         entries.push(folder.clone());
@@ -210,7 +212,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         })
     }
 
-    /// The folders of a turn and of those before it, as far as they lie in this folder.
+    /// Returns the entries of a turn and its ancestors that belong to this folder.
     fn entries_above(&self, from: Option<TurnId>, number: i64) -> Vec<TreeEntry> {
         let mut entries = Vec::new();
         let mut at = from;
@@ -229,20 +231,20 @@ fn file_entry(name: &str, id: ObjectId) -> TreeEntry {
     TreeEntry { name: name.to_owned(), is_tree: false, id }
 }
 
-/// Where a turn of this depth lies: `00001-00100`.
+/// Returns the folder name for a depth: `00001-00100`.
 fn folder_name(depth: i64) -> String {
     let first = depth / TURNS_PER_FOLDER * TURNS_PER_FOLDER + 1;
     format!("{first:05}-{:05}", first + TURNS_PER_FOLDER - 1)
 }
 
-/// JSON with one value a line, so that a difference is short.
+/// Formats JSON with one value per line, so that diffs are short.
 fn json(of: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(of)?;
     text.push(b'\n');
     Ok(text)
 }
 
-/// The images that a turn shows: hashes and types.
+/// Returns the hashes and types of the images that a turn shows.
 fn images_of(turn: &Turn) -> Vec<(String, String)> {
     let of_block = |content: &Content| match content {
         Content::Image { blob, mime, .. } => vec![(blob.clone(), mime.clone())],

@@ -1,6 +1,6 @@
-//! What is read from: a file or an archive, by its content and never by its name.
+//! Import input: a file or an archive, recognized by content and never by name.
 //!
-//! Entries are known by their names within the archive only; nothing here makes a path of a file system out of one.
+//! Entries are identified only by their names within the archive; no name becomes a file system path.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -24,21 +24,21 @@ mod text;
 mod walk;
 mod zip_entries;
 
-/// What a file must be able to do to be read.
+/// The capabilities that a source needs.
 pub trait Seekable: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Seekable for T {}
 
 type BufferedSource = BufReader<Box<dyn Seekable>>;
 
-/// A file that is read, opened. Its parts are the entries of an archive, or the one file itself.
+/// An opened input. Its parts are the entries of an archive, or the single file itself.
 pub struct Input {
     source: BufferedSource,
     kind: InputKind,
     parts: InputParts,
-    /// What was found on opening; told when the reading begins.
+    /// Issues found while opening; reported when reading starts.
     findings: Vec<ImportIssue>,
-    /// Bytes that came out so far.
+    /// Number of bytes unpacked so far.
     total: u64,
 }
 
@@ -48,7 +48,7 @@ enum InputKind {
     Archive(Vec<EntryLocation>),
 }
 
-/// The parts of an input, by number and by name. Cheap to clone, so that it is at hand while a part is read.
+/// The parts of an input, by index and by name. Cheap to clone, so that it stays available while a part is read.
 #[derive(Debug, Clone)]
 pub struct InputParts(Arc<PartIndex>);
 
@@ -58,17 +58,17 @@ struct PartIndex {
     by_name: HashMap<String, usize>,
 }
 
-/// One part.
+/// One part of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputPart {
-    /// The full name in the archive, or the file's own.
+    /// The full name in the archive, or the name of the file.
     pub name: String,
-    /// How many bytes it has as it stands in the file.
+    /// The compressed size in bytes.
     pub packed_bytes: u64,
 }
 
 impl InputPart {
-    /// The name without its folders.
+    /// Returns the name without folders.
     pub fn base_name(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or_default()
     }
@@ -80,22 +80,22 @@ impl InputParts {
         Self(Arc::new(PartIndex { parts, by_name }))
     }
 
-    /// All parts, in the order of the archive.
+    /// Returns all parts in archive order.
     pub fn all(&self) -> &[InputPart] {
         &self.0.parts
     }
 
-    /// A part's number, by its full name.
+    /// Returns the index of a part by its full name.
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.0.by_name.get(name).copied()
     }
 }
 
 impl Input {
-    /// Looks at what the file is. `name` is how the file is called in reports.
+    /// Opens an input and detects its container format. `name` is used in reports.
     ///
     /// # Errors
-    /// When it cannot be read, or is an archive that nothing can be read from.
+    /// The input cannot be read, or is an archive without readable entries.
     pub fn open(name: &str, source: Box<dyn Seekable>) -> Result<Self, ImportError> {
         let mut source = BufReader::with_capacity(64 << 10, source);
         let bytes = source.seek(SeekFrom::End(0)).map_err(import_error)?;
@@ -104,7 +104,7 @@ impl Input {
         source.by_ref().take(4).read_to_end(&mut start).map_err(import_error)?;
         let mut findings = Vec::new();
         let (kind, parts) = match start.as_slice() {
-            // An entry, the end of an empty archive, one part of several.
+            // The signatures of an entry, of the end of an empty archive, and of a part of a split archive.
             [b'P', b'K', 3 | 5 | 7, _] => {
                 let (entries, has_directory) = zip_entries::read_entries(&mut source)?;
                 if !has_directory {
@@ -120,21 +120,21 @@ impl Input {
         Ok(Self { source, kind, parts: InputParts::new(parts), findings, total: 0 })
     }
 
-    /// What it consists of.
+    /// Returns the parts of the input.
     pub fn parts(&self) -> InputParts {
         self.parts.clone()
     }
 
-    /// Whether it is an archive, which may bring files along.
+    /// Returns whether the input is an archive, which may contain files.
     pub fn is_archive(&self) -> bool {
         matches!(self.kind, InputKind::Archive(_))
     }
 
-    /// The bytes of a part, such as a [`crate::conversation::Bytes::Entry`]. An input is busy while it is read for
-    /// conversations: open the file a second time to take their files as they come.
+    /// Returns the bytes of a part, such as a [`crate::conversation::FileBytes::Entry`]. An input is borrowed while
+    /// its conversations are read: open the file a second time to read their files meanwhile.
     ///
     /// # Errors
-    /// When there is no such part, it is larger than `at_most` bytes, or it is damaged.
+    /// There is no such part, it exceeds `at_most` bytes, or it is damaged.
     pub fn read_part(&mut self, name: &str, at_most: u64) -> Result<Vec<u8>, ImportError> {
         let part =
             self.parts.index_of(name).ok_or_else(|| ImportError::Damaged(format!("there is no {name} in it")))?;
@@ -146,7 +146,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// The first bytes of a part, as far as they are text: enough to know it by. Empty when there is no such part.
+    /// Returns the beginning of a part as text, for format detection. Empty if there is no such part.
     pub(crate) fn read_start(&mut self, part: usize) -> Result<String, ImportError> {
         if part >= self.parts.all().len() {
             return Ok(String::new());
@@ -156,23 +156,22 @@ impl Input {
         Ok(String::from_utf8_lossy(&start).into_owned())
     }
 
-    /// A part's text, as UTF-8.
+    /// Opens a part as UTF-8 text.
     pub(crate) fn open_text(&mut self, part: usize) -> Result<DecodedText<impl BufRead + '_>, ImportError> {
         Ok(DecodedText::new(self.open_part(part)?))
     }
 
-    /// What was found on opening, once.
+    /// Takes the issues that were found while opening.
     pub(crate) fn take_issues(&mut self) -> Vec<ImportIssue> {
         std::mem::take(&mut self.findings)
     }
 
-    /// Whether no more may be unpacked.
+    /// Returns whether the limit of unpacked bytes is reached.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.total > bounds::TOTAL_BYTES
     }
 
-    /// A part's bytes, unpacked. Every bound on what is unpacked is looked after; a file that is not packed is as large as
-    /// it is.
+    /// Opens a part for reading. All unpacking bounds are enforced; a file without compression has no further bound.
     fn open_part(&mut self, part: usize) -> Result<impl BufRead + '_, ImportError> {
         let packed = self.parts.all().get(part).map_or(0, |part| part.packed_bytes);
         let total = &mut self.total;
@@ -199,7 +198,7 @@ fn file_location(file: &str) -> IssueLocation {
     IssueLocation { file: file.to_owned(), ..IssueLocation::default() }
 }
 
-/// The entries that can be read under names that are good; the others are told.
+/// Returns the readable entries with valid names; the others are reported.
 fn usable_entries(entries: Vec<InputEntry>, findings: &mut Vec<ImportIssue>) -> (Vec<EntryLocation>, Vec<InputPart>) {
     let mut seen: HashMap<String, ()> = HashMap::new();
     let mut usable = (Vec::new(), Vec::new());
@@ -223,7 +222,7 @@ fn usable_entries(entries: Vec<InputEntry>, findings: &mut Vec<ImportIssue>) -> 
     usable
 }
 
-/// Why a name is not one of an entry that an export writes.
+/// Returns the reason why a name cannot come from an export.
 fn name_problem(name: &str) -> Option<&'static str> {
     let has_drive = name.as_bytes().get(1) == Some(&b':') && name.as_bytes()[0].is_ascii_alphabetic();
     if name.len() > bounds::NAME_BYTES {

@@ -1,9 +1,9 @@
-//! Two schemas of chat databases from before turns and blocks, and what becomes of their rows. Pure: whoever calls
-//! brings the rows, one conversation after the other, and knows the database.
+//! Migrates two older schemas of chat databases without turns and blocks. The module is pure: the caller supplies the
+//! rows, one conversation after the other, and knows the database.
 //!
-//! `Messages` keeps conversations, messages, tool calls and reasoning in four tables, side by side, with or without a
-//! table of turns. `Actions` keeps sessions and messages, and what tools did hangs on a message. Neither has branches.
-//! Names of tables and columns are known in any case, with and without underscores, in singular and plural.
+//! `Messages` keeps conversations, messages, tool calls and reasoning in four separate tables, with or without a
+//! table of turns. `Actions` keeps sessions and messages, with tool actions attached to messages. Neither has
+//! branches. Names of tables and columns match in any case, with and without underscores, in singular and plural.
 
 mod backfill;
 mod entry;
@@ -17,7 +17,7 @@ pub use gatherer::{ConversationGatherer, GatheredConversation};
 pub use rows::{LegacyRow, RowCount};
 pub use tables::{LegacyTable, SchemaMismatch, find_tables};
 
-/// A schema.
+/// An older schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LegacySchema {
     /// Conversations, ChatMessage, ToolCall, ThinkBlock, and perhaps ConversationTurn.
@@ -26,11 +26,11 @@ pub enum LegacySchema {
     Actions,
 }
 
-/// What a row of a table is.
+/// The entity that a table stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LegacyRowKind {
     Conversation,
-    /// A question and its reply as one, with the mode that was asked for.
+    /// A question and its reply, with the requested mode.
     Turn,
     Message,
     Call,
@@ -38,20 +38,20 @@ pub enum LegacyRowKind {
 }
 
 impl LegacyRowKind {
-    /// All of them: in this order the rows of a conversation are read.
+    /// All kinds in the order in which the rows of a conversation are read.
     pub const ALL: [Self; 5] = [Self::Conversation, Self::Turn, Self::Message, Self::Call, Self::Thought];
 
-    /// The kind of this number in `ALL`.
+    /// Returns the kind with this index in `ALL`.
     pub fn from_number(number: i64) -> Option<Self> {
         usize::try_from(number).ok().and_then(|number| Self::ALL.get(number)).copied()
     }
 
-    /// Its place in `ALL`.
+    /// Returns the index in `ALL`.
     pub fn number(self) -> usize {
         self as usize
     }
 
-    /// How a row of it is called in findings.
+    /// Returns the name of the entity in issues.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Conversation => "conversation",
@@ -63,34 +63,34 @@ impl LegacyRowKind {
     }
 }
 
-/// What a column says.
+/// The meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LegacyField {
     Id,
-    /// The conversation that the row is in.
+    /// The conversation of the row.
     Conversation,
     Turn,
     Message,
     Role,
     /// A title, or the name of a tool.
     Name,
-    /// What was said; of a conversation its system prompt.
+    /// The text of a message; the system prompt of a conversation.
     Text,
     Arguments,
     Result,
     Status,
-    /// Of a turn whether it thinks, of a message whether it is a failure, of a call whether it went well.
+    /// Of a turn its thinking mode, of a message whether it is a failure, of a call whether it succeeded.
     Flag,
     Metadata,
     Model,
-    /// The order of what has the same time.
+    /// Orders rows with equal times.
     Order,
     CreatedAt,
     UpdatedAt,
 }
 
 impl LegacyField {
-    /// All of them, in the order of a row's values.
+    /// All fields in the order of a row's values.
     pub const ALL: [Self; 16] = [
         Self::Id,
         Self::Conversation,
@@ -110,7 +110,7 @@ impl LegacyField {
         Self::UpdatedAt,
     ];
 
-    /// Whether it names a row.
+    /// Returns whether the field identifies a row.
     pub fn is_id(self) -> bool {
         matches!(self, Self::Id | Self::Conversation | Self::Turn | Self::Message)
     }

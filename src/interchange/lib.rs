@@ -1,8 +1,8 @@
-//! What Turnleaf takes in from other programs, and what it hands out: formats of chats, read and written.
+//! Import and export of chats: readers and writers of all formats.
 //!
-//! Pure: it reads from what it is given and writes into what it is given, and knows no database, no network and no
-//! page. A reader turns one conversation after the other into a [`Conversation`], so that a file of any size is read in
-//! the memory of its largest conversation; what the form cannot say, and what is broken, is told in its report.
+//! The crate is pure: it uses the readers and writers that it is given, and has no database, network or UI. A reader
+//! streams one [`Conversation`] after the other, so that a file of any size needs only the memory of its largest
+//! conversation. Everything that the model cannot represent, and everything broken, is reported as an issue.
 
 pub mod archive;
 mod big_agi;
@@ -41,5 +41,5 @@ pub use merge_replies::merge_replies;
 pub use report::{ImportIssue, IssueKind, IssueLocation};
 pub use sink::{ImportError, ImportSink};
 
-/// The model's own crate, under the name that the rooms of the server know it by.
+/// The domain crate under the module name that the server crates use.
 pub(crate) use turnleaf_domain as domain;

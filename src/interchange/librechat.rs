@@ -1,6 +1,6 @@
-//! LibreChat's export of a conversation as JSON: one file for each, or an archive of such files.
+//! Reader for LibreChat's JSON export of conversations: one file per conversation, or an archive of such files.
 //!
-//! Certain, from the product's source (repository `danny-avila/LibreChat`):
+//! Confirmed by the product's source (repository `danny-avila/LibreChat`):
 //! - the file: `client/src/hooks/Conversations/useExportConversation.ts` (`conversationId`, `endpoint`, `title`,
 //!   `exportAt`, `branches`, `recursive`, `options`, then `messages`, or `messagesTree` in older versions);
 //! - flat or nested messages: `client/src/hooks/Messages/useBuildMessageTree.ts`;
@@ -8,14 +8,14 @@
 //! - their parts: `packages/data-provider/src/types/{assistants,agents,runs,files,web}.ts`;
 //! - samples: `api/server/utils/import/__data__/librechat-{export,tree,opts-nonr-branches}.json`;
 //! - `:::thinking` fences: `client/src/components/Chat/Messages/Content/MessageContent.tsx`;
-//! - marks of sources in a text: `client/src/utils/citations.ts` (see `cited`).
+//! - source marks in a text: `client/src/utils/citations.ts` (see `citations`).
 //!
 //! Inferred: `tokenCount` and `promptTokens` of a reply are its output and input; `unfinished` means stopped; a model
-//! named `agent_…` or `asst_…` is an id, and the sender's name says more. The export does not say which message was
-//! shown last (the newest is taken), how long anything took, nor when the conversation was made (its messages say it);
-//! `exportAt` has no date. Files never come along.
+//! named `agent_…` or `asst_…` is an id, and the sender's name is more useful. The export does not record which
+//! message was displayed last (the newest is assumed), durations, or when the conversation was created (its messages
+//! show it); `exportAt` has no date. Files are never included.
 //!
-//! Samples for the tests, written by hand after these definitions: `samples/librechat/`.
+//! Hand-written samples for the tests follow these definitions: `samples/librechat/`.
 
 use serde_json::Value;
 
@@ -36,10 +36,10 @@ use crate::unique_ids::UniqueIds;
 mod citations;
 mod content;
 
-/// What a message that stands on none names as its parent.
+/// The parent id of a root message.
 const NO_PARENT: &str = "00000000-0000-0000-0000-000000000000";
 
-/// Whether this is a conversation of LibreChat.
+/// Returns whether the value is a conversation of LibreChat.
 pub(crate) fn is_conversation(value: &Value) -> bool {
     let all = messages(value);
     value.get("conversationId").is_some()
@@ -59,7 +59,7 @@ fn messages(value: &Value) -> &[Value] {
     if flat.is_empty() { list(value, "messagesTree") } else { flat }
 }
 
-/// One conversation.
+/// Reads one conversation.
 pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
     if !is_conversation(value) {
         notes.add(IssueKind::LeftOut, "", "it is not a conversation of LibreChat");
@@ -92,7 +92,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     })
 }
 
-/// A message as it stands in the file.
+/// A message as it appears in the file.
 struct NestedMessage<'a> {
     message: &'a Value,
     id: String,
@@ -100,20 +100,21 @@ struct NestedMessage<'a> {
     within: Option<String>,
 }
 
-/// All messages, those in others too, each behind the one that it is in.
+/// Flattens nested messages; each follows the one that contains it.
 fn flatten_messages<'a>(all: &'a [Value], notes: &mut ConversationNotes) -> Vec<NestedMessage<'a>> {
     let nests = all.iter().any(|message| message.get(PARENT_MEMBER).is_some() || !list(message, "children").is_empty());
     let mut names = UniqueIds::default();
     let mut told: Vec<NestedMessage<'_>> = Vec::new();
-    // From the last to the first: the next to be taken is the last.
+    // The stack is filled in reverse, so that messages are popped in order.
     let mut stack: Vec<(&Value, Option<String>)> = all.iter().rev().map(|message| (message, None)).collect();
     while let Some((message, within)) = stack.pop() {
         let mut id = id(message, "messageId").or_else(|| id(message, "_id")).unwrap_or_else(|| content_id(message));
-        // What is nested is known by the id of what it is in; of a flat list, the tree tells of the second.
+        // Nested messages refer to their container by id, so ids are made unique here; duplicates in a flat list are
+        // handled by the tree.
         if nests {
             id = names.assign_to_message(id, notes).0;
         }
-        // Where the input made the list, places in that one are places in this one.
+        // If the input itself flattened the list, its indexes are valid in this list.
         let on = count(message, PARENT_MEMBER).and_then(|at| told.get(usize::try_from(at).ok()?));
         let within = within.or_else(|| on.map(|on| on.id.clone()));
         stack.extend(list(message, "children").iter().rev().map(|child| (child, Some(id.clone()))));
@@ -125,7 +126,7 @@ fn flatten_messages<'a>(all: &'a [Value], notes: &mut ConversationNotes) -> Vec<
 fn node(told: &NestedMessage<'_>, endpoint: Option<&str>, notes: &mut ConversationNotes) -> SourceNode {
     let NestedMessage { message: value, id, within } = told;
     let parent = text(value, "parentMessageId").filter(|parent| *parent != NO_PARENT).map(str::to_owned);
-    // Of one that could not be read, only its place is there.
+    // An unreadable message leaves only its position.
     let is_message = value.as_object().is_some_and(|members| members.keys().any(|name| name != PARENT_MEMBER));
     let message = is_message.then(|| message(value, id, endpoint, notes));
     if message.is_none() {
@@ -150,14 +151,14 @@ fn message(value: &Value, id: &str, endpoint: Option<&str>, notes: &mut Conversa
     message
 }
 
-/// Our name of a provider; `None` where an endpoint is not one provider's.
+/// Returns Turnleaf's name of a provider; `None` if an endpoint does not belong to one provider.
 fn provider(endpoint: &str) -> Option<String> {
     match endpoint {
         "agents" | "custom" => None,
         "openAI" | "assistants" | "chatGPTBrowser" | "gptPlugins" => Some("openai".to_owned()),
         "azureOpenAI" | "azureAssistants" => Some("azure".to_owned()),
         "bingAI" => Some("bing".to_owned()),
-        // What an operator named stays as it was named.
+        // Names that an operator chose are kept.
         other => Some(other.to_lowercase()),
     }
 }

@@ -1,20 +1,20 @@
-//! The export of llama.cpp's web page (`llama-server`): conversations as JSON lines, an archive of such files, or the
-//! older JSON of one conversation or of a list of them.
+//! Reader for the export of llama.cpp's web page (`llama-server`): conversations as JSON lines, an archive of such
+//! files, or the older JSON of one conversation or a list of them.
 //!
-//! Certain, from the product's source (repository `ggml-org/llama.cpp`):
+//! Confirmed by the product's source (repository `ggml-org/llama.cpp`):
 //! - JSON lines and archives: `tools/ui/src/lib/services/conversation-transfer.service.ts`, its record types and
 //!   `harness` in `tools/ui/src/lib/{enums,constants}`, its test `tools/ui/tests/unit/conversation-import.test.ts`;
 //! - the older JSON (`{conv, messages}`) and all fields: `tools/ui/src/lib/types/{database,chat}.d.ts` and, for the
 //!   earlier names of attachments, `tools/server/webui/src/lib/types/database.d.ts`;
-//! - the hidden root and where a system message stands: `tools/ui/src/lib/services/database.service.ts`;
-//! - the order in which a message is drawn: `tools/ui/src/lib/utils/agentic.ts`;
-//! - marks in the texts of earlier versions: `tools/ui/src/lib/constants/agentic.ts` (see `marked`).
+//! - the hidden root and the position of system messages: `tools/ui/src/lib/services/database.service.ts`;
+//! - the display order within a message: `tools/ui/src/lib/utils/agentic.ts`;
+//! - marks in the texts of earlier versions: `tools/ui/src/lib/constants/agentic.ts` (see `marked_text`).
 //!
-//! Inferred: a reply ended when its measured times had passed since it was begun; `<think>` at the beginning of a text
-//! is reasoning; a conversation of the very first page (numbers as ids) reads like the later ones. The export says
-//! nothing of failures and stops, and does not name the server that ran the model: the provider is `llama.cpp`.
+//! Inferred: a reply ended after its measured duration; `<think>` at the beginning of a text is reasoning; a
+//! conversation of the very first page (numbers as ids) has the same structure as later ones. The export records
+//! neither failures nor cancellations, and does not name the server that ran the model: the provider is `llama.cpp`.
 //!
-//! Samples for the tests, written by hand after these definitions: `samples/llama_cpp/`.
+//! Hand-written samples for the tests follow these definitions: `samples/llama_cpp/`.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ use crate::tree::{SourceNode, order_messages};
 mod extra;
 mod marked_text;
 
-/// Whether this is a conversation of llama.cpp, or the line that begins one.
+/// Returns whether the value is a conversation of llama.cpp, or the record that begins one.
 pub(crate) fn is_conversation(value: &Value) -> bool {
     let is_record = text(value, "type") == Some("session") && text(value, "harness") == Some("llama.app");
     is_record || (value.get("conv").is_some_and(Value::is_object) && value.get("messages").is_some_and(Value::is_array))
@@ -66,7 +66,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
                     }
                     None => tell_left_out(taker, place, "a message stands before any conversation"),
                 },
-                // Records of newer versions say nothing that is known here.
+                // Unknown record types of newer versions are ignored.
                 Some(_) if open.is_some() => Ok(()),
                 _ => read_one(&value, place, &mut seen, taker),
             }
@@ -92,7 +92,7 @@ fn tell_left_out(taker: &mut dyn ImportSink, place: IssueLocation, why: &str) ->
     report_issue(taker, ImportIssue { kind: IssueKind::LeftOut, location: place, text: why.to_owned() })
 }
 
-/// The older form: a conversation with its messages.
+/// Reads a conversation with its messages in the older format.
 fn read_one(
     value: &Value,
     place: IssueLocation,
@@ -107,13 +107,13 @@ fn read_one(
     conversation.map_or(Ok(()), |conversation| hand_over(taker, conversation))
 }
 
-/// A conversation whose lines are being read.
+/// A conversation whose records are being collected.
 struct Session {
-    /// In the older form, which one reader reads.
+    /// The conversation in the older format, so that one reader handles both.
     whole: Value,
     place: IssueLocation,
     bytes: usize,
-    /// Messages that were too many, or too much.
+    /// Number of messages that exceeded a bound.
     left_out: u64,
 }
 
@@ -142,7 +142,7 @@ impl Session {
     }
 }
 
-/// Roughly how many bytes a value takes. It is no deeper than a parser goes.
+/// Estimates the memory size of a value in bytes. The recursion is bounded by the depth limit of the parser.
 fn size(value: &Value) -> usize {
     const VALUE: usize = 32;
     match value {
@@ -155,7 +155,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// One conversation in the older form.
+/// Reads one conversation in the older format.
 pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
     let conv = value.get("conv").filter(|conv| conv.is_object());
     let (Some(conv), Some(Value::Array(all))) = (conv, value.get("messages")) else {
@@ -189,7 +189,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     })
 }
 
-/// The calls of a message: a list, or the text of one.
+/// Returns the calls of a message: a list, or a string that contains one.
 fn calls(message: &Value) -> Vec<Value> {
     let of_text = |text: &str| match serde_json::from_str(text) {
         Ok(Value::Array(calls)) => calls,
@@ -202,7 +202,7 @@ fn calls(message: &Value) -> Vec<Value> {
     }
 }
 
-/// What was called, by the call's id: an answer names only that.
+/// Maps call ids to tool names, because results contain only the id.
 fn names_of_calls(all: &[Value]) -> HashMap<String, String> {
     let named = |call: Value| Some((id(&call, "id")?, name_of(&call).to_owned()));
     all.iter().flat_map(calls).filter_map(named).collect()
@@ -220,7 +220,7 @@ fn node(value: &Value, calls: &HashMap<String, String>, notes: &mut Conversation
     }
     let message = (value.is_object() && !is_root).then(|| message(value, &id, calls, notes));
     let children = list(value, "children").iter().filter_map(as_id).collect();
-    // The first page's roots name a parent that is none.
+    // Roots of the first page name `-1` as their parent.
     let parent = self::id(value, "parent").filter(|parent| parent != "-1");
     SourceNode { id, parent, children, message }
 }
@@ -264,7 +264,7 @@ fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut
     message
 }
 
-/// A reply: reasoning, text, calls, as the product draws them.
+/// Reads a reply in the product's display order: reasoning, text, calls.
 fn reply(message: &mut ImportedMessage, value: &Value, content: &str) {
     message.provider = Some("llama.cpp".to_owned());
     message.model = text(value, "model").map(str::to_owned);
@@ -276,7 +276,7 @@ fn reply(message: &mut ImportedMessage, value: &Value, content: &str) {
     } else {
         marked_text::add_marked_text(message, content);
     }
-    // In earlier versions the marks in the text are the same calls, with their answers.
+    // In earlier versions, marks in the text describe the same calls together with their results.
     let answered = marked_text::answered_tools(message);
     for (at, call) in calls(value).iter().enumerate() {
         let name = name_of(call);
@@ -289,7 +289,7 @@ fn reply(message: &mut ImportedMessage, value: &Value, content: &str) {
     add_timings(message, value.get("timings").unwrap_or(&Value::Null));
 }
 
-/// Tokens and times as the server measured them.
+/// Reads tokens and durations as the server measured them.
 fn add_timings(message: &mut ImportedMessage, timings: &Value) {
     let (read, cached) = (count(timings, "prompt_n"), count(timings, "cache_n"));
     message.usage.output_tokens = count(timings, "predicted_n");

@@ -1,8 +1,8 @@
-//! The Markdown export of one path: a file that people read, quote and keep, in any program.
+//! Exports one path as Markdown: a file to read, quote and keep in any program.
 //!
-//! What was said stands there as it was written; only what a text leaves open (a fence, a comment) is closed behind it.
-//! Reasoning blocks are those of the screen, by the same function (`domain::segment`), folded, shown or left out. It is
-//! no archive: what a path does not show is counted, not kept.
+//! Text is copied verbatim; only constructs that it leaves open (a fence, a comment) are closed after it. Reasoning
+//! panels equal those on the screen, because both use `domain::segment`; they are folded, shown or omitted. The file
+//! is no archive: content off the path is counted, not exported.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -21,16 +21,16 @@ mod reply;
 
 pub use blocks::MarkdownOptions;
 
-/// What stands above everything.
+/// The head and the foot of the document.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ChatHeading<'a> {
     pub title: &'a str,
     pub created_at: Option<DateTime<Utc>>,
-    /// Empty where the chat has none.
+    /// Empty if the chat has none.
     pub system_prompt: &'a str,
-    /// Said below everything: what the source had that is not here.
+    /// Printed at the end: the origin of an import, with the differences from it.
     pub imported_from: Option<&'a ImportOrigin>,
-    /// Said below everything: what could not be read when it was exported.
+    /// Printed at the end: what could not be read during the export.
     pub damaged: &'a [ImportDifference],
 }
 
@@ -38,14 +38,14 @@ pub struct ChatHeading<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct ExportedTurn<'a> {
     pub turn: &'a Turn,
-    /// What its exchange says.
+    /// The thinking mode of its exchange.
     pub is_thinking_mode: bool,
-    /// How many siblings it has: they are not on the path.
+    /// The number of siblings, which are not on the path.
     pub other_versions: usize,
 }
 
-/// Writes a path, from its first turn to its last: runs of replies are drawn as one, so a part of a path must not begin
-/// or end inside of one.
+/// Writes a path from its first turn to its last. Consecutive replies are rendered as one, so a partial path must not
+/// begin or end within such a run.
 pub fn write(
     out: &mut impl Write,
     chat: &ChatHeading<'_>,
@@ -79,7 +79,7 @@ pub fn write(
     differences(out, chat.damaged)
 }
 
-/// Where it came from, and what of it did not come along.
+/// Writes the origin of an import and the differences from it.
 fn origin(out: &mut impl Write, source: &ImportOrigin) -> io::Result<()> {
     let (file, format) = (escaping::escape_inline(&source.file), escaping::escape_inline(&source.format));
     writeln!(
@@ -106,7 +106,7 @@ fn differences(out: &mut impl Write, differences: &[ImportDifference]) -> io::Re
     writeln!(out)
 }
 
-/// Writes one turn by itself, without a title.
+/// Writes a single turn without a title.
 pub fn write_turn(out: &mut impl Write, shown: &ExportedTurn<'_>, options: &MarkdownOptions<'_>) -> io::Result<()> {
     if shown.turn.role == Role::Assistant {
         return replies(out, std::slice::from_ref(shown), options);
@@ -116,7 +116,7 @@ pub fn write_turn(out: &mut impl Write, shown: &ExportedTurn<'_>, options: &Mark
     versions(out, shown)
 }
 
-/// Replies with no message between them: drawn as the one reply that they are for the reader, each item where it begins.
+/// Writes consecutive replies as one, as readers perceive them; each heading appears where its reply begins.
 fn replies(out: &mut impl Write, run: &[ExportedTurn<'_>], options: &MarkdownOptions<'_>) -> io::Result<()> {
     let mut ends = Vec::with_capacity(run.len());
     let mut blocks: Cow<'_, [Block]> = Cow::Borrowed(&[]);
@@ -144,7 +144,7 @@ fn replies(out: &mut impl Write, run: &[ExportedTurn<'_>], options: &MarkdownOpt
     Ok(())
 }
 
-/// Who, with which model, when.
+/// Writes the role, the model and the time.
 fn heading(out: &mut impl Write, shown: &ExportedTurn<'_>) -> io::Result<()> {
     let turn = shown.turn;
     let who = match turn.role {
@@ -163,7 +163,7 @@ fn heading(out: &mut impl Write, shown: &ExportedTurn<'_>) -> io::Result<()> {
     writeln!(out, "\n")
 }
 
-/// What a person or the system said.
+/// Writes a user or system message.
 fn write_message(out: &mut impl Write, blocks: &[Block], options: &MarkdownOptions<'_>) -> io::Result<()> {
     for block in blocks {
         match &block.content {
@@ -177,7 +177,7 @@ fn write_message(out: &mut impl Write, blocks: &[Block], options: &MarkdownOptio
     Ok(())
 }
 
-/// The pages that a reply rests on.
+/// Writes the pages that a reply cites.
 fn write_sources(out: &mut impl Write, blocks: &[Block]) -> io::Result<()> {
     let sources = sources::collect_sources(blocks).list;
     if sources.is_empty() {
@@ -194,7 +194,7 @@ fn write_sources(out: &mut impl Write, blocks: &[Block]) -> io::Result<()> {
     writeln!(out)
 }
 
-/// How a reply ended, where that is not of itself.
+/// Writes how a reply ended, unless it completed normally.
 fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
     let says_why = turn.blocks.iter().any(|block| matches!(block.content, Content::Text { is_error: true, .. }));
     match (turn.status, &turn.error) {
@@ -202,7 +202,7 @@ fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
             if !says_why {
                 blocks::write_failure(out, &error.message)?;
             }
-            // Of an imported reply it is all that was said in its place.
+            // An imported failure has its only text in the detail.
             error.detail.as_deref().map_or(Ok(()), |detail| escaping::write_quote(out, detail))
         }
         (TurnStatus::Error, None) => Ok(()),

@@ -1,11 +1,11 @@
-//! Kinds of files, and files that stand within the text of a conversation.
+//! Media types, and files that are embedded in the text of a conversation.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
-/// The media type that an ending stands for; empty for one that says nothing here.
+/// Returns the media type of a file extension; empty if it is unknown here.
 pub(crate) fn mime_of(name: &str) -> &'static str {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     match ending.as_str() {
@@ -32,7 +32,7 @@ pub(crate) fn mime_of(name: &str) -> &'static str {
     }
 }
 
-/// The ending of an image's file.
+/// Returns the extension of an image file.
 pub(crate) fn file_extension(mime: &str) -> &'static str {
     match mime {
         "image/png" => "png",
@@ -44,7 +44,7 @@ pub(crate) fn file_extension(mime: &str) -> &'static str {
     }
 }
 
-/// Media type and bytes of a data URL in base64; `None` for anything else.
+/// Parses a base64 data URL into media type and bytes; `None` for anything else.
 pub(crate) fn parse_data_url(url: &str) -> Option<(String, Vec<u8>)> {
     let (scheme, rest) = url.split_at_checked(5)?;
     let (head, body) = rest.split_once(',').filter(|_| scheme.eq_ignore_ascii_case("data:"))?;
@@ -53,7 +53,7 @@ pub(crate) fn parse_data_url(url: &str) -> Option<(String, Vec<u8>)> {
     Some((mime.to_owned(), decode_base64(body)?))
 }
 
-/// Bytes that were written in base64, with or without padding and line breaks.
+/// Decodes base64 with or without padding and line breaks.
 pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let lenient = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
     let engine = GeneralPurpose::new(&STANDARD, lenient);

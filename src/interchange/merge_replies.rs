@@ -1,16 +1,17 @@
-//! The one rule that makes replies of a source's messages. Many programs keep a reply as several messages in a row:
-//! reasoning and a call, the tool's answer, the next step. In Turnleaf a reply is one turn, so such a run becomes one
-//! message. The same for every source; a reader never does it itself.
+//! Merges the messages of a source into replies, in the same way for every source. Many programs store a reply as
+//! several consecutive messages: reasoning and a call, the tool's result, the next step. In Turnleaf a reply is one
+//! turn, so such a run becomes one message. Readers never merge on their own.
 
 use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece};
 use crate::domain::turn::Role;
 
-/// The conversation with every run of replies made one message: its pieces in their order, the first message's id,
-/// the sum of the usage, the last message's ending and end. Everything else stays as it is.
+/// Returns the conversation with every run of reply messages merged into one message: its pieces in order, the id of
+/// the first message, the sum of the usage, ending and end time of the last message. Everything else is unchanged.
 ///
-/// A run is as long as it can be. It ends at a fork (what was forked off stands on top, each on its own), where the
-/// model or the provider changes, and behind a message that failed, whose words would otherwise have no place. Messages
-/// of the user and of the system are never joined. A piece without a time gets its message's, which is lost otherwise.
+/// A run is as long as possible. It ends at a fork (each forked message starts its own run), where the model or the
+/// provider changes, and after a failed message, whose error text would otherwise be lost. User and system messages
+/// are never merged. A piece without a time inherits that of its message, because the message's time is lost in the
+/// merge.
 pub fn merge_replies(conversation: Conversation) -> Conversation {
     let Conversation { messages, current, .. } = conversation;
     let mut children = vec![0_usize; messages.len()];
@@ -20,8 +21,8 @@ pub fn merge_replies(conversation: Conversation) -> Conversation {
         }
     }
     let mut replies: Vec<ImportedMessage> = Vec::with_capacity(messages.len());
-    // Where each message has gone. A run's newest message is always the end of its reply: a message with two children
-    // is joined by neither.
+    // Maps each message to its merged message. The last message of a run is always the end of its reply, because a
+    // message with two children continues into neither.
     let mut gone: Vec<usize> = Vec::with_capacity(messages.len());
     for (at, mut message) in messages.into_iter().enumerate() {
         let parent = message.parent.filter(|parent| *parent < at);
@@ -42,7 +43,7 @@ pub fn merge_replies(conversation: Conversation) -> Conversation {
     Conversation { messages: replies, current, ..conversation }
 }
 
-/// Whether a message goes on with the reply that it stands on.
+/// Returns whether a message continues the reply that is its parent.
 fn continues_reply(reply: &ImportedMessage, message: &ImportedMessage) -> bool {
     let differ = |one: &Option<String>, other: &Option<String>| one.is_some() && other.is_some() && one != other;
     reply.role == Role::Assistant

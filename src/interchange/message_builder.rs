@@ -1,4 +1,4 @@
-//! How readers make what all of their formats have: pieces of a message, a call's arguments, the system prompt.
+//! Helpers that all readers share: pieces of a message, arguments of a call, the system prompt.
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use crate::media::parse_data_url;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// Why a reply failed of which the source says no more.
+/// The failure text for replies whose source gives no reason.
 pub(crate) const SOURCE_SAYS_FAILED: &str = "The source says that it failed.";
 
-/// A message that says nothing yet. Where it stands is the tree's.
+/// Creates an empty message; the tree sets its parent.
 pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
     ImportedMessage {
         source_id: id.to_owned(),
@@ -31,7 +31,7 @@ pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
 }
 
 impl ImportedMessage {
-    /// Adds a piece of the message's own author.
+    /// Adds a piece with the author that matches the message's role.
     pub(crate) fn add_piece(&mut self, body: PieceBody) {
         let author = match self.role {
             Role::User => Author::User,
@@ -55,14 +55,14 @@ impl ImportedMessage {
         }
     }
 
-    /// Adds what a tool brought.
+    /// Adds the result of a tool call.
     pub(crate) fn add_tool_result(&mut self, id: &str, name: &str, result: Value, success: bool) {
         let body =
             PieceBody::ToolResult { id: id.to_owned(), name: name.to_owned(), result, success, metadata: Value::Null };
         self.pieces.push(MessagePiece { author: Author::Tool, created_at: None, body });
     }
 
-    /// Adds a failure. Several stand one below the other.
+    /// Adds a failure; several are joined by line breaks.
     pub(crate) fn add_failure(&mut self, why: &str) {
         match &mut self.ending {
             MessageEnding::Failed(before) if before.ends_with(why) => {}
@@ -75,7 +75,7 @@ impl ImportedMessage {
     }
 }
 
-/// A call, its arguments as they were written: JSON in a string, or JSON itself.
+/// Builds a call. Its arguments may be JSON within a string, or JSON itself.
 pub(crate) fn call_body(id: String, name: &str, arguments: Option<&Value>) -> PieceBody {
     let (arguments, arguments_raw) = match arguments {
         Some(Value::String(raw)) if raw.trim().is_empty() => (Value::Null, None),
@@ -86,13 +86,13 @@ pub(crate) fn call_body(id: String, name: &str, arguments: Option<&Value>) -> Pi
     PieceBody::ToolCall { id, name: name.to_owned(), arguments, arguments_raw }
 }
 
-/// A picture, where the file is one by its media type or by what else is known, else an attachment.
+/// Builds an image if the media type or the caller's knowledge says so, else an attachment.
 pub(crate) fn attachment_body(file: MessageFile, alt: &str, is_picture: bool) -> PieceBody {
     let is_picture = file.mime.starts_with("image/") || (is_picture && file.mime.is_empty());
     if is_picture { PieceBody::Picture { file, alt: alt.to_owned() } } else { PieceBody::Attachment { file } }
 }
 
-/// Tells which files are only named.
+/// Reports files that are named without their bytes.
 pub(crate) fn report_missing_files(messages: &[ImportedMessage], notes: &mut ConversationNotes) {
     for message in messages {
         for piece in &message.pieces {
@@ -107,25 +107,25 @@ pub(crate) fn report_missing_files(messages: &[ImportedMessage], notes: &mut Con
     }
 }
 
-/// Where the bytes are that an address leads to: within itself, or nowhere here. The media type is empty where the
-/// address does not say it.
+/// Resolves an address: a data URL yields its bytes, any other address is recorded as absent and never fetched. The
+/// media type is empty if the address does not contain it.
 pub(crate) fn resolve_address(address: &str) -> (String, FileBytes) {
     match parse_data_url(address) {
         Some((mime, bytes)) => (mime, FileBytes::Inline(bytes.into())),
-        // A broken one is long and says nothing to anybody.
+        // A malformed data URL is long and useless in a report.
         None if address.starts_with("data:") => (String::new(), FileBytes::Absent("data:".to_owned())),
         None => (String::new(), FileBytes::Absent(address.to_owned())),
     }
 }
 
-/// Words as a Markdown quote.
+/// Formats text as a Markdown quote.
 pub(crate) fn as_quote(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
     lines.join("\n")
 }
 
-/// Takes the system message out that every path begins with: its text, and the messages without it. Where paths begin
-/// differently, or there is more in it than text, the messages stay as they are.
+/// Extracts the system message that starts every path: returns its text and the remaining messages. If paths start
+/// differently, or the message holds more than text, all messages stay.
 pub(crate) fn split_system_prompt(
     messages: Vec<ImportedMessage>,
     current: Option<usize>,

@@ -1,5 +1,5 @@
-//! What there is to tell of one conversation, gathered while it is read. The same thing of many messages is told once,
-//! with its number.
+//! Collects the issues of one conversation while it is read. The same issue of many messages is reported once with a
+//! count.
 
 use std::collections::HashMap;
 
@@ -11,23 +11,23 @@ use crate::fields::{self, SourceDate};
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 
-/// The findings of one conversation.
+/// The issues of one conversation.
 #[derive(Debug)]
 pub(crate) struct ConversationNotes {
     place: IssueLocation,
     findings: Vec<(ImportIssue, u64)>,
     known: HashMap<(IssueKind, String), usize>,
-    /// Those that were too many.
+    /// The number of issues above the limit.
     omitted: u64,
 }
 
 impl ConversationNotes {
-    /// `place` is the conversation's.
+    /// Starts a collection; `place` is the location of the conversation.
     pub(crate) fn new(place: IssueLocation) -> Self {
         Self { place, findings: Vec::new(), known: HashMap::new(), omitted: 0 }
     }
 
-    /// Names the conversation, as soon as its name is known.
+    /// Sets the id of the conversation once it is known, also for issues that were added before.
     pub(crate) fn set_conversation(&mut self, conversation: &str) {
         for (finding, _) in &mut self.findings {
             finding.location.conversation = conversation.to_owned();
@@ -35,7 +35,7 @@ impl ConversationNotes {
         self.place.conversation = conversation.to_owned();
     }
 
-    /// Something to tell of a message; of the whole conversation where its id is empty.
+    /// Adds an issue of a message, or of the whole conversation if the id is empty.
     pub(crate) fn add(&mut self, what: IssueKind, message: &str, text: impl Into<String>) {
         let text = text.into();
         if let Some(known) = self.known.get(&(what, text.clone())) {
@@ -49,12 +49,12 @@ impl ConversationNotes {
         }
     }
 
-    /// Nothing of the conversation is left.
+    /// Reports that no message remains in the conversation.
     pub(crate) fn add_no_messages(&mut self) {
         self.add(IssueKind::LeftOut, "", "it has no messages");
     }
 
-    /// Something else stands where a message should be.
+    /// Reports something else in the place of a message.
     pub(crate) fn add_not_a_message(&mut self, id: &str) {
         self.add(IssueKind::LeftOut, id, "it is not a message");
     }
@@ -63,12 +63,12 @@ impl ConversationNotes {
         self.add(IssueKind::LeftOut, id, "the message is none: it is no object");
     }
 
-    /// A role that there is none of here.
+    /// Reports a role that Turnleaf does not have.
     pub(crate) fn add_unknown_role(&mut self, message: &str, role: &str) {
         self.add(IssueKind::PutRight, message, format!("the role “{role}” is read as the assistant's"));
     }
 
-    /// A date of a member; an absurd one is told and left out.
+    /// Reads a date from a member; an implausible one is reported and dropped.
     pub(crate) fn date(&mut self, of: &Value, name: &str, message: &str) -> Option<DateTime<Utc>> {
         let date = fields::date(of, name);
         if date == SourceDate::Implausible {
@@ -77,18 +77,18 @@ impl ConversationNotes {
         date.valid_time()
     }
 
-    /// How many there are.
+    /// Returns the number of distinct issues.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.findings.len()
     }
 
-    /// Tells all of it.
+    /// Reports all issues to the sink.
     pub(crate) fn report(self, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         self.into_issues().into_iter().try_for_each(|finding| report_issue(taker, finding))
     }
 
-    /// All of it.
+    /// Returns all issues with their counts.
     pub(crate) fn into_issues(self) -> Vec<ImportIssue> {
         let counted = |(mut finding, times): (ImportIssue, u64)| {
             if times > 1 {

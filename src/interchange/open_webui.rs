@@ -1,18 +1,19 @@
-//! Open WebUI's export of chats: all of a user's, one chat, or an administrator's of all users.
+//! Reader for Open WebUI's export of chats: all chats of a user, one chat, or an administrator's export of all users.
 //!
-//! Read from the product's own source:
-//! - `open-webui/open-webui`, `backend/open_webui/models/chats.py`: `ChatModel`, `ChatResponse`, `ChatImportForm` (a chat's
-//!   row), how a broken `currentId` is put right there
-//! - `open-webui/open-webui`, `backend/open_webui/utils/middleware.py`: `serialize_output` (the items of `output` and what
-//!   they look like as HTML) and, before it, `serialize_content_blocks` (the `<details>` of older messages)
+//! Derived from the product's source:
+//! - `open-webui/open-webui`, `backend/open_webui/models/chats.py`: `ChatModel`, `ChatResponse`, `ChatImportForm`
+//!   (the row of a chat), how the product repairs a broken `currentId`
+//! - `open-webui/open-webui`, `backend/open_webui/utils/middleware.py`: `serialize_output` (the items of `output` and
+//!   their HTML) and its predecessor `serialize_content_blocks` (the `<details>` of older messages)
 //! - `danny-avila/LibreChat` pull request 13802: an importer's description of exports with `output`
 //!
-//! Certain: `chat.history.messages` with `parentId` and `childrenIds`, `currentId`; the items `message`, `reasoning`,
-//! `function_call`, `function_call_output`, `open_webui:code_interpreter`; the attributes of `<details>`. Inferred: that
-//! `output` is newer than `content` where both are there (the text is made of it); the members of `sources`, `files`,
-//! `usage` and `error`, which are read from what the page of that program keeps of a message, each where it is there.
+//! Confirmed: `chat.history.messages` with `parentId` and `childrenIds`, `currentId`; the items `message`,
+//! `reasoning`, `function_call`, `function_call_output`, `open_webui:code_interpreter`; the attributes of
+//! `<details>`. Inferred: `output` takes precedence over `content` where both exist (the text is rendered from it);
+//! the members of `sources`, `files`, `usage` and `error`, which are read where they exist, as the product's page
+//! stores them.
 //!
-//! Samples: `samples/open_webui`, written by hand after those functions.
+//! Samples: `samples/open_webui`, hand-written after those functions.
 
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ mod details;
 mod output;
 mod usage;
 
-/// Whether this is one of its chats: as a row with `chat` in it, or that alone.
+/// Returns whether the value is a chat of Open WebUI: a row that contains `chat`, or the chat alone.
 pub(crate) fn is_conversation(value: &Value) -> bool {
     let chat = value.get("chat").unwrap_or(value);
     let history = chat.get("history").and_then(|history| history.get("messages"));
@@ -46,7 +47,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     let mut first_user: Option<String> = None;
     read_parts(input, taker, &["chats", "items", "data"], &is_chats, &mut |value, notes| {
         let conversation = conversation(value, notes)?;
-        // An administrator's file has everybody's chats.
+        // An administrator's export contains the chats of all users.
         if let Some(user) = fields::id(value, "user_id")
             && *first_user.get_or_insert_with(|| user.clone()) != user
         {
@@ -60,7 +61,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     })
 }
 
-/// One chat.
+/// Reads one chat.
 fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversation> {
     let chat = value.get("chat").filter(|chat| chat.is_object()).unwrap_or(value);
     let source_id = fields::id(value, "id").or_else(|| fields::id(chat, "id")).filter(|id| !id.is_empty());
@@ -72,7 +73,7 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
         Some(Value::Object(messages)) if !messages.is_empty() => {
             messages.iter().map(|(id, message)| node(id.clone(), message, None, notes)).collect()
         }
-        // Before there was a tree, there was a list.
+        // Older chats store a list instead of a tree.
         _ => {
             let messages = fields::list(chat, "messages");
             if !is_conversation(value) && messages.is_empty() {
@@ -109,7 +110,7 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
     })
 }
 
-/// What a chat has besides its messages and has no place here.
+/// Reports chat metadata that Turnleaf cannot store.
 fn tell_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
     let tags = value.get("meta").map(|meta| fields::list(meta, "tags")).unwrap_or_default();
     if !tags.is_empty() || !fields::list(chat, "tags").is_empty() {
@@ -123,7 +124,7 @@ fn tell_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
     }
 }
 
-/// A list of messages: each stands on the one before it, where it says nothing else.
+/// Reads a list of messages; each follows the one before it unless it names another parent.
 fn nodes_of_list(messages: &[Value], notes: &mut ConversationNotes) -> Vec<SourceNode> {
     let mut nodes: Vec<SourceNode> = Vec::with_capacity(messages.len());
     for (at, message) in messages.iter().enumerate() {
@@ -182,7 +183,7 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
     SourceNode { id, parent, children, message }
 }
 
-/// How a reply ended. One that was not done when it was exported, was cut off.
+/// Derives the ending of a reply. A reply that was unfinished at the time of the export counts as cancelled.
 fn ending(message: &Value) -> MessageEnding {
     let failed = |text: Option<&str>| MessageEnding::Failed(text.unwrap_or("the reply failed").to_owned());
     match message.get("error") {

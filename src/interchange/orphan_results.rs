@@ -1,4 +1,4 @@
-//! Every answer of a tool has its call: where a source has lost it, one is made that says only its name.
+//! Ensures that every tool result has its call: a missing call is created with only the tool's name.
 
 use std::collections::HashSet;
 
@@ -9,16 +9,17 @@ use crate::domain::block::Author;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// How far up from an answer its call is looked for.
+/// Number of ancestors that are searched for the call of a result.
 const STEPS: usize = 64;
 
-/// Makes the calls that answers lack. Every reader's conversations go through here before they are handed over.
+/// Creates the missing calls of a conversation. Every reader's conversations pass through here before they are
+/// delivered.
 pub(crate) fn add_missing_calls(mut conversation: Conversation, notes: &mut ConversationNotes) -> Conversation {
-    // The ids of each message's calls.
+    // The call ids of each message.
     let mut calls: Vec<HashSet<String>> = conversation.messages.iter().map(calls_of).collect();
     let parents: Vec<Option<usize>> = conversation.messages.iter().map(|message| message.parent).collect();
     for (at, message) in conversation.messages.iter_mut().enumerate() {
-        // Those that stand before the piece that is looked at.
+        // The call ids before the current piece.
         let mut before: HashSet<String> = HashSet::new();
         let mut pieces = Vec::with_capacity(message.pieces.len());
         for piece in std::mem::take(&mut message.pieces) {
@@ -54,7 +55,7 @@ fn calls_of(message: &ImportedMessage) -> HashSet<String> {
     message.pieces.iter().filter_map(call).collect()
 }
 
-/// Whether the call stands in a message above the answer's.
+/// Returns whether an ancestor of the message contains the call.
 fn is_above(parents: &[Option<usize>], calls: &[HashSet<String>], at: usize, answered: &str) -> bool {
     let above = std::iter::successors(parents[at], |&above| parents[above]);
     above.take(STEPS).any(|above| calls[above].contains(answered))

@@ -1,4 +1,4 @@
-//! How readers go through the parts of an input: each element that is a conversation, once.
+//! Iterates over the parts of an input and delivers each conversation once.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,11 +13,11 @@ use crate::report::{ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, hand_over, report_issue};
 use crate::unique_ids::UniqueIds;
 
-/// How a reader makes a conversation of one element; `None`, told in the notes, where it cannot.
+/// Parses one element into a conversation; `None`, with an issue in the notes, if it cannot.
 pub(crate) type ConversationParser<'a> = &'a mut dyn FnMut(&Value, &mut ConversationNotes) -> Option<Conversation>;
 
-/// Reads the conversations of all parts that `is_chats` names, as elements of a list at the top or in one of the members
-/// `within` of an object at the top. A part that is damaged or too large does not keep the next from being read.
+/// Reads the conversations of all parts that `is_chats` selects: elements of a top-level list, or of a list in one of
+/// the members `within` of a top-level object. A damaged or oversized part does not stop the others.
 pub(crate) fn read_parts(
     input: &mut Input,
     taker: &mut dyn ImportSink,
@@ -36,7 +36,7 @@ pub(crate) fn read_parts(
             let conversation = conversation.and_then(|conversation| seen.admit(conversation, &value, &mut notes));
             let conversation =
                 conversation.map(|conversation| orphan_results::add_missing_calls(conversation, &mut notes));
-            // The conversation's values are not held while it is taken.
+            // The parsed JSON is freed before the conversation is delivered.
             drop(value);
             notes.report(taker)?;
             conversation.map_or(Ok(()), |conversation| hand_over(taker, conversation))
@@ -62,16 +62,16 @@ pub(crate) fn read_parts(
     if is_any_read { Ok(()) } else { Err(stopped) }
 }
 
-/// The conversations that were there before.
+/// The conversations that were already delivered; removes duplicates.
 #[derive(Default)]
 pub(crate) struct SeenConversations {
-    /// What was said under each id.
+    /// Content hashes by id.
     said: HashMap<String, HashSet<u64>>,
     names: UniqueIds,
 }
 
 impl SeenConversations {
-    /// Lets a conversation through once; another one of the same id gets an id of its own.
+    /// Admits a conversation once. Another one with the same id gets a new id.
     pub(crate) fn admit(
         &mut self,
         mut conversation: Conversation,

@@ -1,10 +1,10 @@
-//! What a reader tells besides the conversations: what it left out, what it put right, what cannot be said here.
+//! Import issues: what a reader left out, corrected, or could not represent.
 
 use std::fmt;
 
 pub use crate::domain::import_origin::ImportDifferenceKind as IssueKind;
 
-/// What a walk through a file tells, whatever program wrote it.
+/// Texts of issues that any file format can cause.
 pub(crate) const ENDS_WITHIN: &str = "the file ends within it";
 pub(crate) const NOT_JSON_BEHIND: &str = "what follows is not JSON";
 pub(crate) const REPLACED: &str = "bytes that are no text in its encoding became U+FFFD";
@@ -13,28 +13,28 @@ pub(crate) fn damaged_from_here(why: &str) -> String {
     format!("the file is damaged from here on: {why}")
 }
 
-/// One thing that a person who imports should know.
+/// One issue for the person who imports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportIssue {
     pub kind: IssueKind,
     pub location: IssueLocation,
-    /// One English sentence without the place, for people.
+    /// One English sentence without the location.
     pub text: String,
 }
 
-/// So many messages, in words.
+/// Formats a number of messages.
 pub fn message_count(count: usize) -> String {
     if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
 }
 
-/// Where it is.
+/// The location of an issue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IssueLocation {
-    /// The file, or the archive's entry.
+    /// The file, or the entry of the archive.
     pub file: String,
-    /// The conversation's id or its number in the file, from 1.
+    /// The conversation's id, or its number in the file, from 1.
     pub conversation: String,
-    /// The message's id; empty when it is about the conversation.
+    /// The message's id; empty if the issue concerns the whole conversation.
     pub message: String,
 }
 

@@ -1,4 +1,5 @@
-//! Who takes what is read, one conversation after the other, and why a reading ends early.
+//! The interface between readers and importers: a sink receives one conversation after the other, and an error says
+//! why reading stopped.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -7,25 +8,24 @@ use crate::archive::{ArchiveItem, ScratchFile};
 use crate::conversation::Conversation;
 use crate::report::ImportIssue;
 
-/// Who takes what is read. A taker that breaks off ends the reading.
+/// Receives imported items. A sink that returns `Break` stops the import.
 pub trait ImportSink {
-    /// One whole conversation.
+    /// Receives one whole conversation.
     fn take_conversation(&mut self, conversation: Conversation) -> ControlFlow<()>;
-    /// One thing of an archive of our own.
+    /// Receives one item of a Turnleaf archive.
     fn take_archived(&mut self, item: ArchiveItem) -> ControlFlow<()> {
         let _ = item;
         ControlFlow::Continue(())
     }
-    /// A file of its own, for what of an archive has to wait until it can be handed over; in memory where nobody has a
-    /// better place.
+    /// Opens a scratch file for archive data that must wait until it can be delivered; the default is in memory.
     fn open_scratch(&mut self) -> io::Result<Box<dyn ScratchFile>> {
         Ok(Box::new(io::Cursor::new(Vec::new())))
     }
-    /// Something to tell. Findings of a conversation come before it.
+    /// Receives an issue. The issues of a conversation precede it.
     fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()>;
 }
 
-/// Why a whole input could not be read on. What was handed over before is good.
+/// The reason why reading stopped. Items that were delivered before stay valid.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error("this is not {0}")]
@@ -49,12 +49,12 @@ pub enum ImportError {
     Spool(io::Error),
 }
 
-/// Tells a finding; a taker that breaks off ends the reading.
+/// Reports an issue; fails if the sink stops the import.
 pub(crate) fn report_issue(taker: &mut dyn ImportSink, finding: ImportIssue) -> Result<(), ImportError> {
     if taker.take_issue(finding).is_break() { Err(ImportError::Cancelled) } else { Ok(()) }
 }
 
-/// Hands a conversation over; a taker that breaks off ends the reading.
+/// Delivers a conversation; fails if the sink stops the import.
 pub(crate) fn hand_over(taker: &mut dyn ImportSink, conversation: Conversation) -> Result<(), ImportError> {
     if taker.take_conversation(conversation).is_break() { Err(ImportError::Cancelled) } else { Ok(()) }
 }

@@ -1,5 +1,4 @@
-//! What the readers' tests share: a taker that keeps all it is given, a plain form to compare with, and mutations of
-//! samples.
+//! Test support for the readers: a collecting sink, a compact text form of conversations, and mutations of samples.
 
 use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
@@ -15,7 +14,7 @@ use crate::input::Input;
 use crate::report::{ImportIssue, IssueKind};
 use crate::sink::{ImportError, ImportSink};
 
-/// Keeps what it is given.
+/// Collects everything that it receives.
 #[derive(Default)]
 pub(crate) struct CollectingSink {
     pub(crate) conversations: Vec<Conversation>,
@@ -35,7 +34,7 @@ impl ImportSink for CollectingSink {
 }
 
 impl CollectingSink {
-    /// The findings, in one line each.
+    /// Returns the issues, one per line.
     pub(crate) fn issue_lines(&self) -> Vec<String> {
         let word = |what| match what {
             IssueKind::LeftOut => "left out",
@@ -53,14 +52,14 @@ pub(crate) fn open_input(bytes: impl Into<Vec<u8>>) -> Result<Input, ImportError
     Input::open("sample.json", Box::new(Cursor::new(bytes.into())))
 }
 
-/// Reads all of it; what was kept, and how it ended.
+/// Reads a whole input; returns the collected items and the result.
 pub(crate) fn read_all(format: ImportFormat, bytes: impl Into<Vec<u8>>) -> (CollectingSink, Result<(), ImportError>) {
     let mut kept = CollectingSink::default();
     let end = open_input(bytes).and_then(|mut input| read(format, &mut input, &mut kept));
     (kept, end)
 }
 
-/// An archive of these entries, deflated.
+/// Creates a deflated ZIP archive of these entries.
 pub(crate) fn zip_archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in entries {
@@ -71,7 +70,8 @@ pub(crate) fn zip_archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A conversation as lines: `number<parent role [model] [time] (ending): piece | piece`, the shown one with a star.
+/// Formats a conversation as lines: `number<parent role [model] [time] (ending): piece | piece`, the current message
+/// with a star.
 pub(crate) fn conversation_lines(conversation: &Conversation) -> Vec<String> {
     let line = |(at, message): (usize, &ImportedMessage)| {
         let parent = message.parent.map(|parent| parent.to_string()).unwrap_or_default();
@@ -123,7 +123,7 @@ fn body(body: &PieceBody) -> String {
     }
 }
 
-/// What must be true of every conversation, whatever it was read from.
+/// Asserts the invariants of every conversation, whatever its source.
 pub(crate) fn assert_sound(conversation: &Conversation) {
     let length = conversation.messages.len();
     assert!(length > 0, "an empty conversation was handed over");
@@ -147,16 +147,16 @@ pub(crate) fn assert_sound(conversation: &Conversation) {
     }
 }
 
-/// What is done to a value somewhere in a sample.
+/// A mutation of one value within a sample.
 #[derive(Debug, Clone)]
 pub(crate) enum SampleMutation {
     Delete,
     Replace(Value),
-    /// Another value of the sample stands there.
+    /// Replaces the value with another one of the sample.
     Copy(usize),
 }
 
-/// Some changes, each at a place given as a number among all values.
+/// Generates mutations, each at an index among all values.
 pub(crate) fn any_mutations() -> impl Strategy<Value = Vec<(usize, SampleMutation)>> {
     let strange = prop_oneof![
         Just(Value::Null),
@@ -177,7 +177,7 @@ pub(crate) fn any_mutations() -> impl Strategy<Value = Vec<(usize, SampleMutatio
     prop::collection::vec((any::<usize>(), change), 1..6)
 }
 
-/// The sample with the changes.
+/// Applies mutations to a sample.
 pub(crate) fn mutate(mut sample: Value, changes: &[(usize, SampleMutation)]) -> Value {
     for (place, change) in changes {
         let count = count(&sample);
@@ -211,7 +211,7 @@ fn find<'a>(value: &'a Value, left: &mut usize) -> Option<&'a Value> {
     }
 }
 
-/// Whether it is done.
+/// Returns whether the mutation was applied.
 fn put(value: &mut Value, left: &mut usize, new: &Option<Value>) -> bool {
     if *left == 0 {
         *value = new.clone().unwrap_or_default();

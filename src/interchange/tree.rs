@@ -1,4 +1,5 @@
-//! A tree of what a source says of its messages' parents and children: every node is kept, whatever is wrong with it.
+//! Builds the message tree from the parent and child links of a source. Every node is kept, however broken the links
+//! are.
 
 use std::collections::HashMap;
 
@@ -12,14 +13,15 @@ use crate::unique_ids::UniqueIds;
 pub(crate) struct SourceNode {
     pub(crate) id: String,
     pub(crate) parent: Option<String>,
-    /// The ids of its children where the source keeps them, in its order.
+    /// The ids of its children in the source's order, if the source stores them.
     pub(crate) children: Vec<String>,
-    /// What is shown; its `parent` is set here. `None` for scaffolding: its children stand on its own parent then.
+    /// The displayed message, whose `parent` is set here. `None` for structural nodes: their children attach to the
+    /// nearest ancestor with a message.
     pub(crate) message: Option<ImportedMessage>,
 }
 
-/// The messages in an order in which parents stand before children, and the one that was shown last. `current` is a
-/// node's id. Nodes come in the source's order, which is the order of siblings where nothing else says one.
+/// Returns the messages with parents before children, and the last displayed one. `current` is the id of a node.
+/// Nodes are in the source's order, which is also the order of siblings unless the source defines another.
 pub(crate) fn order_messages(
     nodes: Vec<SourceNode>,
     current: Option<&str>,
@@ -37,7 +39,7 @@ pub(crate) fn order_messages(
     let (mut order, mut roots) =
         (Vec::with_capacity(nodes.len()), (0..nodes.len()).filter(|&at| parents[at].is_none()).collect::<Vec<_>>());
     roots.reverse();
-    // Depth first, without recursion: a conversation may be as deep as it is long.
+    // An iterative depth-first traversal, because a conversation may be as deep as it is long.
     while let Some(at) = roots.pop() {
         order.push(at);
         roots.extend(children[at].iter().rev());
@@ -45,7 +47,7 @@ pub(crate) fn order_messages(
     place_messages(nodes, &order, &parents, current)
 }
 
-/// Every id once: a second node of an id gets one of its own.
+/// Makes ids unique: a second node with the same id gets a new one.
 fn with_unique_ids(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) -> Vec<SourceNode> {
     let mut names = UniqueIds::default();
     for node in &mut nodes {
@@ -57,7 +59,7 @@ fn with_unique_ids(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) ->
             message.source_id.clone_from(&id);
         }
         node.id = id;
-        // Its children are those of the first one.
+        // The child list belongs to the first node with this id.
         node.children.clear();
     }
     nodes
@@ -73,7 +75,7 @@ fn bounded(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) -> Vec<Sou
     nodes
 }
 
-/// Each node's parent: the one it names; else the one that names it as a child.
+/// Returns the parent of each node: the one that it names, else the one that lists it as a child.
 fn parents(nodes: &[SourceNode], index: &HashMap<&str, usize>, notes: &mut ConversationNotes) -> Vec<Option<usize>> {
     let mut claimed: HashMap<&str, usize> = HashMap::new();
     for (at, node) in nodes.iter().enumerate() {
@@ -94,13 +96,13 @@ fn parents(nodes: &[SourceNode], index: &HashMap<&str, usize>, notes: &mut Conve
     nodes.iter().enumerate().map(find).collect()
 }
 
-/// Cuts every cycle above its first node.
+/// Breaks every cycle at its first node.
 fn without_cycles(
     mut parents: Vec<Option<usize>>,
     nodes: &[SourceNode],
     notes: &mut ConversationNotes,
 ) -> Vec<Option<usize>> {
-    /// In which walk a node was met first; it is done when a later walk meets it.
+    /// Number of the walk that visited a node first; a later walk stops there.
     const UNSEEN: usize = usize::MAX;
     let mut walks = vec![UNSEEN; parents.len()];
     for start in 0..parents.len() {
@@ -109,7 +111,7 @@ fn without_cycles(
             walks[at] = start;
             match parents[at] {
                 Some(parent) if walks[parent] == start => {
-                    // Of the nodes on the cycle, the one that the source names first becomes a beginning.
+                    // The node of the cycle that comes first in the source becomes a root.
                     let mut first = at;
                     let mut on = parents[at];
                     while let Some(next) = on.filter(|&next| next != at) {
@@ -132,7 +134,8 @@ fn without_cycles(
     parents
 }
 
-/// Each node's children: in the order in which it names them, then those that only name it.
+/// Returns the children of each node: first those that it lists, in order, then those that only name it as their
+/// parent.
 fn children(nodes: &[SourceNode], index: &HashMap<&str, usize>, parents: &[Option<usize>]) -> Vec<Vec<usize>> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     let mut is_placed = vec![false; nodes.len()];
@@ -152,7 +155,7 @@ fn children(nodes: &[SourceNode], index: &HashMap<&str, usize>, parents: &[Optio
     children
 }
 
-/// Takes the messages in the order, each with the nearest shown message above it.
+/// Collects the messages in order, each with its nearest ancestor that has a message.
 fn place_messages(
     nodes: Vec<SourceNode>,
     order: &[usize],
@@ -177,7 +180,7 @@ fn place_messages(
     (messages, current)
 }
 
-/// The leaf that was made last; the last one where no dates are said.
+/// Returns the newest leaf; the last leaf if there are no dates.
 fn newest(messages: &[ImportedMessage]) -> Option<usize> {
     let mut is_leaf = vec![true; messages.len()];
     for message in messages {

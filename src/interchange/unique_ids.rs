@@ -1,16 +1,16 @@
-//! Ids that must be there once, whatever a source says.
+//! Makes ids unique that a source may repeat.
 
 use std::collections::HashMap;
 
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// The ids that were taken, each with the number that was last put behind it. So many of one id are counted, not tried.
+/// The ids in use, each with the last suffix number, so that many duplicates of one id need no search.
 #[derive(Default)]
 pub(crate) struct UniqueIds(HashMap<String, u64>);
 
 impl UniqueIds {
-    /// The id itself where nothing has it yet; else a new one made of it, and `true`.
+    /// Returns the id if it is unused; else a new one derived from it, and `true`.
     pub(crate) fn assign(&mut self, id: String) -> (String, bool) {
         if !self.0.contains_key(&id) {
             self.0.insert(id.clone(), 1);
@@ -27,7 +27,7 @@ impl UniqueIds {
         }
     }
 
-    /// The same of a message's id, told where it is a new one.
+    /// Like [`Self::assign`] for the id of a message; a new id is reported as an issue.
     pub(crate) fn assign_to_message(&mut self, id: String, notes: &mut ConversationNotes) -> (String, bool) {
         let (name, is_new) = self.assign(id.clone());
         if is_new {

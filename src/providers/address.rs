@@ -1,6 +1,6 @@
-//! Which addresses are on the open internet. What is decided about is the address that is connected to, after every
-//! spelling and every IPv4 address inside an IPv6 one has been read (badinputs.md 9): whatever is not public is refused,
-//! whether or not anybody thought of it.
+//! Address classification, the base of the guard against requests to internal networks (SSRF). The functions judge
+//! the address that is connected to, including every IPv4 address inside an IPv6 one, against an allowlist of the
+//! global ranges: an address that is not known to be public is refused.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -33,9 +33,9 @@ const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Where clouds answer with the credentials of a machine, whoever asks: the link-local range (AWS, Azure, Google Cloud and
-/// most others, the credentials of ECS tasks and EKS pods among them), and the addresses outside of it of Azure's wire
-/// server, Alibaba Cloud and Oracle Cloud.
+/// Ranges in which clouds serve the credentials of a machine without authentication: the link-local range (AWS,
+/// Azure, Google Cloud and most others, including the credentials of ECS tasks and EKS pods), and the addresses
+/// outside of it of Azure's wire server, Alibaba Cloud and Oracle Cloud.
 const METADATA_V4: [(Ipv4Addr, u32); 4] = [
     (Ipv4Addr::new(169, 254, 0, 0), 16),
     (Ipv4Addr::new(168, 63, 129, 16), 32),
@@ -43,15 +43,15 @@ const METADATA_V4: [(Ipv4Addr, u32); 4] = [
     (Ipv4Addr::new(192, 0, 0, 192), 32),
 ];
 
-/// The same of IPv6: the link-local range, and what AWS and Google Cloud have in the range of unique local addresses.
+/// Metadata ranges of IPv6: the link-local range, and the unique local addresses of AWS and Google Cloud.
 const METADATA_V6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), 10),
     (Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0), 32),
     (Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0), 32),
 ];
 
-/// Whether an address is of a cloud's metadata service or link-local: it is never connected to, also where the local
-/// network is allowed. An IPv6 address counts by every IPv4 address that it can hold.
+/// Returns true for link-local addresses and those of cloud metadata services. They are never connected to, even
+/// where the local network is allowed. An IPv6 address is also checked by every IPv4 address that it can hold.
 pub fn is_metadata(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_metadata_v4(address),
@@ -66,8 +66,9 @@ fn is_metadata_v4(address: Ipv4Addr) -> bool {
     METADATA_V4.iter().any(|block| is_in_v4(address, block))
 }
 
-/// The IPv4 addresses that a tunnel or a translator of a network's own would take an IPv6 address for: ISATAP, Teredo (the
-/// client's, with its bits turned over), and NAT64 with the prefixes for local use, of each length that RFC 6052 has.
+/// Returns the IPv4 addresses that a tunnel or translator inside a network would route an IPv6 address to: ISATAP,
+/// Teredo (the client's address, with inverted bits), and NAT64 with the prefixes for local use, of each length that
+/// RFC 6052 defines.
 fn tunnelled(address: Ipv6Addr) -> Vec<Ipv4Addr> {
     let bits = address.to_bits();
     let last = Ipv4Addr::from_bits(bits as u32);
@@ -85,7 +86,7 @@ fn tunnelled(address: Ipv6Addr) -> Vec<Ipv4Addr> {
     }
 }
 
-/// Whether an address is one of the open internet.
+/// Returns true for addresses on the open internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -115,8 +116,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     is_global_unicast && !is_isatap && !NOT_PUBLIC_V6.iter().any(|block| is_in_v6(address, block))
 }
 
-/// The IPv4 address that an IPv6 address leads to: mapped (`::ffff:…`), compatible (`::…`), translated (`64:ff9b::…`) or
-/// 6to4 (`2002:…`).
+/// Returns the IPv4 address that an IPv6 address leads to: mapped (`::ffff:…`), compatible (`::…`), translated
+/// (`64:ff9b::…`) or 6to4 (`2002:…`).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let joined = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     match address.segments() {

@@ -1,9 +1,9 @@
-//! Anthropic Messages, and the servers that speak it too (providers.md 3).
+//! Adapter for Anthropic Messages and compatible servers (docs/reference/providers.md 3).
 //!
-//! In the order a request travels: [`models`] (what each generation of models takes) → [`request`] (the body) →
-//! [`stream`], [`blocks`], [`block`] and
-//! [`usage`] (the response) → [`message`] (what of it goes into the next request).
-//! [`endpoint`] makes a provider of them.
+//! The modules in the order of a request: [`models`] (capabilities of each model generation) → [`request`] (the body)
+//! → [`stream`], [`content_blocks`], [`content_block`] and [`usage`] (the response) → [`message`] (the response in
+//! the next request). [`endpoint`] implements the provider with them, [`repair`] recognizes refusals that another
+//! form of the request may avoid.
 
 pub mod content_block;
 pub mod content_blocks;

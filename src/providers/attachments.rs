@@ -1,4 +1,4 @@
-//! What people attach to their messages, on its way to a model.
+//! Attachments of messages and of tool results, resolved for a request.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use bytes::Bytes;
 
 use turnleaf_domain::BlockId;
 
-/// By the block that names it.
+/// Attachments by the block that refers to them.
 pub type AttachmentsByBlock = HashMap<BlockId, AttachmentContent>;
 
-/// An attachment on its way to a model.
+/// The content of an attachment in a request.
 #[derive(Debug, Clone)]
 pub enum AttachmentContent {
-    /// A document or a selection, wrapped with its title and id: the same bytes every time.
+    /// A document or a selection, wrapped with its title and id: the same bytes in every request.
     Text(String),
     Image(InputImage),
-    /// Those of a tool's result, in its order.
+    /// The images of a tool result, in order.
     Images(Vec<InputImage>),
 }
 
@@ -30,14 +30,14 @@ impl AttachmentContent {
     }
 }
 
-/// An image for a model that sees.
+/// An image for a model that accepts images.
 #[derive(Debug, Clone)]
 pub struct InputImage {
-    /// Of `bytes`, hex.
+    /// The hash of `bytes`, in hex.
     pub sha256: String,
     /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
     pub mime: String,
     pub bytes: Bytes,
-    /// What it says where it cannot be seen.
+    /// The text that describes the image where it is not sent.
     pub alt: String,
 }

@@ -1,12 +1,12 @@
-//! Base64: bytes out of it as servers write it (with and without padding, in both alphabets, broken into lines), and into
-//! it in the one form that all of them read.
+//! Base64 codec. Decoding is lenient (with and without padding, both alphabets, line breaks), because servers differ;
+//! encoding uses the standard form that all of them read.
 
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use base64::engine::{DecodePaddingMode, Engine};
 
-/// The bits that say nothing behind the last byte may be anything: some servers leave them as they were. Padding is taken
-/// away before.
+/// Accepts any unused bits after the last byte, because some servers do not clear them. Padding is removed before
+/// decoding.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -14,26 +14,26 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
-/// How long so many bytes become.
+/// Returns the encoded length of a number of bytes.
 pub fn encoded_len(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
-/// Appends the bytes, padded.
+/// Appends the padded encoding.
 pub fn encode_into(bytes: &[u8], out: &mut Vec<u8>) {
     let before = out.len();
     out.resize(before + encoded_len(bytes.len()), 0);
-    // There is room for exactly that.
+    // The buffer has exactly the size that `encode_slice` needs.
     let written = STANDARD.encode_slice(bytes, &mut out[before..]).unwrap_or(0);
     out.truncate(before + written);
 }
 
-/// The bytes as a text of their own, padded.
+/// Returns the padded encoding.
 pub fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// `None` when it is none.
+/// Decodes a text; `None` if it is not base64.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let text = text.trim_end().trim_end_matches('=');
     let is_standard = |byte: u8| !matches!(byte, b'-' | b'_') && !byte.is_ascii_whitespace();
@@ -49,7 +49,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     LENIENT.decode(letters).ok()
 }
 
-/// How many bytes it becomes, at most.
+/// Returns an upper bound of the decoded length.
 pub fn max_decoded_len(text: &str) -> usize {
     text.len() / 4 * 3 + 2
 }

@@ -1,6 +1,6 @@
-//! One response body of any API, from bytes to the JSON values in it: a stream of events, lines of JSON, one document
-//! where a stream was asked for, an error under status 200 (providers.md 2.1, 2.4). What the values mean is the API's:
-//! each brings a [`Reader`].
+//! Decoder of one response body of any API: splits the bytes into JSON values (an event stream, JSON lines, a single
+//! document instead of a stream, or an error under status 200; docs/reference/providers.md 2.1, 2.4). The
+//! [`ResponseReader`] of the API interprets the values.
 
 use serde_json::Value;
 
@@ -13,31 +13,32 @@ use turnleaf_domain::json_bounds::PlainJson;
 use turnleaf_domain::limits;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
-/// What kind of body this is, known from its first byte that is not blank.
+/// The format of the body, recognized by its first byte that is not white space.
 enum Shape {
-    /// Only blank bytes so far (and perhaps a byte order mark).
+    /// Only white space so far, and perhaps a byte order mark.
     Unknown(Vec<u8>),
     Events(SseParser),
     Lines(LineBuffer),
-    /// JSON or a page, which mean something only as a whole.
+    /// JSON or an HTML page, which can be interpreted only as a whole.
     Document(Vec<u8>),
 }
 
-/// Values that follow each other, each at the end of a line.
+/// Buffer for JSON lines: values in sequence, each of which ends with a line.
 #[derive(Default)]
 struct LineBuffer {
     held: Vec<u8>,
-    /// Bytes of `held` that are known to be no whole value: it is parsed again when it is twice as long.
+    /// The length of `held` at the last failed parse. It is parsed again only at twice that length, so that the work
+    /// stays linear.
     tried: usize,
 }
 
-/// The state of one body.
+/// Decoder of one body with the reader of its API.
 pub struct JsonBody<R> {
     judge: FailureBuilder,
     shape: Shape,
     reader: R,
     failure: Option<Failure>,
-    /// The last word came: nothing can spoil the reply any more.
+    /// The terminal was received: later values cannot turn the reply into a failure.
     is_said: bool,
     events: u64,
 }
@@ -47,12 +48,12 @@ impl<R: ResponseReader> JsonBody<R> {
         Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, is_said: false, events: 0 }
     }
 
-    /// What read the body.
+    /// Returns the reader with what it has collected.
     pub fn into_reader(self) -> R {
         self.reader
     }
 
-    /// Reads a stored body whose items nobody needs: what read it, and whether it came to its own end.
+    /// Decodes a stored body without its items. Returns the reader, and whether the response is complete.
     pub fn read_stored(mut self, body: &[u8]) -> (R, bool) {
         let mut items = Vec::new();
         self.feed(body, &mut items);
@@ -112,7 +113,7 @@ impl<R: ResponseReader> JsonBody<R> {
             let detail = format!("It sent: {}", &*text);
             return self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
         }
-        // One value, an array of chunks, or one chunk a line: all are values behind each other.
+        // One value, an array of chunks, or one chunk per line: all are read as values in sequence.
         for value in serde_json::Deserializer::from_str(&text).into_iter::<PlainJson>() {
             match value.map(|PlainJson(mut value)| {
                 replace_escaped_nuls(&mut value, &text);
@@ -120,7 +121,7 @@ impl<R: ResponseReader> JsonBody<R> {
             }) {
                 Ok(Value::Array(chunks)) => chunks.iter().for_each(|chunk| self.document_value(chunk, out)),
                 Ok(chunk) => self.document_value(&chunk, out),
-                // Cut off: what came before it counts, and the missing end shows in the outcome.
+                // The document was cut off: the values before count, and the outcome reports the missing end.
                 Err(error) if error.is_eof() => return,
                 Err(error) => {
                     let detail = format!("The reply is not JSON ({error}): {}", &*text);
@@ -137,7 +138,7 @@ impl<R: ResponseReader> JsonBody<R> {
         }
     }
 
-    /// Takes the line that ends `held`, with the lines before it that were no value by themselves.
+    /// Parses the line at the end of `held`, together with earlier lines that were no complete value.
     fn line(&mut self, lines: &mut LineBuffer, out: &mut Vec<DecodedItem>) {
         if lines.tried > 0 && lines.held.len() < lines.tried * 2 {
             return;
@@ -165,7 +166,7 @@ impl<R: ResponseReader> JsonBody<R> {
         self.fail(self.judge.failure(FailureKind::LimitEvent, &EventTooLarge.to_string()), out);
     }
 
-    /// Why a body without its terminal is no reply.
+    /// Returns the failure of a body without its terminal.
     fn missing_end(&self, is_empty: bool) -> Failure {
         if is_empty {
             self.judge.failure(FailureKind::ProviderTruncated, "The reply was empty.")
@@ -184,7 +185,8 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
         }
         match &mut self.shape {
             Shape::Unknown(start) => {
-                // Behind a whole mark's length there were only blanks so far: they are not looked at again.
+                // Once the buffer is as long as a byte order mark, it holds only white space, which is not scanned
+                // again.
                 let seen = if start.len() < BOM.len() { 0 } else { start.len() };
                 start.extend_from_slice(bytes);
                 let start = std::mem::take(start);
@@ -192,7 +194,7 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
                 self.shape = match first {
                     None if start.len() > limits::PROVIDER_EVENT_BYTES => return self.too_large(out),
                     None => Shape::Unknown(start),
-                    // The first letters of the fields of a stream, and its comments.
+                    // The first letters of the SSE fields, and `:` for comments.
                     Some(b'd' | b'e' | b'i' | b'r' | b':') => {
                         self.shape = Shape::Events(SseParser::default());
                         return self.feed(&start, out);
@@ -281,7 +283,7 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// The first byte that says what kind of body this is, behind blanks and a byte order mark.
+/// Returns the byte that identifies the format: the first one after the byte order mark and white space.
 fn first_byte(start: &[u8]) -> Option<u8> {
     if BOM.starts_with(start) {
         return None;

@@ -1,6 +1,6 @@
-//! Items to events: the one place where what a model says becomes blocks. Provider neutral and pure: ids and times are
-//! brought by the caller, so that the same items give the same blocks live, on re-read (domain.md I9) and in
-//! `turnleaf replay`.
+//! Block builder: turns decoded items into blocks and events. It is independent of the provider and pure: the caller
+//! supplies ids and times, so that the same items give the same blocks live, when raw responses are decoded again
+//! (docs/reference/domain.md I9) and in `turnleaf replay`.
 
 use std::time::Duration;
 
@@ -18,55 +18,55 @@ use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, Genera
 
 mod provider_tools;
 
-/// Where the blocks of one generation go.
+/// The position at which the blocks of one generation are appended.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockPosition {
     pub turn_ord: i64,
-    /// The `seq` of the first block: how many the turn has already.
+    /// The `seq` of the first block, which is the number of blocks that the turn already has.
     pub next_seq: u32,
     pub generation_id: GenerationId,
 }
 
-/// A tool call that the model made and nobody has answered yet.
+/// A tool call of the model that has no result yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingCall {
     pub block_id: BlockId,
     pub tool_use_id: String,
     pub name: String,
-    /// `None` when what the model wrote is not JSON, or was cut.
+    /// `None` if the arguments are not JSON or were cut off.
     pub arguments: Option<Value>,
     /// The arguments as the model wrote them.
     pub raw: String,
 }
 
-/// The text or reasoning that grows now. Calls are apart: their fragments may interleave, so they stay open until the
-/// reply ends (domain.md I6 allows that for calls alone).
+/// The text or reasoning block that is being written. Calls are kept separately: their deltas may interleave, so they
+/// stay open until the reply ends (docs/reference/domain.md I6 allows that for calls only).
 enum OpenBlock {
     Nothing,
     Text { id: BlockId },
     Thinking { id: BlockId, text: String, redacted: Option<String>, since: Option<Duration> },
 }
 
-/// What is known of the images of one generation. Their bytes stand in no event.
+/// The images of one generation. Events do not contain their bytes.
 #[derive(Debug, Default)]
 struct Images {
-    /// Their hashes: some servers say an image more than once.
+    /// The hashes of the images so far, because some servers send an image twice.
     said: Vec<String>,
-    /// Whose bytes nobody has taken yet.
+    /// The images whose bytes were not taken yet.
     new: Vec<(BlockId, GeneratedImage)>,
 }
 
 type Stamp = Box<dyn FnMut() -> (BlockId, DateTime<Utc>) + Send>;
 
-/// Makes the blocks of one generation.
+/// Builds the blocks of one generation.
 pub struct BlockBuilder {
     place: BlockPosition,
     stamp: Stamp,
     open: OpenBlock,
     calls: Vec<PendingCall>,
-    /// `calls[n]` came under this index.
+    /// `calls[n]` has this index in the response.
     indexes: Vec<u64>,
-    /// How many of `calls` have ended.
+    /// The number of `calls` that have ended.
     ended: usize,
     own: PendingProviderCalls,
     images: Images,
@@ -75,7 +75,7 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// `stamp` gives a fresh block id and the wall time now.
+    /// Creates a builder. `stamp` returns a new block id and the current time.
     pub fn new(place: BlockPosition, stamp: impl FnMut() -> (BlockId, DateTime<Utc>) + Send + 'static) -> Self {
         Self {
             place,
@@ -91,16 +91,17 @@ impl BlockBuilder {
         }
     }
 
-    /// Knows the calls of the reply's earlier steps that the provider runs itself and has not answered yet.
+    /// Adds the provider tool calls of the reply's earlier steps that have no result yet.
     pub fn with_pending_calls(mut self, blocks: &[Block]) -> Self {
         self.own = PendingProviderCalls::from_blocks(blocks);
         self
     }
 
-    /// Takes one item. `at` is the monotonic time since the generation began, from which reasoning gets its duration;
-    /// `None` where time means nothing (re-reading), and durations stay unknown.
+    /// Converts one item into events. `at` is the monotonic time since the generation began, from which the duration
+    /// of reasoning is measured; it is `None` when a stored response is decoded again, and durations stay unknown.
     ///
-    /// `Cost`, `Stop` and `Failed` make no event: the caller ends the reply with `close` and the events that belong to the turn.
+    /// `Cost`, `ResponseId`, `StopReason` and `Failed` produce no event: the caller ends the reply with `close` and
+    /// the events of the turn.
     pub fn push(&mut self, item: DecodedItem, at: Option<Duration>, out: &mut Vec<Event>) {
         self.last_at = at.or(self.last_at);
         match item {
@@ -132,12 +133,12 @@ impl BlockBuilder {
         }
     }
 
-    /// Ends what is open, with `Done` after a whole reply and `Aborted` or `Failed` after a broken one.
+    /// Ends all open blocks: with `Done` after a complete reply, with `Aborted` or `Failed` after an interrupted one.
     pub fn close(&mut self, state: BlockState, out: &mut Vec<Event>) {
         self.end_open(state, out);
         while let Some(call) = self.calls.get_mut(self.ended) {
             self.ended += 1;
-            // No arguments at all mean `{}`, but not where they may just not have come yet.
+            // Empty arguments mean `{}`, except in an interrupted reply, where they may not have arrived yet.
             if state == BlockState::Done || !call.raw.is_empty() {
                 call.arguments = parse_arguments(&call.raw);
             }
@@ -148,22 +149,22 @@ impl BlockBuilder {
         out.extend(self.own.close(state));
     }
 
-    /// The calls so far, in order of appearance; their arguments are final once `close` was called.
+    /// Returns the calls so far in order of appearance; their arguments are final after `close`.
     pub fn tool_calls(&self) -> &[PendingCall] {
         &self.calls
     }
 
-    /// Bytes of the longest arguments so far.
+    /// Returns the length in bytes of the longest arguments so far.
     pub fn longest_arguments(&self) -> usize {
         self.calls.iter().map(|call| call.raw.len()).max().unwrap_or_default()
     }
 
-    /// The bytes of the images that appeared since: they are stored together with their blocks.
+    /// Takes the images that were added since the last call. They are stored in the same transaction as their blocks.
     pub fn take_images(&mut self) -> Vec<(BlockId, GeneratedImage)> {
         std::mem::take(&mut self.images.new)
     }
 
-    /// The `seq` that the next block of the turn gets.
+    /// Returns the `seq` of the next block of the turn.
     pub fn next_seq(&self) -> u32 {
         self.place.next_seq
     }
@@ -188,7 +189,7 @@ impl BlockBuilder {
         if more.is_empty() && hidden.is_none() {
             return;
         }
-        // Hidden pieces stay apart: each is sealed by itself.
+        // Redacted pieces are not joined: each is encrypted by itself.
         let is_sealed = hidden.is_some() && matches!(self.open, OpenBlock::Thinking { redacted: Some(_), .. });
         if is_sealed || !matches!(self.open, OpenBlock::Thinking { .. }) {
             self.end_open(BlockState::Done, out);
@@ -233,7 +234,7 @@ impl BlockBuilder {
         out.push(Event::BlockStart { block });
     }
 
-    /// The call is over. A result that no call is known for stands for itself.
+    /// Ends the call and adds its result. A result without a known call is added without a parent.
     fn provider_result(&mut self, id: String, name: String, result: Value, is_error: bool, out: &mut Vec<Event>) {
         self.end_open(BlockState::Done, out);
         let (call, ended) = self.own.finish(&id, is_error, self.last_at).unzip();
@@ -287,7 +288,7 @@ impl BlockBuilder {
         id
     }
 
-    /// The next block of the turn.
+    /// Creates the next block of the turn.
     fn block(&mut self, content: Content, state: BlockState) -> Block {
         let (id, created_at) = (self.stamp)();
         let seq = self.place.next_seq;

@@ -1,7 +1,7 @@
-//! Ids of tool calls, for providers that give none or give one twice.
+//! Ids of tool calls, for providers that omit or repeat them.
 
-/// The id of a reply's next call: the provider's own, unless it gives none or one of the `known`. A made one consists of
-/// what the response says, so that reading it again gives the same.
+/// Returns a unique id for the next call of a reply: the provider's own, unless it is empty or one of the `known`.
+/// Generated ids are derived from the response, so that decoding it again gives the same ids.
 pub fn unique_call_id<'a>(id: &str, mut known: impl ExactSizeIterator<Item = &'a String>, response_id: &str) -> String {
     let at = known.len();
     match (id.is_empty(), response_id.is_empty()) {

@@ -1,18 +1,19 @@
-//! The content of a user's message in the two APIs of OpenAI, which differ only in how they spell a part.
+//! Content of user messages in the two APIs of OpenAI, which differ only in the format of a part.
 
 use serde_json::{Value, json};
 
 use crate::history::UserPart;
 use crate::provider::{HistoryTurn, InputImage};
 
-/// How an API spells the parts of a content.
+/// The format of content parts in an API.
 pub struct PartFormat {
     pub text: fn(&str) -> Value,
     pub image: fn(&InputImage) -> Value,
 }
 
 impl PartFormat {
-    /// What a person said: a text where there is nothing but text, because not every server takes parts.
+    /// Returns the content of a user turn: a plain string if there is only text, because not every server accepts
+    /// parts.
     pub fn user_content(&self, turn: &HistoryTurn) -> Value {
         let parts = turn.user_parts();
         match parts.as_slice() {
@@ -28,7 +29,7 @@ impl PartFormat {
         }
     }
 
-    /// One content after the other.
+    /// Concatenates two contents.
     pub fn join_contents(&self, before: Value, more: Value) -> Value {
         let parts = |content: Value| match content {
             Value::Array(parts) => parts,

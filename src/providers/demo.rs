@@ -1,6 +1,6 @@
-//! The demo: a scripted model that needs no network and no key, so that a first visit is never dead. It is a provider
-//! like any other from the request's bytes to the stream's; only what it says was written beforehand, and its name says
-//! so. Not a test double: that is `scripted`.
+//! Demo provider: a scripted model without network or API key, so that a new installation has something to chat with.
+//! It behaves like any other provider, from the request bytes to the stream; only the replies are scripted, and its
+//! name says so. The test double is `scripted`.
 
 use std::time::Duration;
 
@@ -21,14 +21,14 @@ pub mod script;
 pub mod tools;
 pub mod wire;
 
-/// The id that locks name.
+/// The provider id of the demo.
 pub const ID: &str = "demo";
 const NAME: &str = "Demo (offline, scripted)";
-/// How long a scripted tool seems to work, and the model to think before its first word.
+/// Simulated delays: the run time of a tool, and the time to the first token.
 const TOOL_TIME: Duration = Duration::from_millis(400);
 const FIRST_WORD: Duration = Duration::from_millis(250);
 
-/// A script that can be chosen like a model.
+/// A script, offered as a model.
 #[derive(Debug)]
 pub struct DemoScript {
     pub name: &'static str,
@@ -36,7 +36,7 @@ pub struct DemoScript {
     pub reasoning: ReasoningSupport,
 }
 
-/// The scripts, the default first.
+/// The scripts; the first is the default.
 pub const MODELS: [DemoScript; 8] = [
     DemoScript {
         name: "tour",
@@ -72,7 +72,7 @@ pub const MODELS: [DemoScript; 8] = [
     },
 ];
 
-/// What a script is, in one line.
+/// Returns the one-line description of a script.
 pub fn description(model: &str) -> Option<String> {
     MODELS.iter().find(|script| script.name == model).map(|script| script.description.to_owned())
 }
@@ -84,7 +84,7 @@ pub struct DemoProvider {
 }
 
 impl DemoProvider {
-    /// `pace` stretches every pause: 1 is how people see it, 0 is without any.
+    /// Creates the provider. `pace` scales all pauses: 1 is the normal speed, 0 disables them.
     pub fn new(pace: f64) -> Self {
         Self { pace }
     }

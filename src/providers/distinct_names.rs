@@ -1,20 +1,21 @@
-//! Objects whose names were rewritten: names that became equal stay apart by a number, so that no member is lost.
+//! Objects whose keys were rewritten (such as by redaction): keys that became equal are numbered, so that no member
+//! is lost.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// An object that is built member by member. Strangers choose the names, so the work is linear whatever they are: each name
-/// remembers its next number, and a name such as `a_2` is a candidate of one other name alone.
+/// Builds an object member by member. The keys are untrusted input, so the work is linear for any keys: each name
+/// remembers its next number, and a name such as `a_2` is a candidate of one other name only.
 #[derive(Debug, Default)]
 pub struct DistinctNames {
     members: Map<String, Value>,
-    /// The next number of every name that came more than once.
+    /// The next number of every name that occurred more than once.
     next_numbers: HashMap<String, u64>,
 }
 
 impl DistinctNames {
-    /// Adds a member under this name, or under the first `name_N` that is free.
+    /// Adds a member under this name, or under the first free `name_N`.
     pub fn insert(&mut self, name: String, value: Value) {
         let name = if self.members.contains_key(&name) { self.free_name(name) } else { name };
         self.members.insert(name, value);

@@ -1,5 +1,5 @@
-//! What a provider's error means: one place for every provider and for both ways it comes, as an HTTP status with a
-//! document or inside a stream that began well (providers.md 2.7).
+//! Error classification: maps error documents and statuses of every provider to a [`FailureKind`], whether they
+//! arrive as an HTTP status or inside of a stream (docs/reference/providers.md 2.7).
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -7,28 +7,28 @@ use serde_json::Value;
 use crate::redaction::SecretSet;
 use turnleaf_domain::{Failure, FailureKind};
 
-/// How much of a provider's words is kept.
+/// The number of characters that are kept of an error message.
 const DETAIL_CHARS: usize = 2_000;
 
-/// An error document, whichever of its many shapes it has.
+/// The details of an error document in any of its known shapes.
 #[derive(Debug, Default)]
 struct ErrorDetails {
     message: String,
-    /// Every code, type and status word it has, in lower case.
+    /// All codes, types and status words, in lower case.
     words: Vec<String>,
-    /// A status inside the document.
+    /// A status code inside of the document.
     status: Option<u16>,
     retry_after_ms: Option<u64>,
-    /// The document names the parts of an input that a moderation flagged.
+    /// The document names the parts of the input that a moderation flagged.
     is_moderated: bool,
-    /// A quota that comes back on another day only (Gemini names it so).
+    /// A daily quota is used up (`PerDay` in Gemini's quota id).
     is_used_up: bool,
 }
 
 /// Classifies a response that is not a success.
 ///
-/// `headers` have lower-case names; `now` is for a `RetryTurnRequest-RequestDelta` that is a date. The second value is whether the
-/// provider itself said that the request may be sent again.
+/// `headers` have lower-case names; `now` is needed for a `Retry-After` header that is a date. The second value is
+/// the provider's own statement of whether the request may be sent again.
 pub fn classify_status(
     status: u16,
     headers: &[(String, String)],
@@ -50,7 +50,7 @@ pub fn classify_status(
     (failure, header("x-should-retry").and_then(|word| word.parse().ok()))
 }
 
-/// The failure that an error document inside a successful response reports.
+/// Classifies an error document inside of a successful response.
 pub fn classify_document(document: &Value, provider: &str, secrets: &SecretSet) -> Failure {
     let said = read(document);
     let kind = kind(said.status, &said, true);
@@ -59,8 +59,8 @@ pub fn classify_document(document: &Value, provider: &str, secrets: &SecretSet) 
     failure
 }
 
-/// The error that a stream ended with, as JSON, without what the stream says beside it: some repeat the prompt there.
-/// Empty where there is none.
+/// Returns the error at the end of a stream as JSON, without the fields beside it, because some servers repeat the
+/// prompt there. Empty if there is none.
 pub fn extract_stream_error(body: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(body);
     let error = |line: &str| {
@@ -71,19 +71,19 @@ pub fn extract_stream_error(body: &[u8]) -> Vec<u8> {
     text.lines().rev().find_map(error).map(|error| error.to_string().into_bytes()).unwrap_or_default()
 }
 
-/// Whether this word for why a reply stopped means that it is not over: sent back as it is, it goes on (Anthropic's
-/// `pause_turn`, providers.md 2.6).
+/// Returns true for a stop reason that pauses the reply: if the request is sent again with the reply so far, the
+/// reply continues (Anthropic's `pause_turn`, docs/reference/providers.md 2.6).
 pub fn is_paused(stop_reason: &str) -> bool {
     stop_reason == "pause_turn"
 }
 
 fn failure(kind: FailureKind, said: &ErrorDetails, provider: &str, secrets: &SecretSet) -> Failure {
-    // Half a key is found by nobody.
+    // The message is redacted before it is truncated, because a part of a key would not be recognized.
     let words: String = secrets.redact(said.message.trim()).chars().take(DETAIL_CHARS).collect();
     Failure::new(kind, provider).with_detail(words)
 }
 
-/// What an answer without a document says: its first words, never a whole page.
+/// Returns a message for a response without a document: its text, but never an HTML page.
 fn plain_text(text: &str, status: u16, headers: &[(String, String)]) -> String {
     if let Some((_, target)) = headers.iter().find(|(name, _)| name == "location") {
         return format!("It answered {status} and pointed to {target}. Redirects are not followed.");
@@ -135,7 +135,7 @@ fn read(document: &Value) -> ErrorDetails {
     }
     said.is_moderated = error.pointer("/innererror/content_filter_result").is_some()
         || error.pointer("/metadata/flagged_input").is_some();
-    // A word that is a number is a status (Azure writes "401").
+    // A code that is a number is a status (Azure sends "401").
     said.status = said
         .status
         .or_else(|| said.words.iter().find_map(|word| word.parse().ok().filter(|code| (400..600).contains(code))));
@@ -208,7 +208,7 @@ fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureK
     }
 }
 
-/// The wait that headers ask for: milliseconds first, then seconds or a date.
+/// Returns the wait that the headers request: milliseconds first, then seconds or a date.
 fn retry_after(milliseconds_header: Option<&str>, header: Option<&str>, now: DateTime<Utc>) -> Option<u64> {
     let exact = milliseconds_header.and_then(|value| milliseconds(value, 1.0)).filter(|wait| *wait > 0);
     exact.or_else(|| {
@@ -220,7 +220,7 @@ fn retry_after(milliseconds_header: Option<&str>, header: Option<&str>, now: Dat
     })
 }
 
-/// A decimal number of units as whole milliseconds; `None` where it is not a sensible wait.
+/// Converts a decimal number of units to whole milliseconds; `None` if it is not a plausible wait.
 fn milliseconds(text: &str, per_unit: f64) -> Option<u64> {
     const LONGEST: f64 = 1e12;
     let units: f64 = text.trim().parse().ok()?;

@@ -1,8 +1,9 @@
-//! Gemini's own API, `streamGenerateContent` (providers.md 7).
+//! Adapter for Gemini's native API, `streamGenerateContent` (docs/reference/providers.md 7).
 //!
-//! In the order a request travels: [`models`] (what a model's generation takes) → [`request`] (the body) → [`stream`] and
-//! what it uses, [`calls`], [`sources`] and [`usage`] (the response) → [`message`] (what of it goes into the next
-//! request). [`endpoint`] makes a provider of them.
+//! The modules in the order of a request: [`models`] (capabilities of each model generation) → [`request`] (the body)
+//! → [`stream`] with [`calls`], [`sources`] and [`usage`] (the response) → [`message`] (the response in the next
+//! request). [`endpoint`] implements the provider with them, [`repair`] recognizes refusals that another form of the
+//! request may avoid.
 
 pub mod calls;
 pub mod endpoint;

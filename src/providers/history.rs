@@ -1,5 +1,5 @@
-//! What every API reads out of a turn of the history in the same way: its words, and the results of its calls. Not for
-//! how any of them writes it.
+//! Text and tool results of history turns in provider-neutral form. Formatting them for an API is the task of its
+//! adapter.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use turnleaf_domain::hidden_text::replace_nul;
 use turnleaf_domain::turn::content_text;
 use turnleaf_domain::{Block, Content, tool_output};
 
-/// The result of a call that nobody answered: without one the request would be refused (reliability.md 1.3 rule 8,
-/// providers.md 6.6).
+/// The result that is sent for a call without one, because the API would refuse the request otherwise
+/// (docs/reference/providers.md 6.6).
 pub const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 
-/// A piece of what a person said.
+/// A part of a user message.
 #[derive(Debug, Clone)]
 pub enum UserPart<'a> {
     Text(String),
@@ -20,7 +20,7 @@ pub enum UserPart<'a> {
 }
 
 impl HistoryTurn {
-    /// Its text without errors, reasoning and calls; an image stands in it in words.
+    /// Returns the text of a turn without errors, reasoning and calls; images are replaced by their descriptions.
     pub fn plain_text(&self) -> String {
         if !self.blocks.iter().any(Block::is_image) {
             return content_text(self.blocks.iter().map(|block| &block.content));
@@ -46,7 +46,7 @@ impl HistoryTurn {
             .join("\n\n")
     }
 
-    /// What a person said; an image is told by its words.
+    /// Returns the text of a user turn; images are replaced by their descriptions.
     pub fn user_text(&self) -> String {
         let words = self.user_parts().into_iter().map(|part| match part {
             UserPart::Text(text) => text,
@@ -55,8 +55,8 @@ impl HistoryTurn {
         words.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// What a person said and showed, in its order: texts that follow each other are one, and blank ones are none. What is
-    /// not among the attachments is told by its words.
+    /// Returns text and images of a user turn in order. Adjacent texts are joined, and blank ones are dropped. An
+    /// image that is not among the attachments is replaced by its description.
     pub fn user_parts(&self) -> Vec<UserPart<'_>> {
         let mut parts: Vec<UserPart<'_>> = Vec::new();
         for block in self.blocks.iter() {
@@ -79,9 +79,9 @@ impl HistoryTurn {
         parts
     }
 
-    /// What the model is told of the call at this place, from 0, and whether it is an error. The n-th call of the
-    /// responses is the n-th call among the blocks that the provider did not run itself: ids may repeat, places do not.
-    /// Only an object is given as one; everything else is a text.
+    /// Returns the result of the call at this position, from 0, as the model gets it, and whether it is an error. The
+    /// n-th call of the responses is the n-th call among the blocks that the provider did not run itself: ids may
+    /// repeat, positions do not. Only an object stays an object; everything else is text.
     pub fn tool_result(&self, place: usize) -> Option<(Value, bool)> {
         let shown: Vec<&str> = self.tool_result_images(place).map(|image| image.sha256.as_str()).collect();
         match &self.tool_result_block(place)?.content {
@@ -92,7 +92,8 @@ impl HistoryTurn {
         }
     }
 
-    /// The images of the same that the model is shown. `result_of` says of the others that it is not.
+    /// Returns the images of that result that are sent to the model. The text of [`HistoryTurn::tool_result`] states
+    /// which images are not shown.
     pub fn tool_result_images(&self, place: usize) -> impl Iterator<Item = &InputImage> {
         let shown = self.tool_result_block(place).and_then(|answer| self.attached.get(&answer.id));
         shown.into_iter().flat_map(AttachmentContent::images)
@@ -105,7 +106,7 @@ impl HistoryTurn {
         self.blocks.iter().filter(is_answer).find(|block| block.parent_block_id == Some(call))
     }
 
-    /// The same as text, as most APIs want it.
+    /// Returns the result of the call at this position as text, as most APIs require it.
     pub fn tool_result_text(&self, place: usize) -> Option<(String, bool)> {
         let (result, is_error) = self.tool_result(place)?;
         Some((tool_output::value_to_text(result), is_error))

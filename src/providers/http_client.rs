@@ -1,5 +1,5 @@
-//! The one HTTP client towards providers. It sends one attempt and reads a body as it comes; it follows no redirect,
-//! unpacks nothing and measures no clock but that of connecting. What an answer means is decided elsewhere.
+//! HTTP client for providers. It sends a single attempt and streams the body; it does not follow redirects, retry or
+//! decompress, and has no timeout but that for connecting. Other modules interpret the response.
 
 pub(super) mod connection_errors;
 pub mod guard;
@@ -24,7 +24,7 @@ pub use self::connection_errors::unreachable_reason;
 use self::guard::AddressUse;
 pub use self::target::{ApiKeyHeader, ProviderTarget};
 
-/// Headers of a response worth keeping (providers.md 2.2); those that begin so are kept too.
+/// Response headers to keep (docs/reference/providers.md 2.2), besides those with a prefix below.
 const KEPT_HEADERS: [&str; 11] = [
     "request-id",
     "x-request-id",
@@ -40,22 +40,23 @@ const KEPT_HEADERS: [&str; 11] = [
 ];
 const KEPT_HEADER_PREFIXES: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
 
-/// The client. Cheap to clone; built at the first use, because reading the system's certificates takes a while.
+/// HTTP client with a connection pool per address policy; cheap to clone. The pools are built on first use, because
+/// reading the system's certificates is slow.
 #[derive(Debug, Clone, Default)]
 pub struct HttpClient(Arc<Clients>);
 
 #[derive(Debug, Default)]
 struct Clients {
-    /// Through the system's proxies, and to no metadata service.
+    /// Uses the system's proxies; blocks metadata services.
     outside: OnceLock<Result<reqwest::Client, String>>,
-    /// Without any: a proxy would look for a server on this machine on its own.
+    /// Uses no proxy: a proxy would look for a server on its own machine.
     loopback: OnceLock<Result<reqwest::Client, String>>,
-    /// Through the system's proxies, and to nothing but the open internet.
+    /// Uses the system's proxies; reaches public addresses only.
     public: OnceLock<Result<reqwest::Client, String>>,
 }
 
 impl HttpClient {
-    /// Posts a body and gives the response as soon as its headers are there.
+    /// Posts a body and returns the response as soon as its headers arrive.
     pub async fn post(&self, target: &ProviderTarget, path: &str, body: Bytes) -> Result<ProviderReply, ProviderError> {
         let client = self.client(target).map_err(ProviderError::not_sent)?;
         let request =
@@ -86,7 +87,7 @@ impl HttpClient {
         })
     }
 
-    /// Gets a small JSON document, such as a list of models.
+    /// Gets a small JSON document, such as a model list.
     pub async fn get_json(&self, target: &ProviderTarget, path: &str) -> Result<serde_json::Value, ProviderError> {
         let client = self.client(target).map_err(ProviderError::not_sent)?;
         let request = client.get(url_of(target, path)).headers(headers(target).map_err(ProviderError::not_sent)?);
@@ -101,11 +102,13 @@ impl HttpClient {
             .map_err(|error| protocol_error(target, &format!("The list is not JSON ({error}).")))
     }
 
-    /// The client for an address that another protocol is spoken with: it follows no redirect, and reaches nothing but
-    /// the open internet unless `local_network` says so, and no metadata service in any case. Whoever uses it bounds what it reads; `address_use` says what is there.
+    /// Returns the client for an address that speaks another protocol. It follows no redirect, reaches only public
+    /// addresses unless `local_network` is set, and never a metadata service. The caller limits how much is read;
+    /// `address_use` selects the advice in errors.
     ///
     /// # Errors
-    /// The address is not public though it has to be, or the machine's certificates cannot be read, in a sentence.
+    /// The address is not public though it has to be, or the machine's certificates cannot be read. The error is a
+    /// sentence.
     pub fn client_for_address(
         &self,
         url: &str,
@@ -123,7 +126,8 @@ impl HttpClient {
         client.as_ref().map_err(|error| failed(FailureKind::Internal, error))
     }
 
-    /// The client that may reach an address, once it is built; the outer error is that none may.
+    /// Returns the client whose policy fits an address. The outer error means that the address is blocked, the inner
+    /// one that the client could not be built.
     fn client_for_url(
         &self,
         url: &str,
@@ -143,7 +147,7 @@ impl HttpClient {
     }
 }
 
-/// Whether an address can only mean this machine.
+/// Returns true if the host of a URL can only be this machine.
 fn is_loopback(url: &str) -> bool {
     base_url::literal_address(url).is_some_and(|address| address.is_loopback())
 }
@@ -158,9 +162,9 @@ pub(super) fn builder() -> reqwest::ClientBuilder {
 }
 
 pub(super) fn build(builder: impl Fn() -> reqwest::ClientBuilder) -> Result<reqwest::Client, String> {
-    // An error only says that the process has installed it before.
+    // The result is ignored: an error only means that a provider was installed before.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // A machine without certificates can still reach a server on itself.
+    // A machine without certificates can still reach local servers.
     builder()
         .build()
         .or_else(|_| builder().tls_certs_only([]).build())
@@ -238,7 +242,8 @@ async fn provider_error(
     }
 }
 
-/// Reads a body up to a limit. What breaks off is taken as it is: it is only read for what it says.
+/// Reads a body up to a limit. A body that breaks off is used as far as it was received, since it is only read for
+/// its message.
 async fn read(response: reqwest::Response, at_most: usize) -> Bytes {
     let mut body = Vec::new();
     let mut pieces = response.bytes_stream();

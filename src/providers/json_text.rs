@@ -1,4 +1,5 @@
-//! JSON as providers write it: with halves of surrogate pairs that are no characters, and NULs that no database takes.
+//! Tolerant JSON parsing for providers' output: lone surrogates, which are no characters, and NULs, which no database
+//! stores in text.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,7 @@ use serde_json::Value;
 use crate::surrogates;
 use turnleaf_domain::json_bounds;
 
-/// One value, with lone halves of surrogate pairs mended where there are any.
+/// Parses one value; lone surrogates are replaced by placeholders. The second value is true if there were any.
 pub fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
     let (mut value, is_mended) =
         json_bounds::parse(text).map(|value| (value, false)).or_else(
@@ -20,7 +21,7 @@ pub fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
     Ok((value, is_mended))
 }
 
-/// No database's text can hold a NUL, so none gets past here: it becomes U+2400, its picture. The raw bytes keep it.
+/// Replaces NUL with U+2400, because no database stores it in text. The raw bytes keep it.
 pub fn replace_escaped_nuls(value: &mut Value, text: &str) {
     if text.contains("\\u0000") {
         replace_nul(value);

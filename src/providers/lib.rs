@@ -1,11 +1,13 @@
-//! The room `providers`: everything that speaks to a model's provider. It turns one vocabulary ([`provider`]) into a
-//! provider's bytes and back, and knows nothing of chats, rows or viewers.
+//! The crate `providers`: clients of model providers. It translates one provider-neutral vocabulary ([`provider`]) to
+//! a provider's bytes and back; it has no access to chats, rows or clients.
 //!
-//! In the order a request travels: [`registry`] (which providers exist) → [`openai_chat`], [`openai_responses`],
-//! [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) → [`sse`] and [`body`] (bytes to
-//! values) → the API again (values to items) → [`builder`] (items to the domain's events). [`demo`] and [`scripted`] are
-//! providers without a network, [`missing_provider`] is one that is not there; [`replay`] is the same way back without a request. [`prices`] says what an answer cost
-//! whose provider did not ([`reported_cost`]). [`pictures`] puts images into requests and takes them out of replies. [`fetch`] gets pages of the open internet for tools.
+//! The modules in the order of a request: [`registry`] (the configured providers) → [`openai_chat`],
+//! [`openai_responses`], [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) →
+//! [`sse`] and [`body`] (bytes to values) → the API again (values to items) → [`builder`] (items to the domain's
+//! events). [`demo`] and [`scripted`] are providers without a network, [`missing_provider`] stands in for one that
+//! was removed; [`replay`] decodes stored responses. [`prices`] computes the cost of replies for which the provider
+//! did not report one ([`reported_cost`]). [`pictures`] inserts images into requests and extracts them from replies.
+//! [`page_fetcher`] fetches public web pages for tools.
 
 pub mod address;
 pub mod anthropic;

@@ -1,5 +1,5 @@
-//! A provider that is not configured (any more): it has a name and says no to everything. Stands where a reply waits for
-//! a person and needs its provider only afterwards.
+//! Stand-in for a provider that is no longer configured: it refuses every request. It lets a reply that waits for a
+//! user be resumed, because its provider is needed only afterwards.
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -10,17 +10,17 @@ use crate::provider::{ChatRequest, Decoder, Provider, ProviderError, ProviderRep
 use crate::redaction::SecretSet;
 use turnleaf_domain::{Capabilities, Failure, FailureKind};
 
-/// The stand-in.
+/// The stand-in, which has only an id.
 #[derive(Debug, Clone)]
 pub struct MissingProvider {
     id: String,
 }
 
 impl MissingProvider {
-    /// What it is said to speak, so that it can be told from those that are there.
+    /// The API name that distinguishes it from real providers.
     pub const API: &'static str = "absent";
 
-    /// For the provider of this id.
+    /// Creates the stand-in for a provider id.
     pub fn new(id: &str) -> Self {
         Self { id: id.to_owned() }
     }

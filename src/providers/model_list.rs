@@ -1,5 +1,5 @@
-//! Lists of models in the form of OpenAI's `GET /models`, which half the world copies: the ids, and what gateways and
-//! servers add in words of their own.
+//! Parser for model lists in the format of OpenAI's `GET /models`, which many servers copy: the ids, and the
+//! extensions of gateways and local servers.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::provider::ListedModel;
 use turnleaf_domain::Capabilities;
 use turnleaf_domain::capabilities::ParamSupport;
 
-/// The models of a list. `known` is what the adapter knows of a name.
+/// Returns the models of a list. `known` returns the capabilities that the adapter derives from a name.
 pub fn read(document: &Value, known: impl Fn(&str) -> Capabilities) -> Vec<ListedModel> {
     let list = document.get("data").or_else(|| document.get("models")).unwrap_or(document);
     list.as_array().into_iter().flatten().filter_map(|model| parse_listed_model(model, &known)).collect()

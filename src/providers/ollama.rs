@@ -1,8 +1,8 @@
-//! Ollama's own API, `/api/chat` (providers.md 8).
+//! Adapter for Ollama's native API, `/api/chat` (docs/reference/providers.md 8).
 //!
-//! In the order a request travels: [`thinking`] (how reasoning is asked for) → [`request`] (the body) → [`stream`] (the
-//! response) → [`message`] (what of it goes into the next request). [`endpoint`] makes a provider of them. Servers that
-//! are found by themselves are spoken to in chat completions instead (`openai_chat`).
+//! The modules in the order of a request: [`thinking`] (capabilities and the form of reasoning) → [`request`] (the
+//! body) → [`stream`] (the response) → [`message`] (the response in the next request). [`endpoint`] implements the
+//! provider with them. Servers that are detected automatically use chat completions instead (`openai_chat`).
 
 pub mod endpoint;
 pub mod message;

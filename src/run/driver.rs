@@ -1,5 +1,5 @@
-//! The driver: one assistant turn from pending to its end, through as many provider calls and tools as it takes. No error
-//! leaves it; a run always ends in a terminal event, and the journal is the error report.
+//! The driver: runs one assistant turn from pending to its end, through as many provider calls and tool calls as it
+//! takes. Errors do not leave it; a run always ends in a terminal event, and the journal is the error report.
 
 mod attachments;
 mod attempts;
@@ -33,20 +33,20 @@ use turnleaf_providers::missing_provider::MissingProvider;
 use turnleaf_providers::provider::AttachmentsByBlock;
 use turnleaf_store::generations::raw;
 
-/// Where a turn begins.
+/// The state a run starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStart {
-    /// Nothing has happened in it.
+    /// A new turn without any events.
     Fresh,
-    /// It waits for a person, as an earlier process left it.
+    /// A turn that waits for a person, as an earlier process left it.
     Resumed,
 }
 
-/// Drives the turn to its end, unless it is left waiting.
+/// Drives the turn to its end, unless it is left waiting for the next process.
 pub async fn drive(supervisor: &Supervisor, live: &Arc<LiveTurn>, job: RunJob, begins: RunStart) {
     let provider = match (supervisor.registry().find(&job.lock.provider), begins) {
         (Some(provider), _) => provider,
-        // It is not needed yet, and may be there again when it is.
+        // A resumed turn does not need its provider yet, and the provider may be back when it does.
         (None, RunStart::Resumed) => Arc::new(MissingProvider::new(&job.lock.provider)),
         (None, RunStart::Fresh) => {
             return fail_turn(supervisor, live, missing_provider_failure(&job.lock.provider)).await;
@@ -90,14 +90,15 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<LiveTurn>, job: RunJob, b
     run.end(&ending).await;
 }
 
-/// Ends a turn whose run cannot go on (or never began).
+/// Ends a turn whose run cannot continue (or never began).
 pub async fn fail_turn(supervisor: &Supervisor, live: &Arc<LiveTurn>, failure: Failure) {
     let recorder = Recorder::new(live.clone(), supervisor.journal().clone());
     end(supervisor, recorder, &TurnEnding::Failed(failure), TurnSpending::default(), JournalBatch::default()).await;
 }
 
 impl TurnRun<'_> {
-    /// Goes from step to step until the reply is complete. It may begin with calls that are still to be answered.
+    /// Runs step after step until the reply is complete. `calls` are open calls of a resumed turn, which are answered
+    /// first.
     async fn run_steps(&mut self, mut calls: Option<Vec<PendingCall>>) -> Result<(), HaltReason> {
         let mut pauses = 0;
         loop {
@@ -127,7 +128,7 @@ impl TurnRun<'_> {
         let provider_state = if matches!(ending, TurnEnding::Complete) { self.provider_state_update() } else { None };
         let with = JournalBatch { generation_end: self.cut_off, provider_state, ..JournalBatch::default() };
         end(self.supervisor, self.recorder, ending, spent, with).await;
-        // Out of the way of everybody who waits for the ending.
+        // Packing comes after the ending is stored and published, so that no follower waits for it.
         for generation in self.generations {
             if let Err(error) = raw::pack(self.supervisor.db(), generation).await {
                 tracing::warn!(%generation, %error, "raw bytes stay in pieces until the next start");
@@ -136,7 +137,7 @@ impl TurnRun<'_> {
     }
 }
 
-/// `with` is what is stored together with the ending.
+/// Ends the turn. `with` is stored in the same commit as the ending.
 async fn end(
     supervisor: &Supervisor,
     mut recorder: Recorder,

@@ -1,5 +1,6 @@
-//! How a turn ends: the events that close whatever is open, so that every turn reaches one terminal state, keeps what
-//! was shown, and leaves no tool call without a result (reliability.md 1.3 rule 8, domain.md C11, I7).
+//! The end of a turn: the events that close everything open, so that every turn reaches one terminal state, keeps
+//! what was shown, and leaves no tool call without a result (`docs/reference/domain.md C11`,
+//! `docs/reference/domain.md I7`).
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -9,14 +10,15 @@ use turnleaf_domain::{
     Author, Block, BlockId, BlockState, Content, Cost, Event, Failure, FailureKind, Turn, TurnStatus, Usage, tool,
 };
 
-/// What the model is told about a call during which the server went away.
+/// The result for the model of a call that a server restart interrupted.
 pub const INTERRUPTED_RESULT: &str = "interrupted: the server restarted; the tool may or may not have run";
-/// About one that a person's Stop ended, one that the end of its reply cut off, and one that did not begin before that.
+/// Results for the model of a call that a person stopped, one that the end of its reply cut off, and one that had not
+/// started before that.
 const STOPPED: &str = "cancelled by the user";
 const CUT_OFF: &str = "interrupted; the tool may or may not have run";
 const NEVER_BEGAN: &str = "cancelled: the reply ended before this call began; the tool was not run";
 
-/// Why a turn ends.
+/// The reason why a turn ends.
 #[derive(Debug, Clone)]
 pub enum TurnEnding {
     Complete,
@@ -24,15 +26,15 @@ pub enum TurnEnding {
     Failed(Failure),
 }
 
-/// What all generations of a turn took together.
+/// Usage and cost of all generations of a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TurnSpending {
     pub usage: Usage,
     pub cost: Option<Cost>,
 }
 
-/// The events that end `turn`, whatever state it is in. New blocks begin `now`, their places are numbered from `seq` on,
-/// and `mint` gives their ids. A turn that is over has its ending.
+/// Returns the events that end `turn`, whatever state it is in. New blocks start at `now`, are numbered from `seq`
+/// on, and get their ids from `mint`. A terminal turn needs no events.
 pub fn closing_events(
     turn: &Turn,
     ending: &TurnEnding,
@@ -56,7 +58,7 @@ pub fn closing_events(
         } else if let Some(status) = call.filter(|status| status.is_open()) {
             events.push(Event::tool_update(block.id, ended_status(status, ending), None));
         }
-        // Of a call that the client runs the result comes with the client's next turn.
+        // The result of a call that the client runs arrives with the client's next turn.
         if let Content::ToolUse { tool_use_id, tool_name, status, .. } = &block.content
             && *status != ToolStatus::HandedOver
             && !turn.blocks.iter().any(|other| is_result_of(other, block.id))
@@ -87,7 +89,7 @@ fn is_result_of(block: &Block, call: BlockId) -> bool {
     matches!(block.content, Content::ToolResult { .. }) && block.parent_block_id == Some(call)
 }
 
-/// The sentence of a failure, as the last block of the reply that it ends.
+/// Returns the failure message as the last block of the reply that it ends.
 fn failure_block(turn: &Turn, seq: u32, id: BlockId, failure: &Failure, now: DateTime<Utc>) -> Block {
     Block {
         id,
@@ -103,7 +105,7 @@ fn failure_block(turn: &Turn, seq: u32, id: BlockId, failure: &Failure, now: Dat
     }
 }
 
-/// What a tool call that was cut off becomes; other blocks end as they are.
+/// Returns the final content of a tool call that was cut off; other blocks end unchanged.
 fn closed_call(content: &Content) -> Option<Content> {
     let Content::ToolUse { tool_use_id, tool_name, arguments_raw, duration_ms, .. } = content else {
         return None;
@@ -118,7 +120,8 @@ fn closed_call(content: &Content) -> Option<Content> {
     })
 }
 
-/// What becomes of an open call: one that ran while the server went away may have done its work.
+/// Returns the final status of an open call: interrupted if it was running during a restart, because it may have done
+/// its work.
 fn ended_status(status: ToolStatus, ending: &TurnEnding) -> ToolStatus {
     if status == ToolStatus::Running && is_restart(ending) { ToolStatus::Interrupted } else { ToolStatus::Cancelled }
 }
@@ -127,7 +130,7 @@ fn is_restart(ending: &TurnEnding) -> bool {
     matches!(ending, TurnEnding::Failed(failure) if failure.kind == FailureKind::ServerRestarted)
 }
 
-/// What the model is told about a call that never got its result.
+/// Returns the result for the model of a call that never got one.
 fn synthetic_result(status: ToolStatus, ending: &TurnEnding) -> &'static str {
     match (ending, status) {
         (TurnEnding::Stopped, _) => STOPPED,
@@ -137,7 +140,8 @@ fn synthetic_result(status: ToolStatus, ending: &TurnEnding) -> &'static str {
     }
 }
 
-/// The events that interrupt what ran in a turn that goes on: it waits for a person, and the server restarted.
+/// Returns the events that interrupt running calls of a turn that stays alive, because it waits for a person across a
+/// server restart.
 pub fn interruption_events(turn: &Turn, (now, first): (DateTime<Utc>, u32), mint: impl Fn() -> BlockId) -> Vec<Event> {
     let (mut events, mut results) = (Vec::new(), Vec::new());
     for block in &turn.blocks {

@@ -1,5 +1,5 @@
-//! Followers: replay from the journal, then what comes live, then a clean end. A follower holds no lock and no database
-//! connection while it waits, and one that falls behind is served from the journal again.
+//! Followers: replay from the journal, then live events, then a clean end. A waiting follower holds no lock and no
+//! database connection, and one that falls behind is served from the journal again.
 
 use std::collections::VecDeque;
 
@@ -13,21 +13,21 @@ use super::supervisor::Supervisor;
 use turnleaf_domain::{FailureKind, Turn, TurnId, UserId};
 use turnleaf_store::{StoreError, turn_events, turns};
 
-/// Lines read from the journal at a time.
+/// The number of journal lines per read.
 const PAGE: u32 = 500;
-/// How often a turn that another process drives is looked at.
+/// The interval at which a turn that another process drives is polled.
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(250);
 
-/// Where a follower begins.
+/// The position from which a follower is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventCursor {
-    /// After this event; 0 is the beginning.
+    /// After the event with this number; 0 is the beginning.
     After(u64),
-    /// What the follower sent is no cursor of this turn: it gets a snapshot.
+    /// The client's cursor is not valid for this turn: it gets a snapshot.
     Unknown,
 }
 
-/// What a follower is given.
+/// One item of a follower's stream.
 #[derive(Debug, Clone)]
 pub enum FollowerItem {
     Line(EventLine),
@@ -35,7 +35,7 @@ pub enum FollowerItem {
 }
 
 impl Supervisor {
-    /// Follows a turn of this owner. `None` when there is no such turn for them.
+    /// Follows a turn of this owner. Returns `None` if the owner has no such turn.
     pub async fn follow(
         &self,
         owner: UserId,
@@ -65,7 +65,7 @@ impl Supervisor {
                 let joined = supervisor.live_turn(id).map(|live| live.subscribe());
                 let is_over = || supervisor.live_turn(id).is_none_or(|live| live.with_turn(|turn| turn.status.is_terminal()));
                 if was_live && is_over() {
-                    // It ended, perhaps with less than this follower was shown.
+                    // The turn ended, perhaps with less than this follower was shown.
                     let Some(turn) = followed.find().await? else { return };
                     if turn.status.is_terminal() && needs_snapshot(&turn, at) {
                         yield FollowerItem::Snapshot(Box::new(turn));
@@ -79,7 +79,7 @@ impl Supervisor {
                     let full = page.len() as u32 == PAGE;
                     for (seq, json) in page.into_iter().take_while(|(seq, _)| *seq <= stored) {
                         if seq > at + 1 || !turn_events::is_readable(&json) {
-                            // Missing or damaged lines: what the turn is by now replaces the lines up to here.
+                            // Lines are missing or damaged: a snapshot replaces the lines up to here.
                             let Some(stored) = followed.find().await? else { return };
                             let turn = supervisor.live_turn(id).map_or(stored, |live| live.turn());
                             let over = turn.status.is_terminal();
@@ -116,7 +116,7 @@ impl Supervisor {
                         Some(next) => next,
                         None => match lines.recv().await {
                             Ok(next) => next,
-                            // Too slow, or the run is over: the journal has the rest.
+                            // The follower lagged, or the run ended: the journal has the rest.
                             Err(RecvError::Lagged(_) | RecvError::Closed) => break,
                         },
                     };
@@ -129,7 +129,7 @@ impl Supervisor {
                         continue;
                     }
                     if line.seq > at + 1 {
-                        // What lies between is not stored yet: looking again at once would keep a processor busy.
+                        // The events between are not stored yet. The pause keeps the loop from spinning.
                         tokio::time::sleep(POLL_INTERVAL).await;
                         break;
                     }
@@ -152,24 +152,24 @@ struct FollowedTurn {
     id: TurnId,
 }
 
-/// What becomes of following a turn that is not running here.
+/// The result of polling a turn that is not running in this process.
 enum StoredTurnPoll {
-    /// Deleted, or over and all of it was shown.
+    /// The turn is deleted, or it ended and was delivered completely.
     IsOver,
-    /// Its journal was tidied away; the blocks remain.
+    /// Its journal was purged; the blocks remain.
     TidiedAway(Box<Turn>),
-    /// There is more in the journal, or will be.
+    /// The journal has more, or will have.
     Continues,
 }
 
 impl FollowedTurn {
-    /// The turn as it is stored; none where it was deleted.
+    /// Returns the stored turn; none if it was deleted.
     async fn find(&self) -> Result<Option<Turn>, StoreError> {
         turns::find(self.supervisor.db(), self.owner, self.id).await
     }
 
-    /// Looks at a turn that another process has, or that ended between two looks, after the event `at`. Where it still
-    /// runs, this takes the pause between two looks.
+    /// Polls a turn that another process drives, or that ended since the last poll, after the event `at`. Sleeps for
+    /// the poll interval if the turn still runs.
     async fn poll_stored_turn(&self, at: u64) -> Result<StoredTurnPoll, StoreError> {
         let Some(turn) = self.find().await? else { return Ok(StoredTurnPoll::IsOver) };
         if !turn.status.is_terminal() {
@@ -184,15 +184,15 @@ impl FollowedTurn {
     }
 }
 
-/// Whether a turn may have ended with less than its followers were shown: a crash, or a database that refused it, took growth
-/// away before it was stored.
+/// Returns whether a turn may have ended with less than its followers were shown: a crash, or a database that refused
+/// it, lost deltas before they were stored.
 pub fn can_be_shortened(turn: &Turn) -> bool {
     let kind = turn.error.as_ref().map(|failure| failure.kind);
     matches!(kind, Some(FailureKind::ServerRestarted | FailureKind::Internal))
 }
 
-/// Whether replaying from `at` could mislead: the follower saw growth that is not stored, so its numbers mean something
-/// else now; or it claims to have seen what does not exist.
+/// Returns whether replaying from `at` could mislead: the follower saw deltas that were never stored, so its numbers
+/// mean something else now; or its cursor is beyond the last event.
 fn needs_snapshot(turn: &Turn, at: u64) -> bool {
     at > 0 && (can_be_shortened(turn) || at > turn.last_event_seq)
 }

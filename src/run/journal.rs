@@ -1,6 +1,6 @@
-//! The journal's writer: one task that stores what all running turns do, many turns to a transaction (reliability.md 1.3
-//! rule 4). Growth waits as long as `limits::COMMIT_EVERY` says; whatever changes what exists is committed at once, and its run waits
-//! for that before it shows anything.
+//! The journal: a single writer task group-commits the batches of all running turns. Deltas wait up to
+//! `limits::COMMIT_EVERY`; structural changes are committed at once, and their run publishes them only after the
+//! commit.
 
 pub(crate) mod batch;
 mod entry;
@@ -24,25 +24,25 @@ use turnleaf_platform::clock::Clock;
 use turnleaf_platform::tasks::{self, Task};
 use turnleaf_store::Db;
 
-/// A handle on the writer.
+/// A handle to the journal writer.
 #[derive(Clone)]
 pub struct Journal(mpsc::Sender<JournalEntry>, JournalHealth);
 
 impl Journal {
-    /// Starts the writer, which tries a busy database again for as long as `patience` says. It ends when the last handle
-    /// is dropped and everything is stored.
+    /// Starts the writer, which retries a busy database for `patience`. It ends when the last handle is dropped and
+    /// everything is stored.
     pub fn start(db: Db, clock: Arc<dyn Clock>, patience: Duration) -> (Self, Task<()>) {
         let (sender, receiver) = mpsc::channel(WAITING_BATCHES);
         let writer = JournalWriter::new(db, clock, receiver, patience);
         (Self(sender, JournalHealth::default()), tasks::spawn(writer.run()))
     }
 
-    /// How long the oldest batch has waited that is not stored yet.
+    /// Returns the age of the oldest batch that is not stored yet.
     pub fn delay(&self) -> Duration {
         self.1.delay()
     }
 
-    /// Stores the batch and returns once it is on the disk.
+    /// Stores the batch and returns once it is committed.
     pub async fn commit(&self, live: &Arc<LiveTurn>, batch: JournalBatch) -> Result<(), CommitError> {
         let gone = |failure| CommitError { failure, is_taken: false, is_refused: false };
         let (done, stored) = oneshot::channel();
@@ -50,7 +50,7 @@ impl Journal {
         stored.await.unwrap_or_else(|_| Err(gone(self::journal_closed())))
     }
 
-    /// Hands growth over; it is stored within 100 ms. A failure reaches the run as an interrupt.
+    /// Queues deltas, which are stored within 100 ms. A failure reaches the run as an interrupt.
     pub async fn append(&self, live: &Arc<LiveTurn>, batch: JournalBatch) -> Result<(), Failure> {
         self.send(live, batch, None).await
     }

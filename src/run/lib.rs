@@ -1,10 +1,10 @@
-//! Runs: the tasks that drive assistant turns. A run belongs to the server, not to the request that started it; closing
-//! a tab is not an event. Not for deciding what a turn may be (service) nor for speaking to providers (providers).
+//! Runs: the tasks that drive assistant turns. A run belongs to the server and not to the request that started it, so
+//! closing a tab does not affect it. Rules about turns are in `service`, provider protocols in `providers`.
 //!
-//! `supervisor` starts and stops runs, `driver` drives one, `journal` stores what happens for all of them in group
-//! commits, `live` is a running turn as its followers see it, `follower` serves them, `hearing` is how a person speaks to
-//! one, `sweep` ends what an earlier process left behind, `resume` goes on with what waits for a person, `purge` empties
-//! Trash.
+//! `supervisor` starts and stops runs, `driver` drives one, `journal` stores the events of all in group commits,
+//! `live_turns` holds running turns for their followers, `follower` serves them, `mailbox` delivers commands of
+//! people to a run, `sweep` ends turns that an earlier process left behind, `resume` continues those that wait for a
+//! person, `purge` empties Trash.
 
 pub mod driver;
 pub mod ending;

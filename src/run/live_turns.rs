@@ -1,5 +1,5 @@
-//! A running turn as its followers see it: the folded turn, the events that are not stored yet, and the channel that
-//! carries new ones. Slow followers lose their place in the channel, never the run its pace.
+//! Running turns as their followers see them: the folded turn, the events that are not stored yet, and the broadcast
+//! channel for new ones. A slow follower loses its place in the channel; it never slows the run.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,29 +13,29 @@ use crate::mailbox::RunMailbox;
 use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Event, Failure, Turn, TurnId, UserId, limits};
 
-/// Why a run was told to end.
+/// The reason why a run is interrupted.
 #[derive(Debug, Clone)]
 pub enum Interrupt {
     /// A person pressed Stop.
     Stopped,
-    /// The server goes down.
+    /// The server shuts down.
     Shutdown,
-    /// What the run needs is gone (a full disk).
+    /// The run cannot continue, because of a full disk for example.
     Failed(Failure),
 }
 
-/// What a follower needs to begin: where the journal stands, what it does not have yet, and what comes.
+/// A subscription to a running turn: the committed position, the unstored tail, and the live channel.
 pub struct TurnSubscription {
     pub committed: u64,
     pub tail: Vec<EventLine>,
     pub lines: broadcast::Receiver<TurnNotification>,
 }
 
-/// What followers are told.
+/// A notification to followers.
 #[derive(Debug, Clone)]
 pub enum TurnNotification {
     Line(EventLine),
-    /// The turn ended with less than was shown: what they have is no longer the turn.
+    /// The turn ended with less than was shown: followers must discard what they have.
     Replaced,
 }
 
@@ -52,17 +52,17 @@ pub struct LiveTurn {
     lines: broadcast::Sender<TurnNotification>,
     cancel: CancellationToken,
     interrupt: Mutex<Option<Interrupt>>,
-    /// Growth that the journal could not store.
+    /// Deltas that the journal could not store.
     unstored: Mutex<Vec<JournalBatch>>,
     ended: watch::Sender<bool>,
-    /// Nothing goes on in it until a person says something.
+    /// The run does nothing until a person answers.
     is_waiting: AtomicBool,
-    /// Where it hears that.
+    /// The mailbox for commands of people.
     mailbox: RunMailbox,
 }
 
 impl LiveTurn {
-    /// A turn that is driven from now on, with everything that happened in its journal.
+    /// Returns a live turn whose events so far are all in the journal.
     pub fn new(owner: UserId, turn: Turn) -> Self {
         Self {
             owner,
@@ -77,17 +77,17 @@ impl LiveTurn {
         }
     }
 
-    /// Whose chat it is in.
+    /// Returns the owner of the turn's chat.
     pub fn owner(&self) -> UserId {
         self.owner
     }
 
-    /// Where a person is heard.
+    /// Returns the mailbox for commands of people.
     pub fn mailbox(&self) -> &RunMailbox {
         &self.mailbox
     }
 
-    /// Whether it waits for a person and has nothing else to do.
+    /// Returns whether the run only waits for a person.
     pub fn is_waiting(&self) -> bool {
         self.is_waiting.load(Ordering::Relaxed)
     }
@@ -96,17 +96,17 @@ impl LiveTurn {
         self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    /// The turn as of now.
+    /// Returns the turn as of now.
     pub fn turn(&self) -> Turn {
         self.state().turn.clone()
     }
 
-    /// Looks at the turn without copying it.
+    /// Reads the turn without copying it.
     pub fn with_turn<T>(&self, look: impl FnOnce(&Turn) -> T) -> T {
         look(&self.state().turn)
     }
 
-    /// Applies numbered events and tells the followers. `stored` says whether the journal has them already.
+    /// Applies numbered events and sends them to the followers. `stored` says whether the journal has them already.
     pub fn publish(&self, events: &[(Event, EventLine)], stored: bool) {
         let mut state = self.state();
         for (event, line) in events {
@@ -121,19 +121,19 @@ impl LiveTurn {
             } else {
                 state.tail.push_back(line.clone());
             }
-            // An error only says that nobody follows.
+            // Sending fails only if there are no followers.
             let _ = self.lines.send(TurnNotification::Line(line.clone()));
         }
     }
 
-    /// Puts the turn as it is stored in the place of what was shown of it, and tells the followers.
+    /// Replaces the turn by its stored state and notifies the followers.
     pub fn replace_turn(&self, turn: Turn) {
         let mut state = self.state();
         *state = State { committed: turn.last_event_seq, turn, tail: VecDeque::new() };
         let _ = self.lines.send(TurnNotification::Replaced);
     }
 
-    /// The journal has everything up to `seq`.
+    /// Records that the journal has everything up to `seq`.
     pub fn mark_committed(&self, seq: u64) {
         let mut state = self.state();
         state.committed = state.committed.max(seq);
@@ -142,7 +142,7 @@ impl LiveTurn {
         }
     }
 
-    /// Begins to follow. Taken under one lock, so that nothing falls between the journal, the tail and the channel.
+    /// Subscribes under one lock, so that no event falls between the journal, the tail and the channel.
     pub fn subscribe(&self) -> TurnSubscription {
         let state = self.state();
         TurnSubscription {
@@ -152,38 +152,38 @@ impl LiveTurn {
         }
     }
 
-    /// Tells the run to end. The first reason counts.
+    /// Interrupts the run. The first reason counts.
     pub fn interrupt(&self, why: Interrupt) {
         lock(&self.interrupt).get_or_insert(why);
         self.cancel.cancel();
     }
 
-    /// Takes back growth that could not be stored, for the ending to store it.
+    /// Returns deltas that could not be stored, for the ending to store them.
     pub fn return_batch(&self, batch: JournalBatch) {
         lock(&self.unstored).push(batch);
     }
 
-    /// What was given back since the last time.
+    /// Takes the batches that were returned since the last call.
     pub fn take_returned_batches(&self) -> Vec<JournalBatch> {
         std::mem::take(&mut lock(&self.unstored))
     }
 
-    /// Why the run was told to end, once it was.
+    /// Waits until the run is interrupted; returns the reason.
     pub async fn wait_for_interrupt(&self) -> Interrupt {
         self.cancel.cancelled().await;
         lock(&self.interrupt).clone().unwrap_or(Interrupt::Stopped)
     }
 
-    /// The run is over and its ending is stored (or never can be).
+    /// Marks the run as ended: its ending is stored (or never can be).
     pub fn mark_ended(&self) {
         self.mailbox.close();
         self.ended.send_replace(true);
     }
 
-    /// Waits for `end`.
+    /// Waits for [`Self::mark_ended`].
     pub async fn wait_until_ended(&self) {
         let mut ended = self.ended.subscribe();
-        // The sender lives in self, so this cannot fail while we wait.
+        // The sender lives in self, so this cannot fail during the wait.
         let _ = ended.wait_for(|over| *over).await;
     }
 
@@ -205,7 +205,7 @@ impl LiveTurns {
         lock(&self.0).values().cloned().collect()
     }
 
-    /// How many have something to do.
+    /// Returns the number of turns that do not wait for a person.
     pub fn working_count(&self) -> usize {
         count_working(&lock(&self.0))
     }
@@ -220,7 +220,7 @@ impl LiveTurns {
         room
     }
 
-    /// Adds a turn that waits for a person, unless it is there.
+    /// Adds a turn that waits for a person, unless it is already present.
     pub fn insert_waiting(&self, id: TurnId, live: Arc<LiveTurn>) -> bool {
         live.set_waiting(true);
         live.mailbox.expect_receiver();

@@ -1,20 +1,21 @@
-//! What a person says to a reply while it works with tools or waits: what becomes of a call, that one is to stop, that it
-//! may go on. A run hears only as long as it has such a step; to everything else the answer is that nothing was asked.
+//! The mailbox of a run: commands of people while the reply runs tools or waits. A run receives commands only during
+//! such a step; otherwise the answer is [`CommandOutcome::NotAsked`].
 
 use tokio::sync::{mpsc, oneshot, watch};
 
 use turnleaf_domain::approval::ApprovalDecision;
 use turnleaf_domain::{BlockId, Failure};
 
-/// What is said.
+/// A command to a run.
 #[derive(Debug, Clone)]
 pub enum RunCommand {
     Decide {
         block: BlockId,
-        /// Of what was asked ([`Ask::hash`](turnleaf_domain::approval::Ask)).
+        /// The hash of the question ([`ApprovalRequest::hash`](turnleaf_domain::approval::ApprovalRequest)), so that
+        /// a decision never applies to another question.
         hash: String,
         decision: ApprovalDecision,
-        /// Of a refusal, for the model.
+        /// The person's reason for declining, for the model.
         reason: Option<String>,
     },
     StopCall {
@@ -23,35 +24,35 @@ pub enum RunCommand {
     Continue,
 }
 
-/// What became of it. Whatever changed is stored when this comes.
+/// The outcome of a command. All its changes are stored when it is returned.
 #[derive(Debug, Clone)]
 pub enum CommandOutcome {
     Done,
-    /// Nothing of the sort is asked, or not any more.
+    /// The run does not ask this, or no longer.
     NotAsked,
-    /// Something else is asked now.
+    /// The run asks something else now.
     Changed,
     Failed(Failure),
 }
 
-/// Something said, with the way back.
+/// A command with the channel for its outcome.
 #[derive(Debug)]
 pub struct CommandEnvelope {
     pub command: RunCommand,
     pub answer: oneshot::Sender<CommandOutcome>,
 }
 
-/// Whether anybody hears.
+/// The state of the receiving side.
 #[derive(Debug, Clone, Default)]
 enum MailboxState {
     #[default]
     Closed,
-    /// It will: the run is about to take up its turn where it stands.
+    /// The run is about to resume its turn and will receive.
     Expected,
     Open(mpsc::UnboundedSender<CommandEnvelope>),
 }
 
-/// Where words arrive while somebody hears.
+/// The sending side of a run's commands.
 #[derive(Debug)]
 pub struct RunMailbox(watch::Sender<MailboxState>);
 
@@ -61,14 +62,14 @@ impl Default for RunMailbox {
     }
 }
 
-/// Hears until it is dropped.
+/// Receives commands until it is dropped.
 pub struct CommandReceiver<'a> {
     mailbox: &'a RunMailbox,
     commands: mpsc::UnboundedReceiver<CommandEnvelope>,
 }
 
 impl RunMailbox {
-    /// Says something to the run, and waits until it has taken it in.
+    /// Sends a command to the run and waits for its outcome.
     pub async fn send(&self, said: RunCommand) -> CommandOutcome {
         let mut hears = self.0.subscribe();
         let Ok(hears) =
@@ -81,21 +82,21 @@ impl RunMailbox {
         if words.send(CommandEnvelope { command: said, answer }).is_err() {
             return CommandOutcome::NotAsked;
         }
-        // A run that stopped hearing drops what it has not heard.
+        // A run that stops receiving drops unread commands.
         heard.await.unwrap_or(CommandOutcome::NotAsked)
     }
 
-    /// Words wait until somebody hears, or nobody will.
+    /// Lets commands wait until the run receives, or the mailbox is closed.
     pub fn expect_receiver(&self) {
         self.0.send_replace(MailboxState::Expected);
     }
 
-    /// Nobody hears.
+    /// Closes the mailbox.
     pub fn close(&self) {
         self.0.send_replace(MailboxState::Closed);
     }
 
-    /// Begins to hear.
+    /// Opens the mailbox and returns its receiver.
     pub fn listen(&self) -> CommandReceiver<'_> {
         let (sender, words) = mpsc::unbounded_channel();
         self.0.send_replace(MailboxState::Open(sender));
@@ -104,11 +105,11 @@ impl RunMailbox {
 }
 
 impl CommandReceiver<'_> {
-    /// The next word.
+    /// Returns the next command.
     pub async fn next(&mut self) -> CommandEnvelope {
         match self.commands.recv().await {
             Some(word) => word,
-            // The ear has a sender as long as this hears.
+            // The mailbox keeps a sender while this receiver exists.
             None => std::future::pending().await,
         }
     }

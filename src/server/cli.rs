@@ -1,5 +1,5 @@
-//! The command line (contract.md 1): reads the arguments and the configuration, runs one command, and turns its end
-//! into an exit code. Results go to standard output, messages to standard error.
+//! The command line (docs/reference/api.md 1): parses the arguments, loads the configuration, runs one command, and
+//! maps its result to an exit code. Results go to standard output, messages to standard error.
 
 mod args;
 mod backup;
@@ -31,12 +31,12 @@ use turnleaf_platform::config::environment::Environment;
 use turnleaf_platform::config::{CliFlags, Config};
 use turnleaf_tools::mcp::guard;
 
-/// Runs the command that the arguments name; its exit code is the process's.
+/// Runs the command of the arguments and returns the exit code of the process.
 pub fn run() -> ExitCode {
     file_modes::restrict_umask();
     let args = CliArgs::parse();
     match &args.command {
-        // Its exit code is that of the program it runs.
+        // The guard's exit code is that of the program it runs.
         Some(CliCommand::Guard(of)) if of.is_program => guard::become_program(of.parent, &of.argv),
         Some(CliCommand::Guard(of)) => guard::run(of.parent, &of.argv),
         Some(CliCommand::Convert) => child::run(),
@@ -47,7 +47,7 @@ pub fn run() -> ExitCode {
 fn dispatch(args: CliArgs) -> Result<(), CliError> {
     let json = args.json;
     let flags: CliFlags = args.settings.into();
-    // The configuration is read where it is needed, so a broken one does not stop the other commands.
+    // The configuration is loaded only by the commands that need it, so a broken one does not stop the others.
     let config = || Config::load(&flags, &Environment::from_process());
     match args.command.unwrap_or(CliCommand::Serve) {
         CliCommand::Serve => serve::run(&config()?, &flags),
@@ -71,7 +71,7 @@ fn dispatch(args: CliArgs) -> Result<(), CliError> {
     }
 }
 
-/// The configuration for a command that writes into the installation, which it leaves closed to other accounts.
+/// Returns the configuration for a command that writes into the installation, after restricting file permissions.
 fn with_restricted_files(config: Config) -> Config {
     if let Some(warning) = file_modes::repair(&config) {
         eprintln!("turnleaf: {warning}");

@@ -1,4 +1,4 @@
-//! Branches as a person deals with them: list, make, change.
+//! Branches: list, create, and change them, and the models that a person can choose from.
 
 pub mod compare;
 
@@ -20,36 +20,36 @@ use turnleaf_platform::ids;
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, chats, turns};
 
-/// A branch to make before its first turn.
+/// The request to create a branch before its first turn.
 #[derive(Debug, Clone, Default)]
 pub struct NewBranch {
-    /// `None` names it after how it came about.
+    /// `None` derives the name from the branch's origin.
     pub name: Option<String>,
-    /// The turn that it leaves; `None` is where the chat was last read.
+    /// The turn at which the branch forks; `None` forks where the chat was last read.
     pub from_turn_id: Option<TurnId>,
     pub provider: Option<String>,
     pub model: Option<String>,
     pub policy: Option<ContextPolicy>,
-    /// Made by the client: the same id never makes two branches.
+    /// The idempotency key, chosen by the client: one id never creates two branches.
     pub client_request_id: Option<String>,
 }
 
-/// What may change about a branch. Its lock may not (domain.md I3).
+/// The changeable fields of a branch. Its lock never changes (docs/reference/domain.md I3).
 #[derive(Debug, Clone, Default)]
 pub struct BranchChange {
     pub name: Option<String>,
-    /// `Some(None)` takes the label away.
+    /// `Some(None)` removes the label.
     pub label: Option<Option<String>>,
     pub pinned: Option<bool>,
     pub policy: Option<ContextPolicy>,
 }
 
-/// As many of the models used lately are looked at for one that is there.
+/// The number of recently used models that are searched for one that still exists.
 const LATELY: u32 = 8;
 
 impl Service {
-    /// The model that a new chat of this person is offered first: the default that was set, else the last one that
-    /// answered and is still there, else the first of what is configured. A script passes for no model that was chosen.
+    /// Returns the model that a new chat offers first: the configured default, else the model that answered last and
+    /// still exists, else the first configured model. The demo counts only when it is the configured default.
     pub async fn default_model(&self, owner: UserId) -> Result<ModelLock, ServiceError> {
         let registry = self.supervisor().registry();
         if let Some(chosen) = registry.chosen_default() {
@@ -61,14 +61,14 @@ impl Service {
         Ok(used.into_iter().find(is_there).unwrap_or_else(|| registry.default_lock()))
     }
 
-    /// What this person can choose from; of those that answered lately, which did last.
+    /// Returns the models that this person can choose, each with its rank among those that answered recently.
     pub async fn models(&self, owner: UserId) -> Result<Vec<Model>, ServiceError> {
         let mut models = self.supervisor().registry().models();
         self.mark_used(owner, &mut models).await?;
         Ok(models)
     }
 
-    /// The same with those that the menus do not show.
+    /// Returns all models, including those that the menus hide.
     pub async fn models_with_hidden(&self, owner: UserId) -> Result<Vec<Model>, ServiceError> {
         let mut models = self.supervisor().registry().models_with_hidden();
         self.mark_used(owner, &mut models).await?;
@@ -90,30 +90,30 @@ impl Service {
         Ok(branches::list(self.db(), owner, chat).await?)
     }
 
-    /// A branch with what it says in every request.
+    /// Returns a branch with its prompt prefix, which is part of every request.
     pub async fn branch(&self, owner: UserId, id: BranchId) -> Result<(Branch, PromptPrefix), ServiceError> {
         let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let frozen = branches::frozen(self.db(), id).await?.ok_or(ServiceError::NotFound)?;
         Ok((branch, frozen))
     }
 
-    /// How many tools a branch offers to its model; nothing where that is up to its provider.
+    /// Returns the number of tools that a branch offers to its model; `None` when its provider decides.
     pub async fn offered_tool_count(&self, owner: UserId, id: BranchId) -> Result<Option<usize>, ServiceError> {
         Ok(branches::tool_count(self.db(), owner, id).await?)
     }
 
-    /// The name of the branch that this one left, where it is still there.
+    /// Returns the name of the parent branch, if that still exists.
     pub async fn parent_branch_name(&self, owner: UserId, branch: &Branch) -> Result<Option<String>, ServiceError> {
         let Some(parent) = branch.parent_branch_id else { return Ok(None) };
         Ok(branches::find(self.db(), owner, parent).await?.map(|parent| parent.name))
     }
 
-    /// A model's name for people and what it takes, as far as they are known.
+    /// Returns the display name of a model and its capabilities, as far as they are known.
     pub fn model_details(&self, lock: &ModelLock) -> (String, Capabilities) {
         (display_name(&lock.model), self.supervisor().registry().capabilities(lock))
     }
 
-    /// The names of a lock's provider and model for people, as the menus have them where they do.
+    /// Returns the display names of a lock's provider and model: those of the menus, else names derived from the ids.
     pub fn lock_names(&self, lock: &ModelLock) -> (String, String) {
         let models = self.supervisor().registry().models_with_hidden();
         match models.into_iter().find(|model| model.lock == *lock) {
@@ -122,7 +122,7 @@ impl Service {
         }
     }
 
-    /// A branch that leaves a turn, without a turn of its own yet: the next message names it.
+    /// Creates a branch at a turn. It has no turn of its own until the next message names it.
     pub async fn create_branch(
         &self,
         owner: UserId,
@@ -173,8 +173,8 @@ impl Service {
         Ok(Created::new(branch))
     }
 
-    /// The turn that a new branch leaves: this one, else the end of the path that is shown; none in an empty chat. A
-    /// reply is left behind; a message without one is answered by trying it again.
+    /// Returns the turn at which a new branch forks: the named one, else the end of the path that is shown; `None` in
+    /// an empty chat. Only replies qualify; a message without a reply is answered by a retry.
     async fn turn_to_leave(
         &self,
         owner: UserId,
@@ -224,13 +224,13 @@ impl Service {
     }
 }
 
-/// A name that a person wrote: what a title may be, but not empty.
+/// Validates a branch name: the rules of a title, but not empty.
 fn check_name(name: &str) -> Result<String, InvalidField> {
     let name = check_title(name).map_err(|invalid| InvalidField { field: "name".into(), ..invalid })?;
     if name.is_empty() { Err(InvalidField::new("name", InvalidField::IS_EMPTY)) } else { Ok(name) }
 }
 
-/// A label that a person wrote; an empty one is none.
+/// Validates a label; an empty one becomes `None`.
 fn check_label(label: Option<String>) -> Result<Option<String>, InvalidField> {
     let Some(label) = label else { return Ok(None) };
     let label = check_title(&label).map_err(|invalid| InvalidField { field: "label".into(), ..invalid })?;

@@ -1,4 +1,4 @@
-//! Chats as a whole: list, make, rename, pin, archive. Deleting is in [`crate::trash`].
+//! Chats as a whole: list, create, rename, pin, archive. Deletion is in [`crate::trash`].
 
 pub mod copies;
 pub mod drafts;
@@ -20,7 +20,7 @@ use turnleaf_store::{branches, chat_tools, chats};
 
 pub use turnleaf_store::chats::{BrowseFilter, ListedChat};
 
-/// A chat to make before its first message.
+/// The request to create a chat before its first message.
 #[derive(Debug, Clone, Default)]
 pub struct NewChat {
     pub title: String,
@@ -28,23 +28,23 @@ pub struct NewChat {
     pub params: ModelParams,
     pub provider: Option<String>,
     pub model: Option<String>,
-    /// `None` is what new chats get.
+    /// `None` takes the tools that new chats get.
     pub tools: Option<ToolChoice>,
-    /// Made by the client: the same id never makes two chats.
+    /// The idempotency key, chosen by the client: one id never creates two chats.
     pub client_request_id: Option<String>,
 }
 
-/// What a chat begins with.
+/// The initial settings of a chat.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InitialChatSettings {
     pub title: String,
     pub system_prompt: String,
     pub params: ModelParams,
-    /// `None` is what new chats get.
+    /// `None` takes the tools that new chats get.
     pub tools: Option<ToolChoice>,
 }
 
-/// What may change about a chat.
+/// The changeable fields of a chat; `None` keeps a field.
 #[derive(Debug, Clone, Default)]
 pub struct ChatChange {
     pub title: Option<String>,
@@ -55,7 +55,7 @@ pub struct ChatChange {
 }
 
 impl Service {
-    /// A chat that begins with its first branch.
+    /// Inserts a chat with its first branch.
     pub(super) async fn insert_new_chat(
         &self,
         tx: &mut Tx,
@@ -110,12 +110,12 @@ impl Service {
         Ok((chat, TurnPlacement { parent: None, branch }))
     }
 
-    /// The newest chats, and which of them have a running reply.
+    /// Returns the newest chats, each with whether a reply is running.
     pub async fn list_chats(&self, owner: UserId, limit: u32) -> Result<Vec<chats::ListedChat>, ServiceError> {
         Ok(chats::list(self.db(), owner, limit).await?)
     }
 
-    /// The same of the chats that stand behind this one in the list; none where it is not there.
+    /// Returns the chats after this one in the list; none when it is not in the list.
     pub async fn chats_after(
         &self,
         owner: UserId,
@@ -125,17 +125,17 @@ impl Service {
         Ok(chats::list_after(self.db(), owner, behind, limit).await?)
     }
 
-    /// The newest ones that are not pinned.
+    /// Returns the newest chats that are not pinned.
     pub async fn newest_chats(&self, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, ServiceError> {
         Ok(chats::list_newest(self.db(), owner, limit).await?)
     }
 
-    /// The pinned ones, the last one first.
+    /// Returns the pinned chats, the last pinned first.
     pub async fn pinned_chats(&self, owner: UserId) -> Result<Vec<ListedChat>, ServiceError> {
         Ok(chats::list_pinned(self.db(), owner, limits::PAGE_MAX).await?)
     }
 
-    /// Some of all chats, those of the archive too.
+    /// Returns the chats that match a filter, archived ones included.
     pub async fn browse_chats(
         &self,
         owner: UserId,
@@ -149,7 +149,7 @@ impl Service {
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Those of these chats that are the owner's and not deleted, in one question.
+    /// Filters these chats, in one query, to those that the owner has and that are not deleted.
     pub async fn existing_chats(
         &self,
         owner: UserId,
@@ -158,7 +158,7 @@ impl Service {
         Ok(chats::filter_existing(self.db(), owner, chats).await?)
     }
 
-    /// A chat without turns, with its first branch.
+    /// Creates a chat without turns, with its first branch.
     pub async fn create_chat(&self, owner: UserId, new: NewChat) -> Result<Created<(Chat, Branch)>, ServiceError> {
         let title = check_title(&new.title)?;
         check_system_prompt(&new.system_prompt)?;
@@ -207,7 +207,8 @@ impl Service {
         }
         if let Some(prompt) = change.system_prompt {
             check_system_prompt(&prompt)?;
-            // Models bind their reasoning to the prompt (providers.md 3.7): branches with turns keep the one they have.
+            // Models bind their reasoning to the prompt (docs/reference/providers.md 3.7), so branches with turns
+            // keep theirs.
             chats::set_system_prompt(&mut tx, owner, id, &prompt).await?;
             branches::set_prompt_of_empty_branches(&mut tx, id, &prompt).await?;
         }

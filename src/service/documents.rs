@@ -1,5 +1,5 @@
-//! Documents: read, compared, thrown away and brought back. Making and changing them is [`change`]'s. A version never
-//! changes, so what a message names of one stays what it was.
+//! Documents: read, compare, delete and restore. [`change`] creates and changes them. A version is immutable, so a
+//! message that references one keeps its content.
 
 use chrono::{DateTime, Utc};
 
@@ -22,7 +22,7 @@ pub use change::{DocumentChange, DocumentTextSource, NewDocumentRequest, TEXT_KI
 pub use turnleaf_store::documents::{Document, StoredDocumentVersion};
 
 impl Service {
-    /// Makes the words of an earlier version the newest ones.
+    /// Stores the text of an earlier version as the newest version.
     pub async fn restore_version(
         &self,
         owner: UserId,
@@ -34,13 +34,13 @@ impl Service {
         self.change_document(owner, id, change).await
     }
 
-    /// A document that is not in Trash.
+    /// Returns a document that is not in Trash.
     pub async fn document(&self, owner: UserId, id: DocumentId) -> Result<Document, ServiceError> {
         let found = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
         found.ok_or(ServiceError::NotFound)
     }
 
-    /// A version, the newest where none is named, with its text.
+    /// Returns a version with its text; the newest when none is named.
     pub async fn document_text(
         &self,
         owner: UserId,
@@ -60,7 +60,7 @@ impl Service {
         Ok((version, text.ok_or_else(gone)?))
     }
 
-    /// Those that are not in Trash, those that changed last first, behind this one where given.
+    /// Returns the documents outside Trash, last changed first, after `behind` when given.
     pub async fn documents(
         &self,
         owner: UserId,
@@ -71,12 +71,12 @@ impl Service {
         Ok(documents::list(self.db(), owner, behind, title, limit).await?)
     }
 
-    /// Those in Trash.
+    /// Returns the documents in Trash.
     pub async fn deleted_documents(&self, owner: UserId) -> Result<Vec<Document>, ServiceError> {
         Ok(documents::list_deleted(self.db(), owner, limits::PAGE_MAX).await?)
     }
 
-    /// All versions, the newest first.
+    /// Returns all versions, newest first.
     pub async fn document_versions(
         &self,
         owner: UserId,
@@ -86,7 +86,7 @@ impl Service {
         Ok(documents::versions(self.db(), owner, id, limits::DOCUMENT_VERSIONS.unsigned_abs()).await?)
     }
 
-    /// The chats that name it, those that changed last first.
+    /// Returns the chats that reference the document, last changed first.
     pub async fn chats_of_document(
         &self,
         owner: UserId,
@@ -95,7 +95,7 @@ impl Service {
         Ok(documents::list_referencing_chats(self.db(), owner, id, limits::PAGE_DEFAULT).await?)
     }
 
-    /// What is different in two versions.
+    /// Returns the text diff of two versions.
     pub async fn compare_versions(
         &self,
         owner: UserId,
@@ -112,7 +112,7 @@ impl Service {
         })
     }
 
-    /// Moves a document to Trash. Messages that name it say so from then on.
+    /// Moves a document to Trash. Messages that reference it show that it is deleted.
     pub async fn delete_document(&self, owner: UserId, id: DocumentId) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
         if !write::move_to_trash(&mut tx, owner, id, ids::mint(), self.clock().now()).await? {
@@ -121,7 +121,7 @@ impl Service {
         Ok(tx.commit().await?)
     }
 
-    /// Brings one back.
+    /// Restores a document from Trash.
     pub async fn restore_document(&self, owner: UserId, id: DocumentId) -> Result<Document, ServiceError> {
         let mut tx = self.db().begin().await?;
         if !write::restore(&mut tx, owner, id).await? {
@@ -131,14 +131,14 @@ impl Service {
         self.document(owner, id).await
     }
 
-    /// Deletes one that is in Trash for ever.
+    /// Deletes a document in Trash permanently.
     pub async fn purge_document(&self, owner: UserId, id: DocumentId) -> Result<(), ServiceError> {
         let found = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_some());
         found.ok_or(ServiceError::NotFound)?;
         self.purge_documents(DocumentPurgeTarget::One(owner, id)).await.map(drop)
     }
 
-    /// The same for all of this owner's; gives how many.
+    /// Deletes documents permanently and returns their number.
     pub(super) async fn purge_documents(&self, of: DocumentPurgeTarget) -> Result<u64, ServiceError> {
         let gone = delete_documents(self.db(), of).await?;
         purge_scheduled(self.db(), self.clock().now()).await?;

@@ -1,4 +1,4 @@
-//! Why a deed was refused. Carries meaning, not HTTP.
+//! Errors of the service: why a use case was refused, independent of HTTP.
 
 use serde_json::Value;
 
@@ -6,22 +6,22 @@ use crate::usage::storage::bounds::StorageRefusal;
 use turnleaf_domain::InvalidField;
 use turnleaf_store::StoreError;
 
-/// Why a service call did not do what was asked.
+/// The reason why a service call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// There is no such thing for this person; a stranger's thing looks the same.
+    /// The object does not exist for this person; objects of other people look the same.
     #[error("not found")]
     NotFound,
-    /// The request is well formed, but a value cannot be.
+    /// The request is well formed, but a value is invalid.
     #[error("{0}")]
     Invalid(#[from] InvalidField),
-    /// The state of things forbids it. `code` is stable; `extra` may say how to go on.
+    /// The present state forbids the change. `code` is stable; `extra` may say how to continue.
     #[error("{message}")]
     Conflict { code: &'static str, message: String, extra: Value },
-    /// Larger than a bound.
+    /// The value exceeds a bound.
     #[error("{field} is too large: {limit}")]
     TooLarge { field: &'static str, limit: String },
-    /// A file, an image or a reference that cannot be taken as it is. `code` is stable; `extra` may say how to go on.
+    /// A file, an image or a reference cannot be used as it is. `code` is stable; `extra` may say how to continue.
     #[error("{message}")]
     Unfit { why: UnfitReason, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
     #[error("too many replies run at once")]
@@ -33,18 +33,18 @@ pub enum ServiceError {
     Store(#[from] StoreError),
 }
 
-/// What is wrong with a file, an image or a reference.
+/// The kind of problem with a file, an image or a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnfitReason {
-    /// It names something that is not there any more.
+    /// It references something that no longer exists.
     Gone,
-    /// Nothing here reads its kind.
+    /// Its type is not supported.
     Kind,
-    /// What is in it cannot be used.
+    /// Its content cannot be used.
     Content,
-    /// There is more of it than a bound allows.
+    /// It exceeds a bound.
     Size,
-    /// There is no room left for it.
+    /// The quota has no room for it.
     Room,
 }
 
@@ -55,7 +55,7 @@ impl From<StorageRefusal> for ServiceError {
 }
 
 impl ServiceError {
-    /// A file, an image or a reference cannot be taken.
+    /// Returns the refusal of a file, an image or a reference.
     pub(super) fn unfit(why: UnfitReason, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
         Self::Unfit { why, code, field, message: message.into(), extra: None }
     }
@@ -64,17 +64,17 @@ impl ServiceError {
         Self::Conflict { code, message: message.into(), extra: Value::Null }
     }
 
-    /// Nothing is asked behind a reply that is not over.
+    /// Returns the refusal of a message after a reply that is still running.
     pub(super) fn earlier_reply_running() -> Self {
         Self::conflict("turn_running", "the reply before this message is still running")
     }
 
-    /// Only a reply to a message can be had again.
+    /// Returns the refusal to retry a reply that answers no message.
     pub(super) fn answers_no_message() -> Self {
         Self::conflict("no_message", "this reply answers no message")
     }
 
-    /// A request's name was used before, for something else.
+    /// Returns the refusal of an idempotency key that was used for a different request.
     pub(super) fn reused_request_id() -> Self {
         Self::conflict("idempotency_mismatch", "this client_request_id was used for another request")
     }

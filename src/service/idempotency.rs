@@ -1,9 +1,9 @@
-//! Making things once: a client may name its request, and the same request again gets what the first one made. The
-//! name is taken in the transaction of the deed, so that a crash forgets both or neither. A name means one request,
-//! whatever it makes: turns take theirs beside everything else, and are also known from their exchanges, for longer.
+//! Idempotency keys (`client_request_id`), claimed in the transaction that creates, so that a crash forgets both or
+//! neither. The same key and hash returns the first result; a different hash is a conflict. A key identifies one
+//! request of any kind; keys of turns are also stored with their exchanges, which keep them longer.
 //!
-//! The name is taken before the chat is held ([`Service::hold_chat`]): of two equal requests the second waits for the
-//! first, and finds what that made.
+//! The key is claimed before the chat is locked ([`Service::lock_chat`]): of two equal requests the second waits for
+//! the first and finds its result.
 
 use std::fmt::Display;
 
@@ -16,10 +16,10 @@ use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::{self, KnownRequest};
 use turnleaf_store::idempotency_keys::{self, IdempotencyRecord};
 
-/// The longest client request id.
+/// The maximum length of an idempotency key, in characters.
 const REQUEST_ID_CHARS: usize = 100;
 
-/// sha256 of a request as JSON.
+/// Returns the sha256 of a request as JSON.
 pub(super) fn request_hash(request: Value) -> Vec<u8> {
     Sha256::digest(request.to_string().as_bytes()).to_vec()
 }
@@ -33,11 +33,11 @@ pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
     }
 }
 
-/// What a request gets, and whether it was made now.
+/// The result of a create request, and whether this call created it.
 #[derive(Debug)]
 pub struct Created<T> {
     pub value: T,
-    /// False when the request had been made before.
+    /// False when an earlier request with the same key created it.
     pub is_new: bool,
 }
 
@@ -52,11 +52,8 @@ impl<T> Created<T> {
 }
 
 impl Service {
-    /// Call this first in the transaction that makes `id`. `Some` is what the same request made before: undo the
-    /// transaction and answer with that. Requests without a name make something every time.
-    ///
-    /// # Errors
-    /// The name was used for another request (`idempotency_mismatch`), or is no name.
+    /// Claims the idempotency key; call it first in the transaction that creates `id`. `Some` is the id that the same
+    /// request created earlier: roll back and return that. Requests without a key create something every time.
     pub(super) async fn claim_request(
         &self,
         tx: &mut Tx,
@@ -79,8 +76,8 @@ impl Service {
         Ok(made)
     }
 
-    /// The same without making anything, for what takes long to prepare: what was made must be found even when what it
-    /// was made of is not there any more.
+    /// Looks up an idempotency key without claiming it, before expensive preparation: the earlier result must be
+    /// found even when its source no longer exists.
     pub(super) async fn find_created(
         &self,
         owner: UserId,
@@ -95,7 +92,7 @@ impl Service {
             .transpose()
     }
 
-    /// As [`Self::claim_request`], for what makes an exchange.
+    /// Claims the idempotency key of an exchange, as [`Self::claim_request`].
     pub(super) async fn claim_exchange(
         &self,
         tx: &mut Tx,
@@ -111,14 +108,14 @@ impl Service {
             created_id: id.to_string(),
         };
         self.insert_claim(tx, owner, &request).await?;
-        // Where the name is taken and the exchange is not there, it was deleted for ever: then it is made once more.
+        // A claimed key whose exchange does not exist was deleted permanently: the exchange is created again.
         match exchanges::find_by_request(self.db(), owner, name).await? {
             Some(earlier) if earlier.request_hash != fingerprint => Err(ServiceError::reused_request_id()),
             earlier => Ok(earlier),
         }
     }
 
-    /// Takes the name. `Some` is what the same request made before.
+    /// Claims the key. `Some` is the id that the same request created earlier.
     async fn insert_claim(
         &self,
         tx: &mut Tx,
@@ -132,7 +129,7 @@ impl Service {
     }
 }
 
-/// What the earlier request of a name made, if it asked the same.
+/// Returns the id that the earlier request with this key created, if its hash is equal.
 fn check_same_request(earlier: IdempotencyRecord, hash: &[u8]) -> Result<String, ServiceError> {
     if earlier.hash == hash { Ok(earlier.created_id) } else { Err(ServiceError::reused_request_id()) }
 }

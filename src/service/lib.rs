@@ -1,5 +1,5 @@
-//! What a person can do, as verbs: start a turn, edit it, stop it, try again, open a chat. Decides what may be; composes the
-//! writes of one deed into one transaction; then tells the runs. Knows nothing of HTTP or of pages.
+//! The use cases: start a turn, edit it, stop it, retry it, open a chat. The service authorizes by owner, composes
+//! the writes of a use case into one transaction, then notifies the runs. It knows nothing of HTTP or of pages.
 
 pub mod branches;
 pub mod chats;
@@ -16,7 +16,7 @@ pub mod turns;
 pub mod usage;
 
 pub use error::ServiceError;
-// What the verbs return and fail with, for the rooms above that have no door to where it is made.
+// Types in the signatures of the service, re-exported for layers that may not depend on the crates that define them.
 pub use turnleaf_providers::registry::ProviderCheck;
 pub use turnleaf_run::journal::EventLine;
 pub use turnleaf_run::{EventCursor, FollowerItem, can_be_shortened};
@@ -39,7 +39,7 @@ use turnleaf_platform::clock::Clock;
 use turnleaf_run::Supervisor;
 use turnleaf_store::Db;
 
-/// The verbs, over one database and one set of runs.
+/// The use cases over one database and one set of runs.
 #[derive(Clone)]
 pub struct Service {
     supervisor: Supervisor,
@@ -47,10 +47,10 @@ pub struct Service {
     owner: UserId,
     sealer: Sealer,
     tools: ServiceToolbox,
-    /// Held while a provider or a server of tools is changed, so that what runs follows the rows in their order.
+    /// Serializes changes of providers and tool servers, so that the running instances follow the order of the rows.
     changing_providers: Arc<Mutex<()>>,
     reader: Arc<dyn FileReader>,
-    /// Places of those that bring files at the same time.
+    /// Permits for concurrent processing of uploads.
     uploading: Arc<Semaphore>,
     imports: ImportJobs,
     storage: StorageLimits,
@@ -75,27 +75,27 @@ impl Service {
         }
     }
 
-    /// With what reads files.
+    /// Sets the reader of files.
     pub fn with_reader(self, reader: Arc<dyn FileReader>) -> Self {
         Self { reader, ..self }
     }
 
-    /// With these imports, whose files lie where they say.
+    /// Sets the import jobs and their scratch directory.
     pub fn with_imports(self, imports: ImportJobs) -> Self {
         Self { imports, ..self }
     }
 
-    /// With these bounds on what is stored.
+    /// Sets the storage bounds.
     pub fn with_storage(self, storage: StorageLimits) -> Self {
         Self { storage, ..self }
     }
 
-    /// With these tools, which are the ones that the supervisor's runs have too.
+    /// Sets the toolbox, which must be the one that the supervisor's runs use.
     pub fn with_tools(self, tools: ServiceToolbox) -> Self {
         Self { tools, ..self }
     }
 
-    /// The account that requests without a session belong to.
+    /// Returns the account of requests without a session.
     pub fn local_owner(&self) -> UserId {
         self.owner
     }
@@ -104,7 +104,7 @@ impl Service {
         &self.supervisor
     }
 
-    /// What the chats are stored in, by the name of its project.
+    /// Returns the display name of the database.
     pub fn database_name(&self) -> &'static str {
         match self.db() {
             Db::Sqlite { .. } => "SQLite",
@@ -132,7 +132,7 @@ impl Service {
         &self.uploading
     }
 
-    /// The bounds on what is stored.
+    /// Returns the storage bounds.
     pub fn storage(&self) -> &StorageLimits {
         &self.storage
     }

@@ -1,4 +1,4 @@
-//! What a page shows of a chat: some turns of one path, what hangs beside them, and where its reader is.
+//! Paths of a chat: the turns of one path, their versions and switches of model, and the reader's position.
 
 pub mod outline;
 pub mod path_updates;
@@ -15,13 +15,13 @@ use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, Turn
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, chats, exchanges, turns};
 
-/// How many ids one statement names.
+/// The number of ids in one statement.
 const IDS_AT_ONCE: usize = 1_000;
 
-/// A part of a path, root side first.
+/// A part of a path, ordered from the root.
 pub struct ChatPath {
     pub chat: Chat,
-    /// The branch of the last turn here; a chat without turns has its first branch.
+    /// The branch of the last turn here; the default branch in a chat without turns.
     pub branch: Option<Branch>,
     pub turns: Vec<Turn>,
     pub has_more_before: bool,
@@ -29,33 +29,33 @@ pub struct ChatPath {
     pub exchanges: HashMap<TurnId, Exchange>,
     /// The versions of each turn, itself included, oldest first.
     pub siblings: HashMap<TurnId, Vec<TurnId>>,
-    /// The turns with which the path goes over to another model, and that model's name.
+    /// The turns at which the path switches to another model, with the name of that model.
     pub switches: HashMap<TurnId, String>,
 }
 
-/// A turn with what hangs beside it.
+/// A turn with the details that a page shows beside it.
 pub struct TurnDetails {
     pub turn: Turn,
     pub exchange: Option<Exchange>,
-    /// As in [`Path`].
+    /// As in [`ChatPath`].
     pub siblings: Vec<TurnId>,
-    /// As in [`Beside`].
+    /// As in [`PathDetails`].
     pub versions: Vec<ListedVersion>,
     pub retry_id: Option<String>,
     pub switched_to: Option<String>,
 }
 
-/// What the turns of a path have beside them.
+/// The details that a page shows beside the turns of a path.
 pub struct PathDetails {
-    /// What the list of versions says, for the turns that have more than one.
+    /// The entries of the version list, for turns with more than one version.
     pub versions: HashMap<TurnId, Vec<ListedVersion>>,
-    /// The names of the next try, of turns that can be tried again.
+    /// The idempotency keys of the next retry, for turns that can be retried.
     pub retry_ids: HashMap<TurnId, String>,
 }
 
 impl Service {
-    /// The path that a chat opens at: below `at` where given, else below what was viewed last, else the default
-    /// branch's head. At most `limit` turns, the newest.
+    /// Returns the path that a chat opens at: below `at` if given, else below the last viewed turn, else to the
+    /// default branch's head. Contains at most `limit` turns, the newest.
     pub async fn path(
         &self,
         owner: UserId,
@@ -73,8 +73,8 @@ impl Service {
         .await
     }
 
-    /// The same path where somebody reads in it: the turns around `at`, or on one side of it, and the path's last turn
-    /// where they do not reach it.
+    /// Returns the part of a path around `at`, or on one side of it, and the path's last turn when the part does not
+    /// reach it.
     pub async fn path_around(
         &self,
         owner: UserId,
@@ -86,7 +86,7 @@ impl Service {
         let chat = self.chat(owner, id).await?;
         let leaf = self.shown_leaf(owner, &chat, at).await?;
         let window = match side {
-            // Those before a turn end with it, so that a reader finds their place again.
+            // The turns before a turn include it, so that a reader finds their place again.
             Some(WindowDirection::Before) => WindowRequest { from: at, leaf: at, limit, ..WindowRequest::default() },
             Some(WindowDirection::After) => {
                 WindowRequest { from: at, leaf, limit, direction: WindowDirection::After, strict: false }
@@ -102,8 +102,8 @@ impl Service {
         Ok((path, Some(end)))
     }
 
-    /// The path that ends with this turn, to be gone on from, and how many turns it hides: those of the path that the
-    /// chat would show there.
+    /// Returns the path that ends with this turn, for a reader who continues there, and the number of turns that this
+    /// hides from the path that the chat would show.
     pub async fn path_up_to(
         &self,
         owner: UserId,
@@ -120,9 +120,9 @@ impl Service {
         Ok((path, u64::try_from(hidden).unwrap_or(0)))
     }
 
-    /// What the turns of a path have beside them.
+    /// Returns the details beside the turns of a path.
     pub async fn path_details(&self, owner: UserId, path: &ChatPath) -> Result<PathDetails, ServiceError> {
-        // A message is tried again where the path ends with it.
+        // A message can be retried only where the path ends with it.
         let end = path.turns.last().map(|turn| turn.id);
         let is_tried = |turn: &&Turn| turn.role == Role::Assistant || Some(turn.id) == end;
         let tried: Vec<TurnId> = path.turns.iter().filter(is_tried).map(|turn| turn.id).collect();
@@ -130,7 +130,7 @@ impl Service {
         Ok(PathDetails { versions, retry_ids: self.retry_ids(owner, &tried).await? })
     }
 
-    /// What a window shows, with what a page draws beside the turns.
+    /// Returns the turns of a window with the branch, exchanges, versions and switches that a page draws.
     pub async fn window_path(
         &self,
         owner: UserId,
@@ -156,7 +156,8 @@ impl Service {
         })
     }
 
-    /// The chat and the end of the path through `at`; of the path that it opens at when that turn is gone or not given.
+    /// Returns the chat and the end of the path through `at`; of the path that the chat opens at when that turn is
+    /// deleted or not given.
     pub async fn chat_with_leaf(
         &self,
         owner: UserId,
@@ -171,7 +172,7 @@ impl Service {
         Ok((chat, leaf))
     }
 
-    /// Where a path ends: below `at` where given, else where the chat opens.
+    /// Returns the end of a path: below `at` if given, else where the chat opens.
     pub(super) async fn shown_leaf(
         &self,
         owner: UserId,
@@ -194,7 +195,7 @@ impl Service {
         }
     }
 
-    /// One turn with what hangs beside it.
+    /// Returns one turn with the details that a page shows beside it.
     pub async fn turn_details(&self, owner: UserId, id: TurnId) -> Result<TurnDetails, ServiceError> {
         let turn = self.turn(owner, id).await?;
         let exchange = self.exchanges(owner, std::slice::from_ref(&turn)).await?.remove(&id);
@@ -224,14 +225,14 @@ impl Service {
         chat: &Chat,
         turns: &[Turn],
     ) -> Result<HashMap<TurnId, String>, ServiceError> {
-        // The first of them may itself go over from what lies before the window.
+        // The first turn may itself switch models relative to the turn before the window.
         let before = match turns.first().and_then(|first| first.prev_turn_id) {
             Some(before) => turns::find_position(self.db(), owner, before).await?.map(|spot| spot.branch_id),
             None => None,
         };
         let of_turns = turns.iter().map(|turn| (Some(turn.id), turn.branch_id));
         let steps: Vec<_> = before.map(|branch| (None, branch)).into_iter().chain(of_turns).collect();
-        // Most paths are one branch.
+        // Most paths consist of one branch.
         if steps.windows(2).all(|pair| pair[0].1 == pair[1].1) {
             return Ok(HashMap::new());
         }
@@ -244,7 +245,7 @@ impl Service {
         Ok(switches.collect())
     }
 
-    /// A running turn is newer in memory than in the journal.
+    /// Returns the live state of a running turn, which is ahead of the journal.
     pub(super) fn latest_turn(&self, turn: Turn) -> Turn {
         if turn.status.is_terminal() {
             return turn;
@@ -265,8 +266,8 @@ impl Service {
         Ok(found)
     }
 
-    /// Remembers where the reader is: at this turn, on the path that goes through it. So every device opens the chat where
-    /// it was left, and every version at the end that was read last.
+    /// Stores the reader's position: this turn, on the path through it. Every device then opens the chat there, and
+    /// every version at its last read end.
     pub async fn set_last_viewed(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<(), ServiceError> {
         self.turn_in_chat(owner, chat, "turn_id", turn).await?;
         let leaf = match turns::leaf_below(self.db(), owner, turn).await? {
@@ -281,7 +282,8 @@ impl Service {
         Ok(tx.commit().await?)
     }
 
-    /// The same for a path that is shown. Reading goes on where it cannot be remembered, such as on a full disk.
+    /// Stores the reader's position for a path that is shown. Failures are only logged: reading continues where
+    /// nothing can be stored, such as on a full disk.
     pub async fn remember_shown_path(&self, owner: UserId, chat: ChatId, leaf: TurnId) {
         if let Err(error) = self.set_last_viewed(owner, chat, leaf).await {
             tracing::warn!(%error, "where a reader is could not be remembered");

@@ -1,5 +1,5 @@
-//! Provider connections: list, add, change, remove, try out. What a person stores takes effect in the registry at once;
-//! what the environment or the configuration file sets is listed and cannot be changed here.
+//! Provider connections: list, add, change, remove and test. A stored change takes effect in the registry at once;
+//! connections from the environment or the configuration file are listed but cannot be changed here.
 
 pub(crate) mod connection;
 pub mod draft;
@@ -25,10 +25,10 @@ pub use secrets::Sealer;
 pub use templates::{OTHER_TEMPLATE, ProviderTemplate, provider_templates};
 pub use view::{ModelView, ProviderKeyView, ProviderStatusView, ProviderView};
 
-/// The setting that holds what new chats get.
+/// The setting that holds the default model of new chats.
 const DEFAULT_MODEL: &str = "default_model";
 
-/// A connection that was changed, and what its owner should know of it.
+/// A changed connection, with notices for its owner.
 #[derive(Debug)]
 pub struct ChangedProvider {
     pub provider: ProviderView,
@@ -37,8 +37,8 @@ pub struct ChangedProvider {
 }
 
 impl Service {
-    /// Puts the stored connections of an owner, and the default, into the registry; for the start of the server.
-    /// Connections whose key cannot be opened stay out and are shown so.
+    /// Loads the stored connections of an owner and the default model into the registry when the server starts.
+    /// Connections whose key cannot be decrypted stay out and are shown with that status.
     pub async fn load_providers(&self, owner: UserId) -> Result<(), ServiceError> {
         for row in providers::list(self.db(), owner).await? {
             let published = match self.sealer().open(&row) {
@@ -65,15 +65,15 @@ impl Service {
         Ok(())
     }
 
-    /// Puts other connections of the configuration in the place of those before. Stored ones that they hide give way, and
-    /// those that they hid are there again.
+    /// Replaces the connections of the configuration. Stored ones that they now hide are dropped from the registry,
+    /// and those that they no longer hide are published again.
     pub async fn reload_providers(&self, owner: UserId, configured: Vec<ProviderEndpoint>) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         self.supervisor().registry().set_configured(configured);
         self.load_providers(owner).await
     }
 
-    /// Every connection: those that are set from outside, then the stored ones, then what was found on this machine.
+    /// Returns all connections: configured ones, then stored ones, then local servers found on this machine.
     pub async fn providers(&self, owner: UserId) -> Result<Vec<ProviderView>, ServiceError> {
         let registry = self.supervisor().registry();
         let (known, default) = (registry.known_endpoints(), registry.default_lock());
@@ -92,12 +92,12 @@ impl Service {
         Ok(of_origin(ProviderOrigin::Configured).chain(stored).chain(of_origin(ProviderOrigin::FoundLocally)).collect())
     }
 
-    /// The connection of this id.
+    /// Returns the connection with this id.
     pub async fn provider(&self, owner: UserId, id: &str) -> Result<ProviderView, ServiceError> {
         self.providers(owner).await?.into_iter().find(|provider| provider.id == id).ok_or(ServiceError::NotFound)
     }
 
-    /// Stores a new connection. It can be chosen at once.
+    /// Stores a new connection, which can be chosen at once.
     pub async fn add_provider(
         &self,
         owner: UserId,
@@ -114,7 +114,7 @@ impl Service {
             let provider = self.provider(owner, &row.ok_or(ServiceError::NotFound)?.slug).await?;
             return Ok(Created::existing(ChangedProvider { provider, notices: Vec::new() }));
         }
-        // What was found on this machine gives its id to the connection that takes its place, and its chats go on.
+        // A connection may take the id of a local server that it replaces, so that chats with that provider continue.
         let found = self.supervisor().registry().local_servers();
         let ids = self.providers(owner).await?.into_iter().map(|provider| provider.id);
         let taken: Vec<String> = ids.filter(|id| !found.iter().any(|found| found.id == *id)).collect();
@@ -150,8 +150,8 @@ impl Service {
         Ok(Created::new(ChangedProvider { provider: self.provider(owner, &row.slug).await?, notices }))
     }
 
-    /// Changes what is named and leaves the rest. A new address clears the key and the extra headers, unless they come
-    /// with it.
+    /// Changes the named fields and keeps the rest. A new base URL clears the key and the extra headers unless the
+    /// change brings new ones.
     pub async fn change_provider(
         &self,
         owner: UserId,
@@ -171,7 +171,7 @@ impl Service {
         Ok(ChangedProvider { provider: self.provider(owner, id).await?, notices })
     }
 
-    /// Removes a connection and its key. Branches keep their lock; their pages say that the model is not available.
+    /// Removes a connection and its key. Branches keep their lock; their pages show that the model is not available.
     pub async fn remove_provider(&self, owner: UserId, id: &str) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let row = self.own_row(owner, id).await?;
@@ -184,7 +184,7 @@ impl Service {
         Ok(())
     }
 
-    /// Asks a provider now and says what came of it.
+    /// Sends a test request to a provider and returns the outcome.
     pub async fn test_provider(&self, owner: UserId, id: &str) -> Result<ProviderCheck, ServiceError> {
         let provider = self.provider(owner, id).await?;
         if let Some(check) = self.supervisor().registry().check(id).await {
@@ -193,13 +193,13 @@ impl Service {
         Err(ServiceError::conflict("provider_off", provider.status.sentence))
     }
 
-    /// Asks a provider without making anybody wait, so that its models are soon known.
+    /// Tests a provider in the background, so that its models are known soon without a request waiting.
     pub fn test_provider_soon(&self, owner: UserId, id: &str) {
         let (service, id) = (self.clone(), id.to_owned());
         tokio::spawn(async move { service.test_provider(owner, &id).await });
     }
 
-    /// What new chats get when nothing is chosen; `None` goes back to the first provider's own.
+    /// Sets the default model of new chats; `None` returns to the first provider's default.
     pub async fn set_default_model(&self, owner: UserId, lock: Option<ModelLock>) -> Result<(), ServiceError> {
         let registry = self.supervisor().registry();
         if let Some(lock) = &lock {
@@ -217,7 +217,7 @@ impl Service {
         Ok(())
     }
 
-    /// A stored row that its owner may change.
+    /// Returns a stored row that its owner may change.
     async fn own_row(&self, owner: UserId, id: &str) -> Result<StoredProvider, ServiceError> {
         if let Some(known) = self.configured_provider(id) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or("the configuration");
@@ -238,13 +238,13 @@ impl Service {
         Err(ServiceError::NotFound)
     }
 
-    /// The provider of this id that is set from outside.
+    /// Returns the configured provider with this id.
     fn configured_provider(&self, id: &str) -> Option<KnownEndpoint> {
         let known = self.supervisor().registry().known_endpoints();
         known.into_iter().find(|known| known.origin == ProviderOrigin::Configured && known.endpoint.id == id)
     }
 
-    /// Brings the registry in line with a row.
+    /// Updates the registry from a row.
     fn publish(&self, row: &StoredProvider) -> Result<(), ServiceError> {
         let opened = self.sealer().open(row);
         let is_used = row.is_enabled && opened.is_ok();

@@ -1,4 +1,4 @@
-//! Searching everything that was said and written.
+//! Search over chats, documents and messages of all branches.
 
 pub mod chat_search;
 
@@ -11,32 +11,29 @@ pub use turnleaf_store::search::{
     HighlightedText, MatchPage, MatchedItem, SearchCursor, SearchFilter, SearchKind, TextQuery,
 };
 
-/// A question.
+/// A search request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchRequest {
-    /// Words, as they were typed.
+    /// The search text as it was typed.
     pub words: String,
-    /// One kind of thing, or all.
+    /// Restricts the search to one kind; `None` searches all.
     pub kind: Option<SearchKind>,
     pub filter: SearchFilter,
-    /// Where an earlier page of the same question ended.
+    /// The cursor of the previous page of the same search.
     pub cursor: Option<String>,
     pub limit: u32,
 }
 
 impl Service {
-    /// Finds the words in everything that the owner has: chats by their titles, documents, turns of all branches, in this
-    /// order; of each kind the best of the newest first. What is deleted is not found.
-    ///
-    /// # Errors
-    /// `InvalidField` for words, a limit or a cursor out of bounds.
+    /// Searches everything that the owner has: chats by title, documents, then turns of all branches; within each
+    /// kind the best matches among the newest come first. Deleted items are not found.
     pub async fn search(&self, owner: UserId, question: &SearchRequest) -> Result<MatchPage, ServiceError> {
         let query = TextQuery::new(&question.words)?;
         InvalidField::check_range("limit", question.limit, 1..=limits::PAGE_MAX)?;
         let from = question.cursor.as_deref().map(SearchCursor::parse).transpose()?;
         let kinds: &[SearchKind] = match &question.kind {
             Some(SearchKind::Turn) => &[SearchKind::Turn],
-            // Nothing but turns has what is asked for.
+            // The filter has conditions that only turns can meet.
             _ if question.filter.is_about_turns() => match question.kind {
                 None => &[SearchKind::Turn],
                 Some(_) => &[],
@@ -49,7 +46,7 @@ impl Service {
         Ok(search::find_items(self.db(), owner, asked, from, question.limit).await??)
     }
 
-    /// The models of the owner's branches, by name: what a search can be narrowed to.
+    /// Returns the models of the owner's branches, by name, for the filter of a search.
     pub async fn models_in_use(&self, owner: UserId) -> Result<Vec<String>, ServiceError> {
         Ok(branches::list_models(self.db(), owner, limits::PAGE_MAX).await?)
     }

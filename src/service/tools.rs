@@ -1,4 +1,4 @@
-//! Tools as a person deals with them: their servers, which of them a chat offers, and the calls of a reply.
+//! Tools: their servers, the tools that a chat offers, and the calls of a reply.
 
 pub mod calls;
 pub mod choice;

@@ -1,4 +1,4 @@
-//! What comes in from files and what goes out into them, and deleting all of it.
+//! Transfer: imports, exports, and the deletion of everything.
 
 pub mod delete_all;
 pub mod exports;

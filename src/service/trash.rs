@@ -1,5 +1,6 @@
-//! Deleting and bringing back: a turn with everything below it, a branch, a whole chat, or everything but one path. All
-//! of it goes to Trash first (domain.md I13). The rules of what goes are `store::deletions`'.
+//! Soft deletion and restoring: a turn with its descendants, a branch, a chat, or everything but one path. Deleted
+//! items go to Trash first (docs/reference/domain.md I13). `store::deletions` decides which rows belong to a
+//! deletion.
 
 use serde_json::json;
 
@@ -16,18 +17,18 @@ use turnleaf_store::documents::purge::DocumentPurgeTarget;
 use turnleaf_store::{branches, turns};
 
 impl Service {
-    /// Deletes a turn with everything below it.
+    /// Deletes a turn with its descendants.
     pub async fn delete_turn(&self, owner: UserId, id: TurnId) -> Result<DeletionSummary, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let beside = self.sibling_of(owner, id).await?;
         self.delete(owner, turn.chat_id, DeletionRoot::Turn(id), [beside, turn.prev_turn_id]).await
     }
 
-    /// Deletes a branch: its first turn with everything below it, so also the branches that leave its turns. One without
-    /// turns goes alone.
+    /// Deletes a branch: its first turn with all descendants, and so the branches that fork from them. A branch
+    /// without turns is deleted alone.
     ///
     /// # Errors
-    /// `last_branch` when nothing would be left of the chat.
+    /// `last_branch` when nothing of the chat would be left.
     pub async fn delete_branch(&self, owner: UserId, id: BranchId) -> Result<DeletionSummary, ServiceError> {
         let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let beside = match deletions::first_turn_of_branch(self.db(), owner, id).await? {
@@ -37,7 +38,7 @@ impl Service {
         self.delete(owner, branch.chat_id, DeletionRoot::Branch(id), [beside, branch.fork_turn_id]).await
     }
 
-    /// Deletes everything in a chat but the path to one turn and what is below it.
+    /// Deletes everything in a chat except the path to one turn and its descendants.
     ///
     /// # Errors
     /// `nothing_to_prune` when there is nothing else.
@@ -51,12 +52,12 @@ impl Service {
         self.delete(owner, chat, DeletionRoot::AllBut(keep), [Some(keep), None]).await
     }
 
-    /// Deletes a chat with everything in it.
+    /// Deletes a chat with all its turns.
     pub async fn delete_chat(&self, owner: UserId, id: ChatId) -> Result<DeletionSummary, ServiceError> {
         self.delete(owner, id, DeletionRoot::Chat, [None, None]).await
     }
 
-    /// How many turns go with this one, itself included.
+    /// Returns the number of turns that a deletion of this turn removes, itself included.
     pub async fn count_turns_below(&self, owner: UserId, id: TurnId) -> Result<u64, ServiceError> {
         match deletions::count_below(self.db(), owner, id).await? {
             0 => Err(ServiceError::NotFound),
@@ -64,10 +65,8 @@ impl Service {
         }
     }
 
-    /// Where to read on from a turn that may be deleted: `Some(None)` where nothing is left on the way to it.
-    ///
-    /// # Errors
-    /// `NotFound` when this chat never had the turn.
+    /// Returns the turn at which to continue reading when this one may be deleted: the nearest remaining ancestor,
+    /// `None` when no ancestor is left.
     pub async fn nearest_remaining_turn(
         &self,
         owner: UserId,
@@ -77,10 +76,10 @@ impl Service {
         deletions::nearest_remaining(self.db(), owner, chat, turn).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Brings back what a deletion took, exactly.
+    /// Restores exactly the rows of a deletion.
     ///
     /// # Errors
-    /// `parent_deleted` when it hangs on something that was deleted later, with that deletion's id.
+    /// `parent_deleted` when its parent was deleted later, with the id of that deletion.
     pub async fn restore_deletion(&self, owner: UserId, id: DeletionId) -> Result<RestoreSummary, ServiceError> {
         let deletion = deletions::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let mut tx = self.db().begin().await?;
@@ -97,7 +96,7 @@ impl Service {
         }
     }
 
-    /// Brings back the deletion that took this chat, branch or turn.
+    /// Restores the deletion that contains this chat, branch or turn.
     pub async fn restore(&self, owner: UserId, thing: DeletedItem) -> Result<RestoreSummary, ServiceError> {
         let id = deletions::find_by_target(self.db(), owner, thing).await?.ok_or(ServiceError::NotFound)?;
         self.restore_deletion(owner, id).await
@@ -108,7 +107,7 @@ impl Service {
         self.chat(owner, id).await
     }
 
-    /// What can come back, newest first, older than `before` where given.
+    /// Returns the restorable deletions, newest first, older than `before` if given.
     pub async fn list_trash(
         &self,
         owner: UserId,
@@ -118,12 +117,12 @@ impl Service {
         Ok(deletions::list(self.db(), owner, before, limit).await?)
     }
 
-    /// One deletion of it.
+    /// Returns one deletion.
     pub async fn deletion(&self, owner: UserId, id: DeletionId) -> Result<Deletion, ServiceError> {
         deletions::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Deletes for ever what a deletion took, with what was deleted below it before.
+    /// Permanently deletes the rows of a deletion, and those that were deleted below them earlier.
     pub async fn purge_deletion(&self, owner: UserId, id: DeletionId) -> Result<(), ServiceError> {
         let mut tx = self.db().begin().await?;
         if !purge::schedule_purge(&mut tx, owner, id, self.clock().now()).await? {
@@ -133,7 +132,7 @@ impl Service {
         self.purge_now().await
     }
 
-    /// The same for all that is in Trash, documents with it; gives how many deletions that were.
+    /// Permanently deletes everything in Trash, documents included; returns the number of deletions.
     pub async fn empty_trash(&self, owner: UserId) -> Result<u64, ServiceError> {
         let mut tx = self.db().begin().await?;
         let doomed = purge::schedule_purge_of_trash(&mut tx, owner, self.clock().now()).await?;
@@ -143,14 +142,14 @@ impl Service {
         Ok(doomed + documents)
     }
 
-    /// In a task of its own: who asked may go away, and housekeeping would only come by later.
+    /// Purges in a detached task: the client may disconnect, and housekeeping would purge only later.
     async fn purge_now(&self) -> Result<(), ServiceError> {
         let (db, now) = (self.db().clone(), self.clock().now());
         let purged = tasks::spawn(async move { purge_scheduled(&db, now).await }).await;
         self.note_purge();
         match purged {
             Ok(purged) => Ok(purged?),
-            // It is hidden and will be purged by housekeeping.
+            // The rows are hidden and housekeeping will purge them.
             Err(error) => {
                 tracing::error!(%error, "a purge broke off");
                 Ok(())
@@ -158,7 +157,8 @@ impl Service {
         }
     }
 
-    /// Deletes, once the replies that it would take are over. `near` is where the reader goes, the first that is left.
+    /// Deletes once the affected running replies have stopped. `near` are the turns at which the reader continues, of
+    /// which the first remaining one is taken.
     async fn delete(
         &self,
         owner: UserId,
@@ -196,18 +196,18 @@ impl Service {
         Err(ServiceError::conflict("turn_running", "replies keep beginning in what is to be deleted"))
     }
 
-    /// False when it was over before.
+    /// Stops a reply that would be deleted; returns false when it had ended before.
     async fn stop_for_deletion(&self, owner: UserId, turn: TurnId) -> Result<bool, ServiceError> {
         match tokio::time::timeout(limits::STOP_TIME, self.stop_turn(owner, turn)).await {
             Ok(Ok(_)) => Ok(true),
-            // Another deletion was first.
+            // Another deletion came first.
             Ok(Err(ServiceError::NotFound)) => Ok(false),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ServiceError::conflict("turn_running", "a reply below did not stop in time; try again")),
         }
     }
 
-    /// The version before this one, else the one after it.
+    /// Returns the previous version, else the next one.
     async fn sibling_of(&self, owner: UserId, id: TurnId) -> Result<Option<TurnId>, ServiceError> {
         let versions = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
         let Some(at) = versions.iter().position(|version| *version == id) else { return Ok(None) };
@@ -232,7 +232,7 @@ impl Service {
         Ok(turns::leaf_of_chat(self.db(), owner, chat).await?)
     }
 
-    /// The end of the path through what a deletion brought back.
+    /// Returns the end of the path through the restored rows.
     async fn leaf_of(&self, owner: UserId, deletion: &Deletion) -> Result<Option<TurnId>, ServiceError> {
         let root = match (deletion.root_turn(), deletion.root_branch()) {
             (Some(turn), _) => Some(turn),

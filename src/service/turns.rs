@@ -1,4 +1,4 @@
-//! Sending, editing, stopping, trying again.
+//! Turns: send, edit, stop, retry.
 
 pub mod exchanges;
 pub mod generations;
@@ -32,21 +32,22 @@ pub use self::exchanges::AcceptedExchange;
 /// A message to send.
 #[derive(Debug, Clone, Default)]
 pub struct TurnRequest {
-    /// `None` begins a new chat.
+    /// `None` creates a new chat.
     pub chat_id: Option<ChatId>,
     pub content: Vec<MessageBlock>,
     pub place: PlacementRequest,
     pub params: ModelParams,
-    /// What the draft of the chat has attached goes out before the rest; of an edit, what the old message has.
+    /// True when the attachments of the chat's draft are sent before the content; for an edit, those of the old
+    /// message.
     pub takes_attachments: bool,
-    /// Made by the client: the same id never sends twice.
+    /// The idempotency key, chosen by the client: one id never sends twice.
     pub client_request_id: Option<String>,
-    /// The draft of the chat is something else and stays.
+    /// True when the message is unrelated to the chat's draft, which stays.
     pub keeps_draft: bool,
 }
 
 impl Service {
-    /// Stores a message with its pending reply in one transaction, then lets the reply run.
+    /// Stores a message with its pending reply in one transaction, then starts the run of the reply.
     pub async fn start_turn(&self, owner: UserId, request: TurnRequest) -> Result<AcceptedExchange, ServiceError> {
         request.params.validate()?;
         check_request_id(request.client_request_id.as_deref())?;
@@ -61,7 +62,7 @@ impl Service {
             "may_branch": request.place.may_branch,
             "params": request.params,
         }));
-        // What the same request made before is its answer also where this cannot be said again: the draft is empty now.
+        // A repeated request gets its first result even when it could not be built again: its draft is empty by now.
         let message = self.message_to_send(owner, &request).await;
         let growth = self.check_growth(owner, 0).await;
         if !self.supervisor().has_room() {
@@ -102,8 +103,8 @@ impl Service {
         self.commit_exchange(tx, chat, place.branch, user_turn, exchange).await
     }
 
-    /// Another reply to the same message: a sibling on a branch of its own, with another model where one is named. Of a
-    /// message whose replies are all deleted it is the reply.
+    /// Creates another reply to the same message: a sibling on a branch of its own, with another model if one is
+    /// named. When all replies of the message are deleted, it becomes the reply.
     pub async fn retry_turn(
         &self,
         owner: UserId,
@@ -157,8 +158,8 @@ impl Service {
         self.commit_exchange(tx, chat, branch, user_turn, exchange).await
     }
 
-    /// The same message in other words: a sibling of it on a branch of its own, with a reply. The old one stays. Of a
-    /// reply it is a version in a person's words, and nobody is asked.
+    /// Edits a message: creates a sibling with the new content on a branch of its own, and a reply. The old message
+    /// stays. Editing a reply creates a version written by a person, without a request to the provider.
     pub async fn edit_turn(
         &self,
         owner: UserId,
@@ -220,7 +221,7 @@ impl Service {
         self.commit_exchange(tx, chat, place.branch, user_turn, exchange).await
     }
 
-    /// The answer to a request that was made before: the same turns, no second reply.
+    /// Returns the result of an earlier request with the same idempotency key: the same turns, no second reply.
     pub(super) async fn repeated_exchange(
         &self,
         owner: UserId,
@@ -243,16 +244,16 @@ impl Service {
         })
     }
 
-    /// A turn with its chat, which is held: so it is there as long as the transaction is.
+    /// Returns a turn with its locked chat, so that the turn exists as long as the transaction.
     async fn lock_chat_of_turn(&self, tx: &mut Tx, owner: UserId, id: TurnId) -> Result<(Chat, Turn), ServiceError> {
         let found = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         let chat = self.lock_chat(tx, owner, found.chat_id).await?;
-        // It may have been deleted while somebody else held the chat.
+        // The turn may have been deleted while another transaction held the lock.
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         Ok((chat, turn))
     }
 
-    /// The branch of a sibling of `old` below a parent, or of what answers `old` itself, in a chat that is held.
+    /// Returns the branch for a sibling of `old` below a parent, or for a reply to `old` itself, in a locked chat.
     pub(super) async fn sibling_branch(
         &self,
         tx: &mut Tx,
@@ -274,19 +275,19 @@ impl Service {
         self.continue_or_fork(tx, chat, leaving).await
     }
 
-    /// Stops a reply. When this returns, its ending is stored; a reply that is over stays as it is.
+    /// Stops a reply. Its ending is stored before this returns; a reply that has ended is not changed.
     pub async fn stop_turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if turn.status.is_terminal() {
             return Ok(client_redaction::redact_turn(turn));
         }
         let _ = self.supervisor().stop_turn(id).await;
-        // It may have ended since it was looked at, or wait for a person and be driven by nobody now.
+        // The reply may have ended in between, or it waits for a person and no run drives it.
         let now = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if !now.status.is_terminal() {
             let ended = self.supervisor().end_orphaned_turn(now).await;
             let stopped = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-            // Its own ending may have been first.
+            // The reply's own ending may have come first.
             return match ended {
                 _ if stopped.status.is_terminal() => Ok(client_redaction::redact_turn(stopped)),
                 Ok(()) => Err(ServiceError::conflict("not_stopped", "the reply could not be stopped; try again")),
@@ -296,7 +297,7 @@ impl Service {
         Ok(client_redaction::redact_turn(now))
     }
 
-    /// One turn as of now; a running one as its followers see it. Without what is withheld from clients.
+    /// Returns the present state of a turn; of a running one the live state. Redacted for clients.
     pub async fn turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         Ok(client_redaction::redact_turn(self.supervisor().live_turn(id).map_or(turn, |live| live.turn())))

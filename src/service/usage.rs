@@ -1,4 +1,4 @@
-//! What a person spent: tokens and money over a period, told apart by day, model, provider, chat or branch.
+//! Usage: tokens and costs of a period, grouped by day, model, provider, chat or branch.
 
 pub mod storage;
 
@@ -10,12 +10,12 @@ use turnleaf_store::spending;
 
 pub use turnleaf_store::spending::{SpendingGrouping, SpendingSum};
 
-/// Days of the period that is shown when nobody asked for another.
+/// The length of the default period, in days.
 const USUAL_DAYS: u64 = 30;
-/// Days of the longest period, which bounds the rows of its sums.
+/// The length of the longest period, in days, which bounds the rows of its sums.
 const MOST_DAYS: i64 = 3_660;
 
-/// Whole days in UTC, both ends included.
+/// A period of whole days in UTC, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsagePeriod {
     from: NaiveDate,
@@ -23,10 +23,7 @@ pub struct UsagePeriod {
 }
 
 impl UsagePeriod {
-    /// From one day to another. What is not given: up to today, and the thirty days that end there.
-    ///
-    /// # Errors
-    /// Names `from` when the period would end before it begins, or be longer than ten years.
+    /// Creates a period. The default end is today; the default start is thirty days, counted with the end.
     pub fn new(from: Option<NaiveDate>, to: Option<NaiveDate>, today: NaiveDate) -> Result<Self, InvalidField> {
         let to = to.unwrap_or(today);
         let from = from.or(to.checked_sub_days(Days::new(USUAL_DAYS - 1))).unwrap_or(to);
@@ -47,7 +44,7 @@ impl UsagePeriod {
         self.to
     }
 
-    /// From this moment on, and before that one.
+    /// Returns the half-open interval of the period.
     fn moments(self) -> (DateTime<Utc>, DateTime<Utc>) {
         let midnight = |day: NaiveDate| day.and_time(NaiveTime::MIN).and_utc();
         (midnight(self.from), midnight(self.to.succ_opt().unwrap_or(self.to)))
@@ -55,7 +52,7 @@ impl UsagePeriod {
 }
 
 impl Service {
-    /// The sums of a period. Deleted turns and chats count: what was paid stays paid.
+    /// Returns the sums of a period. Deleted turns and chats count, because they were paid.
     pub async fn usage(
         &self,
         owner: UserId,
@@ -68,7 +65,7 @@ impl Service {
         Ok(spending::sums(self.db(), owner, period.moments(), by).await?)
     }
 
-    /// What a chat took from its first day on.
+    /// Returns the total usage of a chat.
     pub async fn chat_usage(&self, owner: UserId, chat: ChatId) -> Result<SpendingSum, ServiceError> {
         let since_ever = (DateTime::UNIX_EPOCH, self.clock().now() + chrono::TimeDelta::days(1));
         let branches = spending::sums(self.db(), owner, since_ever, SpendingGrouping::Branch(chat)).await?;

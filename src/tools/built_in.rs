@@ -1,4 +1,4 @@
-//! The tools that Turnleaf brings: the time, a calculator, a web page as text, search in one's own chats.
+//! Built-in tools: current time, calculator, web page as text, search in the caller's own chats.
 
 use std::sync::Arc;
 
@@ -17,18 +17,19 @@ mod calculator;
 mod page;
 mod time;
 
-/// The tools, with what they work on. Cheap to clone.
+/// The built-in tools with their dependencies. Cheap to clone.
 #[derive(Clone)]
 pub struct BuiltInTools {
     pub library: Arc<dyn ToolLibrary>,
-    /// What reads the pages that are fetched.
+    /// Extracts the text of fetched pages.
     pub reader: Arc<dyn FileReader>,
     pub fetcher: Fetcher,
 }
 
-/// What a built-in tool needs that this room does not have: the store.
+/// The port through which built-in tools reach the store, which this crate does not depend on.
 pub trait ToolLibrary: Send + Sync {
-    /// Chats of the caller that have the words, newest first: as JSON that a model reads. The chat that asks is left out.
+    /// Returns the caller's chats that match the query, newest first, as JSON for a model. The chat of the call is
+    /// left out.
     fn search<'a>(
         &'a self,
         caller: &'a ToolCaller,
@@ -36,11 +37,11 @@ pub trait ToolLibrary: Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, Result<Value, String>>;
 
-    /// Whether a page may be fetched from this host for the caller, because somebody allowed the host.
+    /// Returns whether the caller has granted fetching pages from this host.
     fn may_fetch<'a>(&'a self, caller: &'a ToolCaller, host: &'a str) -> BoxFuture<'a, bool>;
 }
 
-/// The hosts that a page's redirects may lead to.
+/// The redirect policy of a page fetch: redirects may lead only to hosts that the caller has granted.
 struct GrantedHosts<'a> {
     library: &'a dyn ToolLibrary,
     caller: &'a ToolCaller,
@@ -54,31 +55,32 @@ impl RedirectPolicy for GrantedHosts<'_> {
 
 const TIME: &str = "current_time";
 const CALCULATOR: &str = "calculator";
-/// The tool that is asked about for each host.
+/// The tool that needs an approval per host.
 pub const PAGE_TOOL: &str = "fetch_page";
 const SEARCH: &str = "search_chats";
 
-/// Whether a tool is asked about for each host that it reaches.
+/// Returns whether a tool needs an approval for each host that it reaches.
 pub fn is_approved_per_host(tool: &str) -> bool {
     tool == PAGE_TOOL
 }
 
-/// Whether a tool reads what its owner said in other chats.
+/// Returns whether a tool reads messages of the owner's other chats.
 pub fn reads_chats(tool: &str) -> bool {
     tool == SEARCH
 }
 
-/// Whether what a tool gives is Turnleaf's own, and nothing of a stranger. Chats quote pages and files, so a search in
-/// them is none of these.
+/// Returns whether the output of a tool is Turnleaf's own and contains no text of third parties. The output of a chat
+/// search is not trusted, because chats quote pages and files.
 pub fn gives_trusted_text(tool: &str) -> bool {
     matches!(tool, TIME | CALCULATOR)
 }
 
 impl ToolCall {
-    /// The host that a lasting answer about this call holds for; nothing where it holds for the tool as a whole.
+    /// Returns the host that a remembered grant for this call is limited to, or `None` if the grant covers the whole
+    /// tool.
     ///
     /// # Errors
-    /// The call cannot reach any host; the reason is for the model.
+    /// The call cannot reach any host; the reason is written for the model.
     pub fn host(&self) -> Result<Option<String>, String> {
         match &self.origin {
             ToolOrigin::BuiltIn { tool } if is_approved_per_host(tool) => {}
@@ -92,7 +94,7 @@ impl ToolCall {
     }
 }
 
-/// All of them, in an order that stays.
+/// Describes all built-in tools in a stable order.
 pub fn describe_all() -> Vec<ToolDescription> {
     let tool = |name: &str, title: &str, description: &str, properties: Value, required: Value, is_harmless: bool| {
         let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
@@ -163,7 +165,8 @@ pub fn describe_all() -> Vec<ToolDescription> {
 }
 
 impl BuiltInTools {
-    /// Runs one; `None` when there is no such tool. The arguments fit the tool's schema.
+    /// Runs a built-in tool; returns `None` if there is no such tool. The arguments must already fit the tool's
+    /// schema.
     pub fn run(&self, tool: &str, arguments: Value, caller: ToolCaller) -> Option<RunningCall> {
         let Self { library, reader, fetcher } = self.clone();
         let outcome: BoxFuture<'static, CallResult> = match tool {

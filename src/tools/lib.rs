@@ -1,9 +1,8 @@
-//! Tools that Turnleaf runs: its own, and those of MCP servers. What a call may do is decided here and in `service`, how
-//! a reply goes on with it is `run`'s.
+//! Tools that Turnleaf runs: built-in ones and those of MCP servers. This crate and `service` decide what a call may
+//! do; `run` continues the reply with the result.
 //!
-//! `toolbox` is the vocabulary between a run and whatever runs its tools, `name` what a tool is called on the wire,
-//! `schema` whether arguments are such as a tool takes, `result` makes a stored outcome of what a tool said, `built_in`
-//! are the tools that Turnleaf brings, `mcp` those of servers.
+//! `toolbox` is the interface between a run and the tools, `name` builds wire names, `schema` validates arguments,
+//! `result` turns tool output into a stored result, `built_in` holds Turnleaf's own tools, `mcp` those of servers.
 
 pub mod built_in;
 pub mod mcp;

@@ -1,9 +1,9 @@
-//! MCP servers: programs and addresses that offer tools. Each is begun, watched, begun anew and ended here.
+//! MCP servers: programs and addresses that offer tools. This module starts, supervises, restarts and stops them.
 //!
-//! `config` is what a server is and how it is reached, `keeper` the task that keeps one, `server` what others see of it,
-//! `call` a call. `program`, `guard`, `lines`
-//! and `pipe` are servers that are programs, `web` those that are addresses; `listing` and `content` read what a server
-//! says, `listener` is what Turnleaf offers to it, and `broken`, `clean` and `log` are what its text goes through.
+//! `config` describes a server and its transport, `supervisor` is the task that runs one, `server` the handle that
+//! others hold, `call` one tool call. `program`, `guard`, `lines` and `pipe` implement the stdio transport, `web` the
+//! HTTP transport. `listing` and `content` parse what a server sends, `listener` receives its notifications;
+//! `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
 mod call;
 mod config;
@@ -41,30 +41,30 @@ use super::toolbox::{RunningCall, ToolCaller, ToolDescription};
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_providers::http_client::HttpClient;
 
-/// All servers that are configured now. Cheap to clone; all of them end with the last clone.
+/// All servers that are configured now. Cheap to clone; dropping the last clone stops every server.
 #[derive(Clone)]
 pub struct McpServers(Arc<McpServersInner>);
 
 struct McpServersInner {
     runtime: McpRuntime,
     servers: Mutex<BTreeMap<McpServerKey, McpServer>>,
-    /// The tasks that keep them, also of those that are being ended.
+    /// The supervisor tasks, including those of servers that are being stopped.
     tasks: TaskTracker,
     end: CancellationToken,
     _end_with_the_last: DropGuard,
 }
 
-/// Changes that nobody has read yet; whoever falls behind looks at everything.
+/// Capacity of the change channel. A subscriber that lags behind reloads the status of every server.
 const UNREAD: usize = 64;
 
 impl McpServers {
     pub fn new() -> Self {
-        // Without a path there is no program to guard with, and starting one says so.
+        // Without a path there is no guard program; starting a server then fails with that message.
         Self::with_guard(std::env::current_exe().unwrap_or_default(), McpTimeouts::default(), Arc::new(SystemClock))
     }
 
-    /// With `guard` as the program whose command `guard` stands between Turnleaf and the programs of servers: this very
-    /// program, except in tests.
+    /// Creates the registry with `guard` as the executable whose `guard` command stands between Turnleaf and the
+    /// programs of servers. This is Turnleaf's own executable, except in tests.
     pub fn with_guard(guard: PathBuf, patience: McpTimeouts, clock: Arc<dyn Clock>) -> Self {
         let changed = broadcast::Sender::new(UNREAD);
         let end = CancellationToken::new();
@@ -77,21 +77,22 @@ impl McpServers {
         }))
     }
 
-    /// Begins a server, or begins it anew with another configuration. Gives at once; nobody waits for its start.
+    /// Starts a server, or restarts it with another configuration and cancels its running calls. Returns at once
+    /// without waiting for the start.
     pub fn put(&self, key: McpServerKey, config: McpServerConfig) {
         if let Some(before) = self.start(key, config) {
             before.end.cancel();
         }
     }
 
-    /// The same, but calls that run on the one before end first.
+    /// Like [`Self::put`], but the running calls of the previous server finish first.
     pub fn replace(&self, key: McpServerKey, config: McpServerConfig) {
         if let Some(before) = self.start(key, config) {
             self.end_after_calls(before);
         }
     }
 
-    /// Takes a server away: no further call reaches it, and it ends when those that run have ended.
+    /// Drains a server: no further call reaches it, and it stops when the running calls have finished.
     pub fn retire(&self, key: &McpServerKey) {
         let retired = self.lock_servers().remove(key);
         if let Some(server) = retired {
@@ -103,13 +104,13 @@ impl McpServers {
     fn end_after_calls(&self, server: McpServer) {
         server.calls.close();
         self.0.tasks.spawn(async move {
-            // A shutdown ends everything, and every call has a limit of its own.
+            // This wait is bounded: a shutdown stops every server, and every call has its own time limit.
             server.end.run_until_cancelled(server.calls.wait()).await;
             server.end.cancel();
         });
     }
 
-    /// Begins a server and gives the one that was there before.
+    /// Starts a server and returns the one that it replaces.
     fn start(&self, key: McpServerKey, config: McpServerConfig) -> Option<McpServer> {
         let config = Arc::new(config);
         let (commands, received) = mpsc::unbounded_channel();
@@ -140,7 +141,7 @@ impl McpServers {
         self.lock_servers().insert(key, server)
     }
 
-    /// Ends it and forgets it.
+    /// Stops a server and removes it.
     pub fn remove(&self, key: &McpServerKey) {
         let removed = self.lock_servers().remove(key);
         if let Some(server) = removed {
@@ -149,7 +150,7 @@ impl McpServers {
         }
     }
 
-    /// Begins it anew, whatever happened before.
+    /// Restarts a server regardless of its earlier failures.
     pub fn restart(&self, key: &McpServerKey) {
         if let Some(server) = self.find(key) {
             server.send_command(SupervisorCommand::Restart);
@@ -160,19 +161,19 @@ impl McpServers {
         self.find(key).map(|server| server.status())
     }
 
-    /// What it offers, as far as it is known; waits for a server that starts, at most the start limit. `None` when there
-    /// is no such server.
+    /// Returns the tools of a server as last listed; waits for a server that is starting, at most for the start
+    /// limit. `None` if there is no such server.
     pub async fn tools(&self, key: &McpServerKey) -> Option<Vec<ToolDescription>> {
         let server = self.find(key)?;
         Some(server.tools().await)
     }
 
-    /// Names every server whose list or state changed.
+    /// Subscribes to changes; each message is the key of a server whose list or state changed.
     pub fn subscribe_changes(&self) -> broadcast::Receiver<McpServerKey> {
         self.0.runtime.changed.subscribe()
     }
 
-    /// Calls a tool. A server that failed is begun for it.
+    /// Calls a tool. The call wakes a server that has failed.
     pub fn call(
         &self,
         key: &McpServerKey,
@@ -186,7 +187,7 @@ impl McpServers {
         }
     }
 
-    /// Ends all of them; gives when nothing of theirs runs any more. None can be begun afterwards.
+    /// Stops all servers and returns when none of their tasks runs. No server can be started afterwards.
     pub async fn shut_down(&self) {
         self.lock_servers().clear();
         self.0.end.cancel();

@@ -1,4 +1,4 @@
-//! What a tool is called on the wire: a name that every provider takes, and that no other tool can be mistaken for.
+//! Wire names of tools: valid for every provider and unique for each tool.
 
 use sha2::{Digest, Sha256};
 
@@ -6,11 +6,11 @@ use turnleaf_domain::limits;
 use turnleaf_domain::tool::is_wire_name;
 use turnleaf_platform::hex::hex;
 
-/// Characters of the mark that tells names apart which had to be changed.
+/// Length of the hash suffix, in characters, that keeps altered names distinct.
 const MARK: usize = 6;
 
-/// The name of a tool for a model: `tool` for a built-in one, `server__tool` for one of a server. Where that is no name
-/// that providers take, what they do not take becomes `_` and the end a mark of the real name.
+/// Returns the name of a tool for a model: `tool` for a built-in one, `server__tool` for one of a server. If
+/// providers would reject that name, invalid characters become `_` and a hash of the real name is appended.
 pub fn wire_name(server: Option<&str>, tool: &str) -> String {
     let plain = server.map_or_else(|| tool.to_owned(), |server| format!("{server}__{tool}"));
     if is_wire_name(&plain) {

@@ -1,5 +1,4 @@
-//! What a tool said, made into what is stored: cleaned of what no page and no database takes, inside its bounds, its
-//! images and its excess as blobs.
+//! Turns tool output into the result that is stored: sanitized, bounded, with images and oversized content as blobs.
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -22,27 +21,27 @@ pub use turnleaf_providers::pictures::detect_image_type;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallOutcome {
     Done,
-    /// The tool said so.
+    /// The tool reported an error.
     Failed,
     TimedOut,
-    /// The server went away while it ran.
+    /// The server exited or the connection broke during the call.
     Crashed,
-    /// There is nobody to run it now.
+    /// No tool or server can run the call now.
     Unavailable,
     Cancelled,
 }
 
-/// A call's end, as it is stored: cleaned, and inside its bounds.
+/// The result of a call as it is stored: sanitized and bounded.
 #[derive(Debug, Clone)]
 pub struct CallResult {
     pub outcome: CallOutcome,
     pub result: Value,
-    /// Of the result's block: what kind of content it is, what was cut.
+    /// Metadata of the result's block, such as blobs, truncation and sanitizer counts.
     pub metadata: Map<String, Value>,
     pub blobs: Vec<NewBlob>,
 }
 
-/// Bytes of a result that stand in no row.
+/// Content of a result that is stored as a blob instead of in the block's row.
 #[derive(Debug, Clone)]
 pub struct NewBlob {
     /// Hex.
@@ -51,7 +50,7 @@ pub struct NewBlob {
     pub bytes: Bytes,
 }
 
-/// One part of what a tool said, in its order.
+/// One part of a tool's output, in order.
 #[derive(Debug, Clone)]
 pub enum ResultPart {
     Text(String),
@@ -59,21 +58,21 @@ pub enum ResultPart {
         mime: String,
         bytes: Bytes,
     },
-    /// Bytes of another kind (sound, a file).
+    /// Bytes of another kind, such as audio or a file.
     Other {
         mime: String,
         bytes: Bytes,
     },
 }
 
-/// A result out of the parts that a tool gave, and of its structured content where it has any. Where one of the two only
-/// says the other once more it is left out; structured content beside a text of its own stands behind that.
+/// Builds a result from a tool's parts and its structured content, if any. A duplicate is dropped if one only repeats
+/// the other; structured content that differs from the text is appended to it.
 pub fn build_result(fate: CallOutcome, parts: Vec<ResultPart>, structured: Option<Value>) -> CallResult {
     build_redacted_result(&SecretSet::default(), fate, parts, structured)
 }
 
-/// The same without credentials that are whole only when the escapes of a terminal are taken out from between their
-/// characters. Those that stand whole in a part are not looked for.
+/// Like [`build_result`], and redacts credentials that become whole only after the terminal escapes between their
+/// characters are stripped. Credentials that are whole within a part must be redacted before.
 pub fn build_redacted_result(
     secrets: &SecretSet,
     fate: CallOutcome,
@@ -110,12 +109,12 @@ pub fn build_redacted_result(
     CallResult { outcome: fate, result, metadata: metadata(fate, &held, &cleaned), blobs: held.blobs }
 }
 
-/// A result that is one text of ours: an error, a refusal.
+/// Builds a result from one text of Turnleaf's own, such as an error or a refusal.
 pub fn text_result(fate: CallOutcome, text: &str) -> CallResult {
     build_result(fate, vec![ResultPart::Text(text.to_owned())], None)
 }
 
-/// Says of a result how many bytes of what it came from were no text, and became `U+FFFD`.
+/// Records in the metadata how many invalid byte sequences of the source were replaced with `U+FFFD`.
 pub fn note_invalid_bytes(mut outcome: CallResult, invalid: usize) -> CallResult {
     if invalid > 0
         && let Some(cleaned) =
@@ -126,7 +125,8 @@ pub fn note_invalid_bytes(mut outcome: CallResult, invalid: usize) -> CallResult
     outcome
 }
 
-/// Whether structured content is this text under some name, as servers give it whose tools return one string or number.
+/// Returns whether structured content is only this text under a single key, as servers send it whose tools return one
+/// string or number.
 fn wraps(value: &Value, text: &str) -> bool {
     let only = value.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
     match only {
@@ -175,7 +175,7 @@ impl ResultBody {
     }
 }
 
-/// The bytes of a result that stand in no row.
+/// Blobs of a result, collected while its parts are read.
 #[derive(Default)]
 struct ResultBlobs {
     blobs: Vec<NewBlob>,
@@ -183,12 +183,12 @@ struct ResultBlobs {
     images: Vec<Value>,
     files: Vec<Value>,
     cut: Option<Value>,
-    /// Of a result that stands in its row and is longer than what a page shows of it.
+    /// Blob of the full text of a result that fits its row but is longer than pages show.
     whole: Option<String>,
 }
 
 impl ResultBlobs {
-    /// Keeps bytes; gives a sentence about those that are too many.
+    /// Stores bytes as a blob; returns a sentence for the model if they exceed the limits.
     fn take(&mut self, mime: &str, bytes: Bytes) -> Option<String> {
         let image = detect_image_type(&bytes);
         let mime = image.map_or_else(|| normalized_mime(mime), str::to_owned);
@@ -209,7 +209,7 @@ impl ResultBlobs {
         None
     }
 
-    /// What stands in the row: all of it, or its beginning, and the whole as a blob.
+    /// Returns the content for the row: the whole, or its beginning with the whole stored as a blob.
     fn cut_to_row(&mut self, said: ResultBody) -> Value {
         let (text, mime, value) = match said {
             ResultBody::Text(text) => (text, "text/plain; charset=utf-8", None),
@@ -244,7 +244,7 @@ impl ResultBlobs {
     }
 }
 
-/// A kind of content as somebody names it, if it can be one.
+/// Returns the claimed MIME type in lower case, or `application/octet-stream` if it is not a valid one.
 fn normalized_mime(mime: &str) -> String {
     const LONGEST: usize = 100;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '+' | '.' | '_');

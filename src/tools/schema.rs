@@ -1,5 +1,5 @@
-//! Whether a tool's schema can be used, and whether arguments are such as it takes. Nothing is ever fetched for it
-//! (badinputs.md S-TL-03), and no pattern takes longer than its text is long.
+//! Validation of tool schemas and of arguments against them. Remote references are never fetched, and patterns match
+//! in linear time, because schemas come from untrusted servers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -15,28 +15,32 @@ use turnleaf_domain::limits;
 mod budget;
 mod complexity;
 
-/// How many faults are told, and how long the words about one may be.
+/// Number of faults that are reported, and the longest description of one, in bytes.
 const TOLD: usize = 5;
 const WORDS_BYTES: usize = 300;
-/// What one pattern may take when it is compiled, bytes.
+/// Size limit of one compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
-/// Schemas that are kept compiled.
+/// Capacity of the cache of compiled schemas.
 const KEPT: usize = 256;
-/// Places of a schema that one check passes, and those that the search for words about its faults passes: that one
-/// keeps what it finds.
+/// Step budgets: schema places that a check may visit, and those that describing the faults may visit. The second is
+/// lower because it stores what it finds.
 const CHECK_STEPS: u64 = 2_000_000;
 const WORDS_STEPS: u64 = 50_000;
 
 static COMPILED: LazyLock<Mutex<HashMap<[u8; 32], Arc<Validator>>>> = LazyLock::new(Mutex::default);
 
+/// Checks that a schema can be used.
+///
 /// # Errors
-/// Why a schema cannot be used, in a sentence: it is none, refers to something outside of itself, or is too large.
+/// A sentence that says why not: it is no schema, refers to something outside of itself, or is too large.
 pub fn check_schema(schema: &Value) -> Result<(), String> {
     compile(schema).map(|_| ())
 }
 
+/// Checks arguments against a schema.
+///
 /// # Errors
-/// What is wrong with the arguments, so that a model can do better: places and rules, a few of them.
+/// A few faults with their locations and rules, so that the model can correct the call.
 pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> {
     if is_deeper_than(arguments, limits::JSON_DEPTH) {
         return Err(format!("The arguments are nested more than {} levels deep.", limits::JSON_DEPTH));
@@ -62,7 +66,7 @@ fn faults(validator: &Validator, arguments: &Value) -> String {
     words.join("\n")
 }
 
-/// One fault: where, and which rule. The value itself, which the model wrote, is not said again.
+/// Describes one fault: its location and the rule. The value is masked, because the model wrote it and knows it.
 fn describe_fault(fault: &ValidationError<'_>) -> String {
     let place = fault.instance_path().as_str();
     let place = if place.is_empty() { "the arguments".to_owned() } else { format!("`{}`", shorten_text(place)) };

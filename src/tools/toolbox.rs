@@ -1,5 +1,5 @@
-//! What a run needs of tools: whether a call may run, and running it. Narrow on purpose, so that runs are tested with a
-//! stand-in and know nothing of servers, processes and policies.
+//! The port between a run and its tools: whether a call may run, and running it. The interface is narrow so that runs
+//! are tested with a fake and know nothing of servers, processes and policies.
 
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -18,17 +18,17 @@ use turnleaf_platform::hex::hex;
 
 pub use super::result::{CallOutcome, CallResult, NewBlob};
 
-/// For whom a tool runs.
+/// The chat and turn that a tool runs for.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolCaller {
     pub owner: UserId,
     pub chat: ChatId,
     pub turn: TurnId,
-    /// The block of the call: a call is run at most once by this name.
+    /// The block of the call; its id is the idempotency key of the call, so a call runs at most once.
     pub block: BlockId,
 }
 
-/// A call with arguments that are JSON.
+/// A call whose arguments are valid JSON.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     pub caller: ToolCaller,
@@ -36,49 +36,51 @@ pub struct ToolCall {
     pub arguments: Value,
 }
 
-/// Whether a call may run now.
+/// The decision of the gate about a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GateDecision {
     Run,
-    /// A person has to say so.
+    /// A person has to approve the call.
     Ask(ApprovalRequest),
-    /// No; this is what the model is told, so that it can do better.
+    /// The call is refused; the model gets this reason, so that it can correct itself.
     Refuse(String),
 }
 
-/// A call that runs. Dropping it cancels it; what does not let go is ended behind the scenes.
+/// A running call. Dropping it cancels the call; a tool that does not react is stopped in the background.
 pub struct RunningCall {
     pub result: BoxFuture<'static, CallResult>,
-    /// How far it is, as far as it says so.
+    /// The latest progress, if the tool reports any.
     pub progress: watch::Receiver<Option<ToolProgress>>,
 }
 
 impl RunningCall {
-    /// A call that is over already.
+    /// Wraps the result of a call that has already finished.
     pub fn from_result(outcome: CallResult) -> Self {
         Self { result: Box::pin(std::future::ready(outcome)), progress: watch::Sender::new(None).subscribe() }
     }
 }
 
-/// A tool as whoever brings it describes it. All of it is text of a stranger where a server brings it: bounded and
-/// cleaned, never trusted.
+/// A tool as its server or Turnleaf describes it. Text from a server is untrusted: bounded and sanitized.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDescription {
-    /// Its name there.
+    /// The name at its server.
     pub tool: String,
-    /// Its name for people; the name where nothing is said.
+    /// The display name; the tool's name if there is no title.
     pub title: String,
     pub description: String,
-    /// A JSON Schema of the arguments.
+    /// The JSON Schema of the arguments.
     pub schema: Value,
-    /// Turnleaf's own, without any effect and without a way out: it runs without asking unless a person says otherwise.
+    /// True for a built-in tool without side effects or network access: it runs without approval unless a person
+    /// decides otherwise.
     pub is_harmless: bool,
-    /// What its server claims about its effects (`read only`, `destructive`, `open world`): shown, never believed.
+    /// The server's claims about effects (`read only`, `destructive`, `open world`). They are displayed but not
+    /// trusted.
     pub hints: Vec<String>,
 }
 
 impl ToolDescription {
-    /// As a model is offered it; `server` is the id of its server and its name for people, nothing for a built-in one.
+    /// Returns the tool as it is offered to a model; `server` is the id and the display name of its server, `None`
+    /// for a built-in tool.
     pub fn to_offered_tool(&self, server: Option<(&str, &str)>) -> OfferedTool {
         let tool = self.tool.clone();
         let called = ToolLabel { title: self.title.clone(), server: server.map(|(_, name)| name.to_owned()) };
@@ -95,13 +97,13 @@ impl ToolDescription {
         OfferedTool { spec, origin: Some(origin), called: Some(called) }
     }
 
-    /// Of its schema and its description: what a lasting answer holds for.
+    /// Hashes the schema and the description. A remembered grant is valid only while this hash is unchanged.
     pub fn schema_hash(&self) -> String {
         hash(&[&canonical_arguments(&self.schema), &self.description])
     }
 
-    /// What is asked about a call of it with these arguments. A question that a lasting answer about one host is given to
-    /// names the host.
+    /// Builds the approval request for a call with these arguments. It names the host if the grant would be limited
+    /// to one.
     pub fn approval_request(&self, server: &str, arguments: &Value, host: Option<&str>) -> ApprovalRequest {
         let schema_hash = self.schema_hash();
         let arguments = canonical_arguments(arguments);
@@ -119,7 +121,7 @@ impl ToolDescription {
     }
 }
 
-/// Of parts that cannot run into each other.
+/// Hashes length-prefixed parts, so that different splits never collide.
 fn hash(parts: &[&str]) -> String {
     let mut digest = Sha256::new();
     for part in parts {
@@ -131,23 +133,23 @@ fn hash(parts: &[&str]) -> String {
 
 /// All tools that Turnleaf runs.
 pub trait Toolbox: Send + Sync {
-    /// Whether this call may run now: there is such a tool, it is on in the chat, its arguments are such as it takes, and
-    /// nobody said otherwise. `granted` is the hash of what a person allowed ([`Ask::hash`]).
+    /// Decides whether a call may run now: the tool exists, is enabled in the chat, accepts the arguments and is not
+    /// blocked by a policy. `granted` is the hash of the request that a person approved ([`ApprovalRequest::hash`]).
     fn gate<'a>(&'a self, call: &'a ToolCall, granted: Option<&'a str>) -> BoxFuture<'a, GateDecision>;
 
     fn run(&self, call: ToolCall) -> RunningCall;
 
-    /// What a new branch offers to its model, in an order that stays.
+    /// Returns the tools that a new branch offers to its model, in a stable order.
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>>;
 
-    /// Ends everything that runs.
+    /// Stops all running calls and servers.
     fn shut_down(&self) -> BoxFuture<'_, ()>;
 }
 
-/// What a model is told of a tool that is not there, or not for this chat.
+/// The message to the model about a tool that does not exist or is not enabled in this chat.
 pub const NOT_AVAILABLE: &str = "this tool is not available";
 
-/// No tools at all.
+/// A toolbox without tools.
 pub struct NoTools;
 
 impl Toolbox for NoTools {

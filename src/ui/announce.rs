@@ -1,5 +1,5 @@
-//! What a screen reader is told: one queue for the page's two live regions (ux.md 12). Nothing else on the page is live,
-//! but a dialog has two of its own, because it makes the rest inert.
+//! Announcement queue for screen readers: serves the two live regions of the page (docs/reference/ux.md 12). Nothing
+//! else on the page is a live region, except that a dialog has two of its own, because it makes the rest inert.
 
 use std::time::Duration;
 
@@ -9,24 +9,25 @@ use crate::browser::{clock, document};
 use crate::domain::TurnId;
 use crate::ui::erased::{effect, view};
 
-/// Two announcements are never closer than this, or the second cuts off the first.
+/// The minimum distance between two announcements; closer ones cut each other off.
 const APART: Duration = Duration::from_millis(500);
 
-/// How long the end of a reply is news, ms.
+/// The time during which the end of a reply is still news, in milliseconds.
 const NEWS_MS: i64 = 60_000;
 
-/// Says things politely, one after the other, or at once where it matters. In context.
+/// Queues polite announcements and makes assertive ones at once. Provided as context.
 #[derive(Clone, Copy)]
 pub struct Announcer {
-    /// Where the reader is now: said before what happened there, and never in its place.
+    /// The announcement of the reader's current page: made before announcements of what happened there, and never
+    /// replaced by them.
     place: StoredValue<Option<String>>,
     waiting: StoredValue<Option<String>>,
     is_resting: StoredValue<bool>,
-    /// The reply that was asked for on the page before this one, and when, until this one tells of it.
+    /// The reply that the previous page requested, and when, until this page has announced it.
     awaited: StoredValue<Option<(TurnId, i64)>>,
 }
 
-/// Puts the announcer into the context.
+/// Provides the announcer as context.
 pub fn provide_announcer() -> Announcer {
     let announcer = Announcer {
         place: StoredValue::new(None),
@@ -39,25 +40,27 @@ pub fn provide_announcer() -> Announcer {
 }
 
 impl Announcer {
-    /// Says this when there is a pause. What was waiting and has not been said yet is old by now and is dropped.
+    /// Announces the text at the next pause. It replaces an announcement that is still waiting, which is outdated by
+    /// now.
     pub fn say(self, text: impl Into<String>) {
         self.waiting.set_value(Some(text.into()));
         self.say_next();
     }
 
-    /// The reply to what was sent here is shown by another page, where it may be over before that page is there.
+    /// Marks the reply to a message that was sent here: another page shows it, and it may have ended before that page
+    /// is there.
     pub fn expect_reply(self, reply: TurnId) {
         self.awaited.set_value(Some((reply, clock::now_ms())));
     }
 
-    /// Whether the page before this one asked for this reply just now. True once.
+    /// Returns whether the previous page requested this reply just now. True once.
     pub fn take_expected_reply(self, reply: TurnId) -> bool {
         let Some((_, since)) = self.awaited.get_value().filter(|(awaited, _)| *awaited == reply) else { return false };
         self.awaited.set_value(None);
         clock::now_ms() - since < NEWS_MS
     }
 
-    /// Interrupts: for errors and for questions that block a reply.
+    /// Interrupts the screen reader: for errors and for questions that block a reply.
     pub fn alert(self, text: &str) {
         set_region_text("alert", text);
     }
@@ -78,15 +81,15 @@ impl Announcer {
     }
 }
 
-/// Says where the reader is now, once, when another page of the application is shown. Not of the page that was loaded:
-/// of that the browser tells.
+/// Announces the title of the page once when the reader navigates within the application. Not on the initial load:
+/// the browser announces that page.
 pub fn announce_arrival(title: impl FnOnce() -> String + 'static) {
     let announcer = use_context::<Announcer>();
     let mut title = Some(title);
     effect(move || {
         let is_change = document::is_hydrated();
         if let (Some(announcer), Some(title)) = (announcer.filter(|_| is_change), title.take()) {
-            // What waits is of the page before.
+            // An announcement that still waits belongs to the previous page.
             announcer.waiting.set_value(None);
             announcer.place.set_value(Some(untrack(title)));
             announcer.say_next();
@@ -94,14 +97,14 @@ pub fn announce_arrival(title: impl FnOnce() -> String + 'static) {
     });
 }
 
-/// A region speaks when its text changes, so the same words twice need something in between.
+/// A live region speaks when its text changes, so the text is cleared first: the same words twice are a change, too.
 fn set_region_text(region: &'static str, text: &str) {
     document::set_live_region_text(region, "");
     let text = text.to_owned();
     request_animation_frame(move || document::set_live_region_text(region, &text));
 }
 
-/// The two regions, empty: a region that arrives together with its text is not read.
+/// The two live regions, rendered empty: screen readers do not read a region that arrives together with its text.
 #[component]
 pub fn LiveRegions() -> impl IntoView {
     view! {

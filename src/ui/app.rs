@@ -1,4 +1,4 @@
-//! The application: contexts, routes, and the frame around every screen.
+//! The root component: provides the contexts, the routes and the frame around every screen.
 
 use leptos::ev;
 use leptos::prelude::*;
@@ -29,10 +29,10 @@ use crate::ui::tree::panel::provide_panel;
 
 /// The whole page below `<body>`.
 ///
-/// What a page shows below its header is in a `main` of its own: within one, a header is no landmark.
+/// The content below a page's header is in a `main` of its own, because a header within `main` is no landmark.
 ///
-/// Pages are rendered in one piece (`SsrMode::Async`): whoever reads without script gets the text and not a promise of
-/// it, and the document's title and status are known before the first byte.
+/// Pages are rendered in one piece (`SsrMode::Async`): readers without script get the text instead of a placeholder,
+/// and the document's title and status are known before the first byte.
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
@@ -72,16 +72,16 @@ pub fn App() -> impl IntoView {
     }
 }
 
-/// The part of the code that the page at this address is drawn with and others are not.
+/// Returns the name of the code part that only the page at this address needs.
 pub fn code_part_for(address: &str) -> Option<&'static str> {
     let chat = address.split('?').next()?.strip_prefix("/c/")?;
     Some(if chat.ends_with("/tree") { "tree" } else { "chat" })
 }
 
-/// Fetches what the page at this address is drawn with.
+/// Fetches the code part of the page at this address.
 ///
 /// # Errors
-/// It could not be fetched.
+/// The code could not be fetched.
 pub async fn fetch_code_for(address: &str) -> Result<(), NotFetched> {
     match code_part_for(address) {
         Some("tree") => fetch_tree().await.map(drop),
@@ -90,13 +90,14 @@ pub async fn fetch_code_for(address: &str) -> Result<(), NotFetched> {
     }
 }
 
-/// Fetches the code of a chat's page with the first deed on a page without it: most deeds lead to a chat.
+/// Prefetches the code of the chat page at the first user action on a page without it, because most actions lead to a
+/// chat.
 fn prefetch_chat_code() {
     let is_asked = StoredValue::new(false);
     let fetch = move || {
         if !is_asked.get_value() {
             is_asked.set_value(true);
-            // What does not come is asked for again where it is needed.
+            // A failed prefetch is repeated where the code is needed.
             spawn_local(async { drop(fetch_chat().await) });
         }
     };

@@ -1,5 +1,5 @@
-//! The person's chats, as every part of the page sees them: one list, loaded once, and what can be done with a chat of
-//! it. Not for drawing it: that is the sidebar.
+//! The person's chats as every part of the page sees them: one list, loaded once, with the actions on a chat. The
+//! sidebar renders it.
 
 pub mod notifications;
 mod placement;
@@ -24,40 +24,40 @@ use crate::ui::kit::{FailureSignal, Toasts};
 use crate::ui::messages;
 use crate::ui::preferences::{KEPT_SECONDS, ZONE_COOKIE};
 
-/// The list, and what was just done with it. In context.
+/// The chat list with the local changes that the server has not returned yet. Provided as context.
 #[derive(Clone, Copy)]
 pub struct Chats {
     resource: Resource<Result<Vec<ChatListItem>, ApiError>, JsonEncoding>,
-    /// The last list that came: what was seen is not taken away where the next one does not come.
+    /// The last list that arrived: the sidebar keeps it when loading the next one fails.
     known: StoredValue<Option<Vec<ChatListItem>>>,
-    /// What lies behind the newest, as far as somebody asked for it, and whether there is more.
+    /// The chats behind the newest page, as far as they were loaded, and whether there are more.
     older: RwSignal<Vec<ChatListItem>>,
     pub has_older: RwSignal<bool>,
-    /// Deleted a moment ago: gone from the page before the server has said so.
+    /// Chats that were deleted optimistically: hidden before the server has confirmed it.
     hidden: RwSignal<Vec<ChatId>>,
-    /// The chat whose title is being changed, and the title it has.
+    /// The chat that is being renamed, with its current title.
     pub renaming: RwSignal<Option<(ChatId, String)>>,
-    /// The last title that was given here, for the page that shows the chat.
+    /// The last rename that was made here, for the page that shows the chat.
     pub renamed: RwSignal<Option<(ChatId, String)>>,
-    /// Which models can be chosen, as the server said last; nothing before it did.
+    /// The revision of the available models as last reported by the server; none before the first report.
     pub models_rev: RwSignal<Option<u64>>,
-    /// The revision of the new chat's draft, as the server said last.
+    /// The revision of the new chat's draft as last reported by the server.
     pub draft_rev: RwSignal<i64>,
-    /// The chat that is on its way to the screen.
+    /// The chat that is being navigated to.
     pub loading: RwSignal<Option<ChatId>>,
-    /// Chats with a reply that nobody has looked at since it ended. Nothing before the page is alive.
+    /// Chats with a reply that ended unseen. Empty before hydration.
     pub unread: RwSignal<Vec<ChatId>>,
-    /// The chat that somebody asks for from outside of the page.
+    /// The chat that was requested from outside of the page, by a notification.
     pub requested: RwSignal<Option<ChatId>>,
-    /// What could not be done with a chat of the list.
+    /// The last failed action on a chat of the list.
     pub last_failure: FailureSignal,
-    /// The reader's day, and what its clock is before that of UTC, of the list that is shown.
+    /// The reader's local day and UTC offset for which the list was rendered.
     day: StoredValue<Option<(i64, i32)>>,
     toasts: Toasts,
     announcer: Announcer,
 }
 
-/// Puts the list into the context, which must have the toasts and the announcer.
+/// Provides the chat list as context. Requires the toasts and the announcer.
 pub fn provide_chats() -> Chats {
     let day = StoredValue::new(None);
     let list = move |()| async move {
@@ -94,10 +94,11 @@ pub fn provide_chats() -> Chats {
 }
 
 impl Chats {
-    /// Lets the server know which day it is here: it says under which heading a chat stands.
+    /// Reports the UTC offset to the server in a cookie, because it decides under which date heading a chat is
+    /// listed.
     fn send_utc_offset(self) {
         let zone = clock::utc_offset_minutes().to_string();
-        // What the server drew this page by. A browser may have lost it.
+        // The offset with which the server rendered this page. The browser may have lost the cookie.
         let told = cookies::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned());
         cookies::set(ZONE_COOKIE, &zone, KEPT_SECONDS);
         if told != zone {
@@ -105,8 +106,8 @@ impl Chats {
         }
     }
 
-    /// Another day began while the page was open, or the reader went where it is another one: "Today" is not today any
-    /// more. What does not come is asked for at the next look.
+    /// Refreshes the list when the local day or the time zone changes while the page is open, because "Today" is then
+    /// outdated. A failed refresh is repeated at the next check.
     fn follow_day(self) {
         let now = clock::local_day();
         match self.day.get_value() {
@@ -120,7 +121,7 @@ impl Chats {
         }
     }
 
-    /// The chats that are not hidden, newest first.
+    /// Returns the chats that are not hidden, newest first.
     pub async fn visible_chats(self) -> Result<Vec<ChatListItem>, ApiError> {
         let hidden = self.hidden;
         let mut all = match self.resource.await {
@@ -134,7 +135,7 @@ impl Chats {
         if older.is_empty() {
             self.note_page_length(all.len());
         }
-        // What was changed meanwhile is among the newest by now.
+        // Chats that changed meanwhile are among the newest by now.
         let newest = all.len();
         all.extend(older);
         let is_first =
@@ -146,7 +147,7 @@ impl Chats {
         Ok(all.iter().enumerate().filter_map(shown).collect())
     }
 
-    /// Brings what lies behind the last chat that is listed.
+    /// Loads the next page of chats behind the last one that is listed.
     pub async fn load_older(self) -> Result<(), ApiError> {
         let last = self.older.with_untracked(|older| older.last().map(|chat| chat.id));
         let of_newest = || self.known.with_value(|known| known.as_ref()?.last().map(|chat| chat.id));
@@ -157,12 +158,12 @@ impl Chats {
         Ok(())
     }
 
-    /// A chat that stands elsewhere by now.
+    /// Removes a chat from the older pages, because it is listed elsewhere by now.
     fn forget_older(self, id: ChatId) {
         self.older.update(|older| older.retain(|chat| chat.id != id));
     }
 
-    /// A part of the list that is full has more behind it.
+    /// Records whether there are more chats: a page that is full has more behind it.
     fn note_page_length(self, came: usize) {
         let more = came >= limits::LISTED_CHATS as usize;
         if self.has_older.get_untracked() != more {
@@ -170,12 +171,12 @@ impl Chats {
         }
     }
 
-    /// A reply begins in this chat.
+    /// Records that a reply began in this chat.
     pub fn reply_started(self, id: ChatId) {
         self.track_replies(|watched| watched.reply_started(id));
     }
 
-    /// Somebody looks at this chat, and nothing in it is being written.
+    /// Marks a chat as seen: it is on screen, and no reply runs in it.
     pub fn mark_seen(self, id: ChatId) {
         self.track_replies(|watched| watched.mark_seen(id));
     }
@@ -193,7 +194,7 @@ impl Chats {
         answer
     }
 
-    /// Takes over which replies run; gives the chats in which one ended.
+    /// Records which replies run; returns the chats in which a reply ended.
     fn update_running(self, now: &[(ChatId, bool)]) -> Vec<ChatId> {
         let here = history::path();
         let looked_at = here.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
@@ -206,14 +207,14 @@ impl Chats {
         for id in ended {
             notifications::notify_ended(*id, self.title_of(*id), open);
         }
-        // What waits already when the page is loaded is no news.
+        // Replies that already wait when the page is loaded are not announced.
         let Some(before) = before else { return };
         for id in waiting.iter().filter(|id| !before.contains(id)) {
             notifications::notify_waiting(*id, self.title_of(*id), open);
         }
     }
 
-    /// What a note that is pressed does.
+    /// Returns the handler of a click on a notification.
     fn open_from_notification(self) -> Callback<ChatId> {
         Callback::new(move |id| self.requested.set(Some(id)))
     }
@@ -223,12 +224,12 @@ impl Chats {
         self.known.with_value(find).map(|chat| chat.title).unwrap_or_default()
     }
 
-    /// Asks the server again, after something happened that changes the list.
+    /// Reloads the list from the server.
     pub fn refresh(self) {
         self.resource.refetch();
     }
 
-    /// Gives a chat a title.
+    /// Renames a chat.
     pub async fn rename(self, id: ChatId, title: String) -> Result<(), ApiError> {
         rename_chat(id, title.clone()).await?;
         self.renamed.set(Some((id, title)));
@@ -238,8 +239,8 @@ impl Chats {
     }
 }
 
-/// What goes to the new chat's page if the chat that is deleted is the one on screen. Made while a component is built:
-/// what runs later has no router around it.
+/// Returns a function that navigates to the new chat's page if the deleted chat is on screen. It is created while a
+/// component is built, because later code has no router context.
 pub fn leave_deleted_chat() -> impl Fn(ChatId) + Clone {
     let (open, navigate) = (use_location().pathname, use_navigate());
     move |id| {
@@ -249,7 +250,7 @@ pub fn leave_deleted_chat() -> impl Fn(ChatId) + Clone {
     }
 }
 
-/// The address of a chat's page.
+/// Returns the path of a chat's page.
 pub fn chat_path(id: ChatId) -> String {
     format!("/c/{id}")
 }

@@ -42,23 +42,23 @@ use crate::ui::picture::PictureDialog;
 /// The form that sends the next message of a chat, or the first of a new one.
 #[component]
 pub fn Composer(
-    /// None sends the first message of a new chat.
+    /// Absent for the first message of a new chat.
     chat_id: Option<ChatId>,
     draft: DraftView,
-    /// Set when another tab stored a newer draft; of the new chat's draft the composer hears by itself.
+    /// Set when another tab stored a newer draft; for the new chat's draft the composer polls by itself.
     #[prop(optional)]
     draft_elsewhere: RwSignal<DraftView>,
     models: RwSignal<Vec<Model>>,
-    /// The name of the request that the form sends if it is sent without script.
+    /// The idempotency key of the form when it is submitted without script.
     form_request_id: String,
     path: FollowedPath,
     /// Set by other parts of the page to stop the path's reply, as the button does.
     stop_asked: RwSignal<bool>,
     listeners: ComposerListeners,
-    /// How many tools the model is offered, where that is known.
+    /// The number of tools that the model is offered, where that is known.
     #[prop(optional_no_strip)]
     tools_on: Option<usize>,
-    /// Stands over the box.
+    /// Rendered above the box.
     #[prop(optional_no_strip)]
     above: Option<AnyView>,
 ) -> impl IntoView {
@@ -74,7 +74,7 @@ pub fn Composer(
         event.prevent_default();
         state.stop();
     };
-    // What has the focus must not lie behind it, however high it grows.
+    // The focused element must not be covered by the composer, however high it grows.
     let place = NodeRef::<leptos::html::Div>::new();
     let told = StoredValue::new(None::<HeightObserver>);
     effect(move || told.set_value(place.get().and_then(|place| css_heights::observe_height(&place, "--composer"))));
@@ -118,7 +118,7 @@ pub fn Composer(
     }
 }
 
-/// The way to the tools of the chat; how many the model is offered, where that is known.
+/// The link to the tools of the chat, with the number of tools that the model is offered where that is known.
 #[component]
 fn ToolsLink(tools_on: Option<usize>) -> impl IntoView {
     let chat_id = expect_context::<ComposerState>().chat_id;
@@ -132,13 +132,13 @@ fn ToolsLink(tools_on: Option<usize>) -> impl IntoView {
     }
 }
 
-/// What is said of the draft: that the server has not taken it, and that there is another one.
+/// The notes on the draft: the server has not stored it, or there is another one.
 #[component]
 fn DraftNotes() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     view! {
         <p id="message-note" class="hint">
-            // A draft that is saved on leaving the page may say so when this is gone.
+            // The draft is saved on leaving the page, and may report a failure after this view is gone.
             {move || state.draft.is_unsaved.try_get().unwrap_or_default().then_some(messages::draft_unsaved())}
         </p>
         {move || state.draft.conflicting.get().map(|newer| view! {

@@ -1,4 +1,5 @@
-//! The line that says how the connection is, when it is not as it should be (ux.md 14), and when it is tried again.
+//! The connection state of the page and its retries; a banner shows it when something is wrong (docs/reference/ux.md
+//! 14).
 
 mod banner;
 mod status;
@@ -15,39 +16,39 @@ use crate::browser::document;
 use crate::ui::announce::Announcer;
 use crate::ui::messages;
 
-/// A connection that comes back within this was never worth a word.
+/// A connection that recovers within this time is not reported.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long "Connected" stays.
+/// The time for which "Connected" is shown.
 const RELIEF: Duration = Duration::from_secs(2);
 const SECOND: Duration = Duration::from_secs(1);
-/// So many answers that did not come, one after the other, are no accident.
+/// This many consecutive failed responses count as offline.
 const FAILURES: u32 = 3;
-/// Seconds until a server that does not answer is tried again: doubling from the first to the last.
+/// The seconds until an unreachable server is tried again: exponential backoff from the first to the last.
 const PAUSE_FIRST: u32 = 2;
 const PAUSE_LAST: u32 = 30;
 
-/// The connection of the page; in context. Whoever follows a reply reports what happens to its stream, whoever asks
-/// again and again whether there was an answer.
+/// The connection of the page, provided as context. Followers report the state of their streams, pollers report
+/// whether there was a response.
 #[derive(Clone, Copy)]
 pub struct PageConnection {
     shown: RwSignal<ConnectionStatus>,
     is_lost: StoredValue<bool>,
-    /// Answers that did not come, in a row.
+    /// The number of consecutive failed responses.
     failures: StoredValue<u32>,
-    /// How often it was tried while offline.
+    /// The number of tries while offline.
     tries: StoredValue<u32>,
-    /// Seconds until the next try.
+    /// The seconds until the next try.
     left: RwSignal<u32>,
-    /// Rises with every countdown: those before are over.
+    /// Incremented with every countdown; earlier countdowns are obsolete.
     countdown: StoredValue<u32>,
-    /// Counts the tries, for those to obey who ask.
+    /// Counts the tries; pollers follow it.
     wanted: RwSignal<u32>,
-    /// Whether the server has a newer page than this one.
+    /// Whether the server has a newer build than this page.
     is_old: RwSignal<bool>,
     announcer: Option<Announcer>,
 }
 
-/// Puts the connection into the context, which should have the announcer.
+/// Provides the connection as context. Uses the announcer if there is one.
 pub fn provide_connection() -> PageConnection {
     let connection = PageConnection {
         shown: RwSignal::new(ConnectionStatus::Live),
@@ -65,14 +66,14 @@ pub fn provide_connection() -> PageConnection {
 }
 
 impl PageConnection {
-    /// Shows this state and nothing else, for a page of samples.
+    /// Shows this state permanently, for the gallery.
     pub fn show_fixed(self, link: ConnectionStatus, is_old: bool) {
         self.left.set(PAUSE_LAST);
         self.shown.set(link);
         self.is_old.set(is_old);
     }
 
-    /// A stream broke. Said after a while, because most come back at once.
+    /// Records a lost stream. It is reported after a delay, because most reconnect at once.
     pub fn stream_lost(self) {
         self.record_failure();
         if self.is_lost.get_value() {
@@ -89,7 +90,7 @@ impl PageConnection {
         );
     }
 
-    /// Nobody waits for a stream any more that broke: another page is shown.
+    /// Records that a lost stream is no longer needed: another page is shown.
     pub fn stream_released(self) {
         if self.is_lost.try_set_value(false).is_none()
             && self.shown.try_get_untracked() == Some(ConnectionStatus::Reconnecting)
@@ -98,7 +99,7 @@ impl PageConnection {
         }
     }
 
-    /// A stream works (again).
+    /// Records that a stream works (again).
     pub fn stream_works(self) {
         self.is_lost.set_value(false);
         self.record_success();
@@ -107,7 +108,7 @@ impl PageConnection {
         }
     }
 
-    /// What became of a question that is asked again and again.
+    /// Records the result of a polling request.
     pub fn record_response<T>(self, answer: &Result<T, ApiError>) {
         match server_reachability(answer.as_ref().err()) {
             Some(true) => self.record_success(),
@@ -127,7 +128,7 @@ impl PageConnection {
     fn record_success(self) {
         self.failures.set_value(0);
         if self.shown.get_untracked() == ConnectionStatus::Offline {
-            // A stream that is still broken tells when it works.
+            // A stream that is still lost reports when it works again.
             if self.is_lost.get_value() { self.show(ConnectionStatus::Reconnecting) } else { self.come_back_online() }
         }
     }
@@ -152,17 +153,17 @@ impl PageConnection {
         );
     }
 
-    /// Whether nobody should ask by themselves at the moment: it is tried at the end of the countdown.
+    /// Returns whether polling should pause: the next try is at the end of the countdown.
     pub fn is_waiting(self) -> bool {
         self.shown.get_untracked() == ConnectionStatus::Offline
     }
 
-    /// The same, to be followed.
+    /// Like [`Self::is_waiting`], as a reactive read.
     pub fn is_offline(self) -> bool {
         self.shown.get() == ConnectionStatus::Offline
     }
 
-    /// Changes whenever it is to be tried now.
+    /// Changes whenever a request is to be retried now.
     pub fn retry_signal(self) -> Signal<u32> {
         self.wanted.into()
     }
@@ -200,7 +201,7 @@ impl PageConnection {
         );
     }
 
-    /// The server says which build its pages are of.
+    /// Compares the server's build with that of this page.
     pub fn compare_build(self, build: &str) {
         let is_old = document::build_id().is_some_and(|own| own != build) && !build.is_empty();
         if is_old && !self.is_old.get_untracked() {
@@ -232,7 +233,8 @@ impl PageConnection {
     }
 }
 
-/// Whether the server is there, by what became of a question; nothing where something answered that may not be it.
+/// Returns whether the server is reachable by the result of a request; none where the response may come from
+/// something else.
 fn server_reachability(error: Option<&ApiError>) -> Option<bool> {
     match error {
         Some(error) if error.is_server_unreachable() => Some(false),
@@ -241,7 +243,7 @@ fn server_reachability(error: Option<&ApiError>) -> Option<bool> {
     }
 }
 
-/// Seconds until the next try, after so many.
+/// Returns the seconds until the next try after this many tries.
 fn retry_pause(tries: u32) -> u32 {
     (PAUSE_FIRST << tries.min(8)).min(PAUSE_LAST)
 }

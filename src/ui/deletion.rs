@@ -1,5 +1,5 @@
-//! Deleting a part of a chat with script: the deed, the note with Undo, and what the screen does then. Where the screen can,
-//! what is deleted is gone from it before the server has answered (ux.md 15). Without script the same buttons are forms.
+//! Deleting a part of a chat with script: the request, the toast with Undo, and the effect on the screen. Where the
+//! screen supports it, the delete is optimistic (docs/reference/ux.md 15). Without script the same buttons are forms.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -13,31 +13,31 @@ use crate::ui::messages;
 use crate::ui::messages::server_messages::problem;
 use crate::ui::transcript::refusals::TurnRefusals;
 
-/// What is deleted.
+/// The part of a chat to delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletedPart {
     /// A turn with everything below it.
     Turn(TurnId),
-    /// Everything in the chat but the path to this turn and what is below it.
+    /// Everything in the chat except the path to this turn and its descendants.
     Others(ChatId, TurnId),
 }
 
-/// What a screen does about a deed. Nothing of it is called once the page that asked is gone.
+/// The effects of a deletion on a screen. No callback runs after the page is gone.
 #[derive(Clone, Copy)]
 pub struct DeletionScreen {
-    /// Takes what is deleted off the screen at once, and says whether it did.
+    /// Hides the deleted part optimistically; returns whether it did.
     pub hide: Callback<DeletedPart, bool>,
-    /// Shows it again: the server refused, or Undo came first.
+    /// Shows the part again: the server refused, or Undo came first.
     pub unhide: Callback<DeletedPart>,
-    /// Is told of what was deleted and where there is something to read next, and says whether the reader had to leave for
-    /// there; then Undo brings them back.
+    /// Receives the deleted part and the turn to read next, if any; returns whether the reader was moved there, so
+    /// that Undo moves them back.
     pub gone: Callback<(DeletedPart, Option<TurnId>), bool>,
-    /// What was deleted is there again; with the end of its path where the reader is to be brought back to it.
+    /// The part was restored; with the leaf of its path where the reader is to be moved back to it.
     pub back: Callback<Option<TurnId>>,
 }
 
 impl DeletionScreen {
-    /// One that is drawn again when the server has answered.
+    /// A screen that updates only after the server's response.
     pub fn deferred() -> Self {
         Self {
             hide: Callback::new(|_| false),
@@ -48,18 +48,18 @@ impl DeletionScreen {
     }
 }
 
-/// How far a deed is.
+/// The progress of a deletion.
 #[derive(Clone, Copy)]
 enum DeletionProgress {
     Requested,
-    /// Undo came before the answer.
+    /// Undo came before the response.
     Undone,
-    /// Whether the reader has left for somewhere else.
+    /// Deleted. The flag says whether the reader was moved elsewhere.
     Done(DeletionId, bool),
 }
 
-/// What deletes a part of the chat on screen, told how many turns go where that is known. In the context of a chat's page
-/// and of its tree.
+/// Deletes a part of the chat on screen; receives the number of turns where it is known. Provided as context by a
+/// chat's page and by its tree.
 #[derive(Clone, Copy)]
 pub struct DeletePart(pub Callback<(DeletedPart, Option<u64>)>);
 
@@ -76,7 +76,7 @@ impl DeletePart {
                 match restore_deletion(id).await {
                     Ok(restored) => {
                         announcer.say(messages::trash::restored());
-                        // The note outlives the page: from another one it only restores.
+                        // The toast outlives the page: from another page it only restores.
                         let _ = screen.back.try_run(restored.leaf.filter(|_| has_left));
                     }
                     Err(error) => fail(error),
@@ -97,7 +97,7 @@ impl DeletePart {
                 }
             };
             let said = count.map_or_else(|| messages::trash::is_deleted().to_owned(), messages::trash::deleted);
-            // Where nothing is to be seen of it yet, nothing is said of it yet.
+            // A screen without optimistic delete shows nothing yet, so nothing is announced yet either.
             let offer = move || {
                 announcer.say(messages::deleted_can_undo());
                 toasts.offer(said, messages::undo(), undo)
@@ -118,7 +118,7 @@ impl DeletePart {
                             note.say(messages::trash::deleted(deleted.turns));
                         }
                     }
-                    // It is there, as was wished for by then.
+                    // The part still exists, as Undo wanted.
                     Err(_) if is_taken_back => {}
                     Err(error) => {
                         if let Some(note) = early {
@@ -126,7 +126,7 @@ impl DeletePart {
                         }
                         let _ = screen.unhide.try_run(deed);
                         match (deed, refusals) {
-                            // Where the turn is drawn again, which is told beside it.
+                            // Once the turn is shown again, the failure is reported beside it.
                             (DeletedPart::Turn(turn), Some(refusals)) => {
                                 request_animation_frame(move || refusals.report(turn, error));
                             }

@@ -1,5 +1,5 @@
-//! Quoting from a document (ux.md 4.4): what is selected in its lines, by mouse, finger or keys, is offered to a chat. The
-//! page is the server's and works by itself; here is what script adds to it.
+//! Quoting from a document (docs/reference/ux.md 4.4): lines that are selected by mouse, touch or keys can be
+//! attached to a chat. The server renders the page, which works by itself; this module adds the script.
 
 mod keys;
 
@@ -25,26 +25,26 @@ const BAR: &str = "#quote-bar";
 const CHAT: &str = "#quote-bar-chat";
 const SAID: &str = "quote-bar-said";
 const PROBLEM: &str = "quote-bar-problem";
-/// How long a selection stays as it is before it is offered to be quoted.
+/// The debounce: a selection is offered for quoting after it was stable for this long.
 const SETTLED: Duration = Duration::from_millis(150);
 
-/// What the page remembers between events.
+/// The state of the page between events.
 #[derive(Default)]
 struct QuoteState {
     selected: Option<TextSelection>,
-    /// The line that a selection by keys began at.
+    /// The line at which a keyboard selection began.
     anchor: Option<usize>,
-    /// Whether a selection is being drawn at the moment.
+    /// Whether a selection is in progress.
     is_held: bool,
     is_sending: bool,
     changes: u32,
-    /// The context key was answered; the browser's own menu must not come on top.
+    /// The context-menu key was handled; the browser's own menu must not open as well.
     holds_menu: bool,
 }
 
 type SharedState = Rc<RefCell<QuoteState>>;
 
-/// Listens, where the page shows a document's text.
+/// Starts listening where the page shows a document's text.
 pub fn start() {
     let memory = SharedState::default();
     if !document_viewer::is_shown(TEXT) {
@@ -69,7 +69,7 @@ pub fn start() {
             update_bar_soon(memory);
         });
     }
-    // A press on the bar leaves the selection as it is.
+    // A click on the bar keeps the selection.
     listen(&memory, Some(BAR), "mousedown", |_, event| {
         if !document_viewer::is_within(event, CHAT) {
             event.prevent_default();
@@ -104,7 +104,7 @@ fn listen(memory: &SharedState, selector: Option<&str>, name: &str, act: impl Fn
     document_viewer::listen(selector, name, move |event| act(&memory, &event));
 }
 
-/// Does what a key asks for; false where that is the browser's.
+/// Runs the action of a key; false where it is left to the browser.
 fn run_action(memory: &SharedState, asked: QuoteKeyAction) -> bool {
     match asked {
         QuoteKeyAction::Quote => {
@@ -141,10 +141,10 @@ fn run_action(memory: &SharedState, asked: QuoteKeyAction) -> bool {
     true
 }
 
-/// Moves from line to line; with Shift, what is between is selected.
+/// Moves by lines; with Shift, extends the selection.
 fn move_line(memory: &SharedState, lines: isize, extends: bool) -> bool {
     let current = document_viewer::focused_line();
-    // What a mouse has begun, the browser's own keys go on with.
+    // A mouse selection is extended by the browser's own keys.
     if current.is_none() && extends && memory.borrow().selected.is_some() {
         return false;
     }
@@ -164,7 +164,7 @@ fn move_line(memory: &SharedState, lines: isize, extends: bool) -> bool {
     true
 }
 
-/// Selects the line that has the focus.
+/// Selects the focused line.
 fn select_current(memory: &SharedState) {
     if let Some(line) = document_viewer::focused_line() {
         document_viewer::select_lines(line, line);
@@ -189,12 +189,12 @@ fn update_bar_soon(memory: &SharedState) {
     );
 }
 
-/// Offers what is selected now, or takes the offer back.
+/// Shows the bar for the current selection, or hides it.
 fn update_bar(memory: &SharedState) {
     let before = document_viewer::attribute(TEXT, "data-before").and_then(|before| before.parse().ok()).unwrap_or(0);
     let found = document_viewer::selection()
         .and_then(|(from, to)| resolve_selection(before, &document_viewer::lines(), from, to));
-    // Choosing a chat may take the selection from the page; it is meant all the same.
+    // Choosing a chat may clear the browser's selection; the stored one is kept.
     if found.is_none() && focus::is_within(BAR) {
         return;
     }
@@ -214,14 +214,14 @@ fn update_bar(memory: &SharedState) {
     document_viewer::position_bar(BAR);
 }
 
-/// The first and the last line of what is selected, from 1.
+/// Returns the first and the last selected line, from 1.
 fn selected_lines(memory: &SharedState) -> Option<(u64, u64)> {
     let start: u64 = document_viewer::attribute("[data-document] ol", "start")?.parse().ok()?;
     let (first, last) = memory.borrow().selected.as_ref()?.lines;
     Some((start + first as u64, start + last as u64))
 }
 
-/// Tells where the button quotes.
+/// Announces the chat that the button quotes to.
 fn name_chat() {
     document::set_live_region_text("quote-bar-to", &document_viewer::selected_option_text(CHAT));
 }
@@ -237,7 +237,7 @@ fn copy_link(memory: &SharedState) {
     });
 }
 
-/// Attaches what is selected to the chat's next message and goes there.
+/// Attaches the selection to the chat's next message and navigates there.
 fn quote(memory: &SharedState) {
     let block = {
         let mut memory = memory.borrow_mut();

@@ -1,11 +1,12 @@
-//! Views without their types. What a view is made of is part of its type, and each type brings its own code for building,
-//! hydrating and rebuilding; erased, all share one. This halves what a component adds to the bundle.
+//! Type-erased views. The structure of a view is part of its type, and each type brings its own code for building,
+//! hydrating and rebuilding; erased views share one. This halves the size that a component adds to the bundle
+//! (docs/adr/0049-type-erased-views.md).
 
 use std::sync::{Arc, Mutex};
 
 use leptos::prelude::{AnyView, Effect, For, ForProps, IntoAny, untrack};
 
-/// Leptos's `view!`, erased. Every view in this room is made by it.
+/// Leptos's `view!`, erased. Every view of the interface uses it.
 macro_rules! view {
     ($($markup:tt)*) => {
         ::leptos::prelude::IntoAny::into_any(::leptos::prelude::view! { $($markup)* })
@@ -14,20 +15,20 @@ macro_rules! view {
 
 pub(crate) use view;
 
-/// A part of the page that is drawn again when what it reads changes. For closures that are not written inside a
-/// `view!`: those it erases by itself.
+/// A reactive part of the page: rendered again when the signals that it reads change. For closures outside of a
+/// `view!`, which erases its own.
 pub fn live_view<V: IntoAny>(mut draw: impl FnMut() -> V + Send + 'static) -> AnyView {
     let drawing: Arc<Mutex<dyn FnMut() -> AnyView + Send>> = Arc::new(Mutex::new(move || draw().into_any()));
     drawing.into_any()
 }
 
-/// Does something in the browser now and whenever what it reads changes. Leptos's `Effect`, erased.
+/// Runs an effect in the browser now and whenever the signals that it reads change. Leptos's `Effect`, erased.
 pub fn effect(act: impl FnMut() + 'static) {
     let mut act: Box<dyn FnMut()> = Box::new(act);
     Effect::new(move |_| act());
 }
 
-/// Does something in the browser whenever what is read changes from one value to another: not at first.
+/// Runs an action in the browser whenever the read value changes; not at first.
 pub fn on_change<T: Clone + PartialEq + 'static>(read: impl Fn() -> T + 'static, mut act: impl FnMut(T, T) + 'static) {
     let mut before = None;
     effect(move || {
@@ -38,13 +39,13 @@ pub fn on_change<T: Clone + PartialEq + 'static>(read: impl Fn() -> T + 'static,
     });
 }
 
-/// One row of a list: what it is told apart by, and how it is drawn.
+/// One row of a list: its key and its view.
 struct KeyedRow {
     key: u128,
     draw: Box<dyn FnOnce() -> AnyView + Send>,
 }
 
-/// A list that follows its items: an item whose key was there before keeps its elements and is not drawn again.
+/// A keyed list: an item whose key was there before keeps its elements and is not rendered again.
 pub fn keyed_rows<T: Send + 'static>(
     items: impl Fn() -> Vec<T> + Send + Sync + 'static,
     key: impl Fn(&T) -> u128 + Send + Sync + 'static,

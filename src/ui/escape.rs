@@ -1,6 +1,5 @@
-//! The places where the framework writes text into a page without escaping it: the document's title, the content of a
-//! text area, and the content of `noscript`; and the one place where markup of our own goes in as it is, the symbols of the
-//! icons. Everything else is escaped by it.
+//! Escaping at the places where the framework writes text without it: the document's title, and the content of
+//! `textarea` and `noscript`. It also holds the one place where our own markup is inserted as it is: the icon sprite.
 
 use leptos::attr::Attribute;
 use leptos::prelude::*;
@@ -10,7 +9,7 @@ use crate::browser::document;
 use crate::domain::TurnId;
 use crate::ui::erased::view;
 
-/// Text as it may stand inside an element: the characters that could start or end markup are written as references.
+/// Escapes text for the inside of an element: characters that could start or end markup become references.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     for c in text.chars() {
@@ -24,27 +23,27 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A text for `leptos_meta::Title`, which writes it into the server's HTML as it is. In the browser the title is set as
-/// a property, where references would be seen.
+/// Escapes a text for `leptos_meta::Title`, which writes it into the server's HTML as it is. In the browser the title
+/// is set as a property, where references would be visible.
 pub fn safe_title(text: &str) -> String {
     if document::is_in_browser() { text.to_owned() } else { escaped(text) }
 }
 
-/// The content of a `<textarea>` (`<textarea {..textarea_content(text)}>`), whose children the framework would write as
-/// they are. Nothing in the browser: there the value is set as a property, and never over what somebody has typed.
+/// The content of a `<textarea>` (`<textarea {..textarea_content(text)}>`), whose children the framework would write
+/// without escaping. Empty in the browser, where the value is a property and never overwrites typed text.
 pub fn textarea_content(text: &str) -> impl Attribute {
     inner_html(textarea_text(text))
 }
 
 fn textarea_text(text: &str) -> String {
-    // A parser drops one line break after the opening tag; this one is for it to drop.
+    // The HTML parser drops one line break after the opening tag, so one is added for it.
     if document::is_in_browser() { String::new() } else { format!("\n{}", escaped(text)) }
 }
 
-/// Lets a page that is read without script follow a reply. With script the parser leaves the content of `noscript` as
-/// text, and hydration must not look for elements in it: so it is one string, with nothing but an id in it. The address
-/// is written out, because to go to an address that ends in `#latest` from itself is not to load it again. A page whose
-/// program did not start reads the address there (`ui/shell.rs`).
+/// Lets a page without script follow a reply by refreshing. With script, the parser leaves the content of `noscript`
+/// as text, and hydration must not look for elements in it: so it is one string with nothing but an id in it. The
+/// address is written out, because navigating from an address that ends in `#latest` to itself does not reload the
+/// page. A page whose program did not start reads the address there (`ui/shell.rs`).
 #[component]
 pub fn FollowWithoutScript(
     /// The turn whose path is shown.
@@ -54,8 +53,8 @@ pub fn FollowWithoutScript(
     view! { <noscript {..inner_html(refresh)}></noscript> }
 }
 
-/// The symbols that icons name. They are in every document, behind its content, and are not a file beside it: icons are
-/// there with the first paint, without another request, and stay when the network goes.
+/// The SVG symbols of the icons, inlined behind the content of every document instead of a separate file: icons are
+/// there at the first paint, without another request, and also offline.
 pub fn icon_sprite() -> impl IntoView {
     view! { <div hidden=true {..inner_html(include_str!("kit/icons.svg"))}></div> }
 }

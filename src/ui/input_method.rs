@@ -1,16 +1,15 @@
-//! Presses in fields, and which of them are an input method's: the Enter that ends a composition submits no form (ux.md
-//! 10.4).
+//! Input method handling in fields: the Enter that ends a composition submits no form (docs/reference/ux.md 10.4).
 
 use leptos::ev::{CompositionEvent, KeyboardEvent};
 use leptos::prelude::*;
 
-/// Keys that come this soon after a composition ended still belong to it, in milliseconds: Safari reports the Enter
-/// that ends a composition after the composition's end.
+/// Keys within this time after a composition ended still belong to it, in milliseconds: Safari reports the Enter that
+/// ends a composition after the composition's end.
 const AFTER_COMPOSITION_MS: f64 = 50.0;
-/// The key code of a press that an input method took.
+/// The key code of a press that an input method consumed.
 const TAKEN_BY_INPUT_METHOD: u32 = 229;
 
-/// A key press, without the browser's type. Times are the event's own, in milliseconds.
+/// A key press, without the browser's type. Times are those of the event, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FieldKeyPress<'a> {
     pub key: &'a str,
@@ -23,20 +22,20 @@ pub struct FieldKeyPress<'a> {
     pub at: f64,
 }
 
-/// What the box remembers between presses.
+/// The composition state of a field between key presses.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CompositionMemory {
     pub composition_ended: Option<f64>,
     pub escaped: Option<f64>,
 }
 
-/// Whether a press is an input method's: inside of a composition, or what ended it.
+/// Returns whether a key press belongs to an input method: inside a composition, or ending it.
 pub fn is_input_method_press(press: FieldKeyPress<'_>, memory: CompositionMemory) -> bool {
     let ended_just_now = memory.composition_ended.is_some_and(|ended| press.at - ended < AFTER_COMPOSITION_MS);
     press.is_composing || press.key_code == TAKEN_BY_INPUT_METHOD || ended_just_now
 }
 
-/// A key press without the browser's type.
+/// Converts a browser event.
 pub fn field_key_press<'a>(event: &KeyboardEvent, key: &'a str) -> FieldKeyPress<'a> {
     FieldKeyPress {
         key,
@@ -49,23 +48,23 @@ pub fn field_key_press<'a>(event: &KeyboardEvent, key: &'a str) -> FieldKeyPress
     }
 }
 
-/// Whether a key is pressed alone, and not for an input method.
+/// Returns whether a key is pressed without modifiers and outside of a composition.
 pub fn is_plain_press(event: &KeyboardEvent) -> bool {
     let held = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
     !held && !event.is_composing()
 }
 
-/// What a field remembers of its compositions. Copies are the same.
+/// The composition state of a field. Copies share it.
 #[derive(Clone, Copy, Default)]
 pub struct InputMethod(StoredValue<CompositionMemory>);
 
 impl InputMethod {
-    /// For `compositionend`.
+    /// Handles `compositionend`.
     pub fn on_composition_end(self, event: &CompositionEvent) {
         self.0.set_value(CompositionMemory { composition_ended: Some(event.time_stamp()), escaped: None });
     }
 
-    /// For `keydown`: whether the press is the input method's. Then it does nothing else.
+    /// Handles `keydown`: returns whether the input method consumes the press, which then does nothing else.
     pub fn consumes_key(self, event: &KeyboardEvent) -> bool {
         let key = event.key();
         let takes = is_input_method_press(field_key_press(event, &key), self.0.get_value());
@@ -75,7 +74,7 @@ impl InputMethod {
         takes
     }
 
-    /// The same for a field that does nothing else with its keys.
+    /// Handles `keydown` of a field that does nothing else with its keys.
     pub fn block_composition_key(self, event: &KeyboardEvent) {
         let _ = self.consumes_key(event);
     }

@@ -1,5 +1,5 @@
-//! Which keys do what (ux.md 11): the commands that have keys, their usual keys, and those that a person gave them
-//! instead. Every listener asks here. Keys of menus, dialogs and trees are those of their patterns and not for change.
+//! The keyboard shortcuts (docs/reference/ux.md 11): the commands, their default keys, and a person's own keys. Every
+//! listener looks them up here. Keys of menus, dialogs and trees are those of their patterns and cannot be changed.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ mod chord;
 
 pub use chord::{Chord, KeyPress};
 
-/// What a key can do.
+/// A command with a keyboard shortcut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyCommand {
     Search,
@@ -37,19 +37,19 @@ pub enum KeyCommand {
     Quote,
 }
 
-/// Where a command listens.
+/// The scope in which a command listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyScope {
     /// Everywhere on a chat's page.
     Page,
-    /// On a turn that has the focus, never where somebody types.
+    /// On a focused turn, never in a text field.
     Turn,
-    /// Where something is read that can be quoted: on the page of a document and among the turns of a chat.
+    /// Where quotable text is read: on a document's page and among the turns of a chat.
     Reading,
 }
 
 impl KeyCommand {
-    /// In the order of the list.
+    /// All commands in the order of the list.
     pub const ALL: [Self; 22] = [
         Self::Search,
         Self::NewChat,
@@ -75,7 +75,7 @@ impl KeyCommand {
         Self::Quote,
     ];
 
-    /// Its name in forms and in what is kept.
+    /// Returns the name in forms and in the stored keymap.
     pub fn name(self) -> &'static str {
         self.row().0
     }
@@ -84,7 +84,7 @@ impl KeyCommand {
         self.row().1
     }
 
-    /// The keys that it has as long as nobody changes them.
+    /// Returns the default keys.
     pub fn default_chord(self) -> Option<Chord> {
         Chord::parse(self.row().2)
     }
@@ -117,24 +117,24 @@ impl KeyCommand {
         }
     }
 
-    /// The command of this name.
+    /// Parses a command name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|command| command.name() == name)
     }
 }
 
-/// Why keys cannot be a command's.
+/// The reason why a command cannot have these keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChordRejection {
     /// They name no keys.
     Unreadable,
-    /// On their own they are what somebody types: the command works where somebody types too.
+    /// They are a bare character, and the command also works in text fields.
     Bare,
-    /// Browsers keep them for themselves.
+    /// They are reserved by browsers.
     ReservedByBrowser,
-    /// Texts need them: copying, undoing, going by words.
+    /// They are needed for text editing: copying, undoing, moving by words.
     NeededForText,
-    /// They do this already.
+    /// They belong to this command already.
     Taken(KeyCommand),
 }
 
@@ -149,19 +149,19 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The keys of a command; none when it was switched off.
+    /// Returns the keys of a command; none when it is switched off.
     pub fn chord(&self, command: KeyCommand) -> Option<Chord> {
         self.0[command as usize]
     }
 
-    /// The same with other keys, or none, for a command.
+    /// Returns the keymap with other keys, or none, for a command.
     #[must_use]
     pub fn with_chord(mut self, command: KeyCommand, keys: Option<Chord>) -> Self {
         self.0[command as usize] = keys;
         self
     }
 
-    /// Reads what somebody typed as a command's keys, and whether it may have them.
+    /// Parses typed keys and checks whether the command may have them.
     pub fn check(&self, command: KeyCommand, typed: &str) -> Result<Chord, ChordRejection> {
         let chord = Chord::parse(typed).ok_or(ChordRejection::Unreadable)?;
         if chord.is_reserved_by_browser() {
@@ -170,18 +170,19 @@ impl Keymap {
         if chord.is_needed_for_text() {
             return Err(ChordRejection::NeededForText);
         }
-        // The way to the message box is for where nobody types, and so is what is read.
+        // The key for the message box works outside of text fields only, as do those of reading.
         let may_be_bare = command.scope() != KeyScope::Page || command == KeyCommand::MessageBox;
         if chord.is_bare() && !may_be_bare {
             return Err(ChordRejection::Bare);
         }
-        // A key can reach all of them on a chat's page.
+        // On a chat's page one key press can reach all commands, so keys must be unique.
         let taken = KeyCommand::ALL.into_iter().find(|other| *other != command && self.chord(*other) == Some(chord));
         taken.map_or(Ok(chord), |other| Err(ChordRejection::Taken(other)))
     }
 
-    /// The command of a press, of those that listen in a scope. `in_text` is whether somebody types: a bare letter is
-    /// never a command there. `has_letters` is whether letters and signs alone do something at all (WCAG 2.1.4).
+    /// Returns the command of a press among those that listen in a scope. `in_text` means that a text field has the
+    /// focus: a bare character is never a command there. `has_letters` says whether bare characters are shortcuts at
+    /// all (WCAG 2.1.4).
     pub fn command_for(
         &self,
         scope: KeyScope,
@@ -198,8 +199,8 @@ impl Keymap {
         })
     }
 
-    /// What differs from the usual, as it is kept in a cookie and in `<html>`; empty when nothing does. Without signs
-    /// that mean something in either.
+    /// Serializes the differences from the default keys for a cookie and for `<html>`; empty when there are none.
+    /// Uses no characters that are special in either.
     pub fn to_stored(&self) -> String {
         let changed = KeyCommand::ALL.into_iter().filter(|command| self.chord(*command) != command.default_chord());
         let row = |command: KeyCommand| {
@@ -208,7 +209,7 @@ impl Keymap {
         changed.map(row).collect::<Vec<_>>().join("&")
     }
 
-    /// Reads [`Self::kept`] back. What is unknown, broken or may not be is the usual.
+    /// Parses the result of [`Self::to_stored`]. Unknown, broken or forbidden keys become the default.
     pub fn from_stored(text: &str) -> Self {
         let rows = text.split('&').filter_map(|row| row.split_once('='));
         rows.filter_map(|(name, keys)| Some((KeyCommand::parse(name)?, keys))).fold(
@@ -221,18 +222,18 @@ impl Keymap {
         )
     }
 
-    /// The keys on the page that is shown.
+    /// Returns the keymap of the current page.
     pub fn from_page() -> Self {
         document::root_attribute("data-keys").map_or_else(Self::default, |kept| Self::from_stored(&kept))
     }
 }
 
-/// The command of a press on the page that is shown.
+/// Returns the command of a press on the current page.
 pub fn command_on_page(scope: KeyScope, press: KeyPress<'_>, in_text: bool) -> Option<KeyCommand> {
     Keymap::from_page().command_for(scope, press, in_text, current_value(PreferenceSetting::Letters) == "on")
 }
 
-/// The keys of a command on the page that is shown, for a sentence or a menu; nothing where it has none.
+/// Returns the keys of a command on the current page, for a sentence or a menu; empty where it has none.
 pub fn key_hint(command: KeyCommand) -> String {
     Keymap::from_page().chord(command).map(|chord| chord.to_string()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The small parts every screen is made of. They know nothing of chats; what a part says comes from its caller.
+//! The small components that every screen is built from. They know nothing of chats; callers provide their text.
 
 pub mod combobox;
 pub mod dialog;

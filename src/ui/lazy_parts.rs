@@ -1,5 +1,6 @@
-//! Parts of the page whose code the browser fetches when they are first used: functions marked with `wasm_split`, which
-//! the build puts into files of their own with all that nothing else needs. The server has them at hand.
+//! Code splitting: parts of the page whose code the browser loads at the first use. They are functions marked with
+//! `wasm_split`, which the build moves into files of their own together with all code that nothing else needs. The
+//! server has them linked.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,10 +16,10 @@ use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, live_view, view};
 use crate::ui::messages;
 
-/// What comes sooner is not announced, nor shown (`.late`).
+/// Code that loads faster than this shows and announces no loading state (`.late`).
 const SOON: Duration = Duration::from_millis(200);
 
-/// How far the code of a part is.
+/// The loading state of a part's code.
 #[derive(Clone, Copy, PartialEq)]
 enum CodeState {
     Unwanted,
@@ -27,19 +28,19 @@ enum CodeState {
     Missing,
 }
 
-/// A part of the page and the code that it is drawn with.
+/// A part of the page and the code that renders it.
 #[derive(Clone)]
 struct LazyPart {
-    /// Whether the code came.
+    /// Loads the code; returns whether it arrived.
     fetch: Arc<dyn Fn() -> Pin<Box<dyn Future<Output = bool>>> + Send + Sync>,
-    /// Nothing before it came.
+    /// Renders the part; none before the code is loaded.
     draw: Arc<dyn Fn() -> Option<AnyView> + Send + Sync>,
     leave: Option<Callback<()>>,
     announcer: Option<Announcer>,
 }
 
-/// Draws a part of the page with code that is fetched first, if it is not here yet. Where it cannot be, that is said,
-/// with a button that tries it again, and one for `leave`, which lets it be.
+/// Renders a part of the page with code that is loaded first if necessary. A failed load shows a retry button, and
+/// one for `leave`, which closes the part.
 pub fn lazy_part<T, F>(
     fetch: fn() -> F,
     leave: Option<Callback<()>>,
@@ -52,7 +53,7 @@ where
     LazyPart::new(fetch, leave, draw).draw_now()
 }
 
-/// The same for what is not there at first: from when it is wanted on, it stays.
+/// Like [`lazy_part`] for a part that is not rendered at first: it stays from the moment it is wanted.
 pub fn lazy_part_when<T, F>(
     is_wanted: impl Fn() -> bool + 'static,
     fetch: fn() -> F,
@@ -73,7 +74,7 @@ where
     effect(move || {
         match (is_wanted(), code.get_untracked()) {
             (true, CodeState::Unwanted | CodeState::Missing) => of_effect.load(code),
-            // Nobody waits for it: its failure is nobody's.
+            // Nobody waits for the part, so its failure is not shown.
             (false, CodeState::Missing) => code.set(CodeState::Unwanted),
             _ => {}
         }
@@ -107,7 +108,8 @@ impl LazyPart {
     fn draw_now(self) -> AnyView {
         let code = RwSignal::new(CodeState::Unwanted);
         self.load(code);
-        // On the server always, and then the browser's first view must be the same: `lib.rs` waits for what a page needs.
+        // The server always renders the part, and the browser's first view must be the same: `lib.rs` loads the code
+        // that a page needs before hydration.
         match code.get_untracked() {
             CodeState::Here => (self.draw)().into_any(),
             _ => self.draw_when_loaded(code),
@@ -137,7 +139,7 @@ impl LazyPart {
         })
     }
 
-    /// What is here already is drawn at once, without a moment in which it is on its way.
+    /// Loads the code. Code that is already here is rendered at once, without a loading state.
     fn load(&self, code: RwSignal<CodeState>) {
         let mut fetching = (self.fetch)();
         let announcer = self.announcer;

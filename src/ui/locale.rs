@@ -1,15 +1,15 @@
-//! The language of the page, and how words are said in it: both languages stand beside each other in one line, so a word
-//! that is missing in one does not compile.
+//! Localization: the language of the page, and the macros for its messages. Both languages stand in one line, so a
+//! missing translation does not compile.
 //!
-//! Words are functions of no language: they ask [`locale`] for that of whatever is drawn at the moment. The browser sets
-//! it once, from `<html lang>`; the server sets it for each step of a request's work (`http::request::language`), so requests in
-//! several languages share its threads.
+//! Messages do not take the language as an argument: they ask [`locale`] for that of the current rendering. The
+//! browser sets it once, from `<html lang>`; the server sets it for each step of a request's work
+//! (`http::request::language`), so requests in several languages share its threads.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-/// Words, one a line: the function's name, English, Chinese.
+/// Defines messages, one a line: the function's name, English, Chinese.
 macro_rules! define_messages {
     ($($(#[$doc:meta])* $name:ident: $english:expr, $chinese:expr;)*) => {$(
         $(#[$doc])*
@@ -19,14 +19,14 @@ macro_rules! define_messages {
     )*};
 }
 
-/// A sentence with values in it: English, Chinese.
+/// A sentence with values: English, Chinese.
 macro_rules! message {
     ($english:literal, $chinese:literal) => {
         $crate::ui::locale::localized_sentence(|| format!($english), || format!($chinese))
     };
 }
 
-/// A sentence that counts: the number, English for one, English for others, Chinese.
+/// A sentence with a plural: the number, English for one, English for others, Chinese.
 macro_rules! plural_message {
     ($count:expr; $one:literal, $other:literal; $chinese:literal) => {
         $crate::ui::locale::localized_sentence(
@@ -36,7 +36,7 @@ macro_rules! plural_message {
     };
 }
 
-/// The cookie that keeps the choice.
+/// The cookie with the chosen language.
 pub const LOCALE_COOKIE: &str = "turnleaf_language";
 
 /// A language of the interface.
@@ -45,16 +45,16 @@ pub enum Locale {
     #[default]
     English,
     Chinese,
-    /// English with other letters, longer by four tenths and between brackets: what is written into the code instead of
-    /// the tables, or has too little room, is seen at once. No menu offers it.
+    /// A pseudo-locale: English with other letters, longer by four tenths and between brackets, so that hard-coded
+    /// texts and tight layouts are visible at once. No menu offers it.
     Pseudo,
 }
 
 impl Locale {
-    /// What a person may choose.
+    /// The languages that a person may choose.
     pub const ALL: [Self; 2] = [Self::English, Self::Chinese];
 
-    /// The word in the cookie and in `html[lang]` (BCP 47).
+    /// Returns the value for the cookie and for `html[lang]` (BCP 47).
     pub fn as_str(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -63,12 +63,12 @@ impl Locale {
         }
     }
 
-    /// Reads `as_str` back.
+    /// Parses the result of `as_str`.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::English, Self::Chinese, Self::Pseudo].into_iter().find(|locale| locale.as_str() == word)
     }
 
-    /// What the language calls itself.
+    /// Returns the language's name for itself.
     pub fn name(self) -> &'static str {
         match self {
             Self::English | Self::Pseudo => "English",
@@ -76,8 +76,8 @@ impl Locale {
         }
     }
 
-    /// The best for an `Accept-Language` header (RFC 9110 12.5.4): the known language with the highest weight, the first
-    /// of equals; English where none is known.
+    /// Negotiates the language of an `Accept-Language` header (RFC 9110 12.5.4): the known language with the highest
+    /// weight, the first of equals; English where none is known.
     pub fn from_accept_language(header: &str) -> Self {
         let mut best = (0, Self::English);
         for item in header.split(',') {
@@ -99,13 +99,13 @@ impl Locale {
         best.1
     }
 
-    /// Speaks it from now on: for a browser, which has one reader.
+    /// Sets the language from now on: for a browser, which has one reader.
     pub fn set_current(self) {
         LOCALE.set(self);
     }
 }
 
-/// Thousandths of a weight such as `0.8`.
+/// Parses a weight such as `0.8` into thousandths.
 fn weight(text: &str) -> Option<u32> {
     let weight: f32 = text.trim().parse().ok()?;
     (0.0..=1.0).contains(&weight).then_some((weight * 1000.0) as u32)
@@ -116,14 +116,14 @@ thread_local! {
     static PSEUDO: RefCell<HashMap<&'static str, &'static str>> = RefCell::new(HashMap::new());
 }
 
-/// The language of what is drawn at the moment.
+/// Returns the language of the current rendering.
 pub fn locale() -> Locale {
     LOCALE.get()
 }
 
-/// Does something in a language.
+/// Runs an action in a language.
 pub fn with_locale<T>(locale: Locale, act: impl FnOnce() -> T) -> T {
-    /// Puts back what was, after a panic too: the thread goes on with other requests.
+    /// Restores the previous language, also after a panic, because the thread serves other requests afterwards.
     struct RestoreLocale(Locale);
     impl Drop for RestoreLocale {
         fn drop(&mut self) {
@@ -134,25 +134,25 @@ pub fn with_locale<T>(locale: Locale, act: impl FnOnce() -> T) -> T {
     act()
 }
 
-/// Work for another thread that goes on in the language at hand.
+/// Wraps work for another thread, so that it runs in the current language.
 pub fn propagate_locale<T>(work: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let locale = locale();
     move || with_locale(locale, work)
 }
 
-/// One of two words, as the language at hand says it.
+/// Returns one of two words, by the current language.
 pub fn localized_word(english: &'static str, chinese: &'static str) -> &'static str {
     match locale() {
         Locale::English => english,
         Locale::Chinese => chinese,
         Locale::Pseudo => PSEUDO.with_borrow_mut(|known| {
-            // As many as the tables have, once each and thread: no request adds to them.
+            // Bounded leak: one entry for each message of the tables and thread; requests do not add to it.
             *known.entry(english).or_insert_with(|| Box::leak(pseudo(english).into_boxed_str()))
         }),
     }
 }
 
-/// A sentence that was put together, in the language at hand.
+/// Returns a formatted sentence in the current language.
 pub fn localized_sentence(english: impl FnOnce() -> String, chinese: impl FnOnce() -> String) -> String {
     match locale() {
         Locale::English => english(),
@@ -161,7 +161,7 @@ pub fn localized_sentence(english: impl FnOnce() -> String, chinese: impl FnOnce
     }
 }
 
-/// A text in the pseudo-language.
+/// Converts a text to the pseudo-locale.
 fn pseudo(text: &str) -> String {
     let letters = text.chars().map(|letter| match letter {
         'a' => 'à',
@@ -178,45 +178,45 @@ fn pseudo(text: &str) -> String {
     });
     let more = text.chars().count().div_ceil(5) * 2;
     let mut said: String = std::iter::once('[').chain(letters).collect();
-    // In pieces that a line may break between, as words are.
+    // The padding has spaces, so that lines can break as between words.
     said.extend((1..=more).flat_map(|at| ['·', ' '].into_iter().take(if at % 8 == 0 && at < more { 2 } else { 1 })));
     said.push(']');
     said
 }
 
-/// What the language joins a list's items with.
+/// Joins the items of a list.
 pub fn join_list(items: &[impl AsRef<str>]) -> String {
     let between = if locale() == Locale::Chinese { "、" } else { ", " };
     let items: Vec<Cow<'_, str>> = items.iter().map(|item| Cow::Borrowed(item.as_ref())).collect();
     items.join(between)
 }
 
-/// What stands between a label and its value.
+/// Returns the separator between a label and its value.
 pub fn colon() -> &'static str {
     localized_word(": ", "：")
 }
 
-/// What ends a sentence before another.
+/// Returns the separator between two sentences.
 pub fn sentence_end() -> &'static str {
     localized_word(". ", "。")
 }
 
-/// What stands between two parts of a line.
+/// Returns the separator between two parts of a line.
 pub fn comma() -> &'static str {
     localized_word(", ", "，")
 }
 
-/// A label with its value.
+/// Formats a label with its value.
 pub fn label_with_value(label: &str, value: &str) -> String {
     message!("{label}: {value}", "{label}：{value}")
 }
 
-/// Two sentences, one behind the other.
+/// Joins two sentences.
 pub fn join_sentences(first: &str, second: &str) -> String {
     message!("{first} {second}", "{first}{second}")
 }
 
-/// What is said beside, behind what it belongs to.
+/// Puts a text in parentheses behind another.
 pub fn parenthesized(text: &str) -> String {
     message!(" ({text})", "（{text}）")
 }

@@ -1,19 +1,19 @@
-//! Markdown: text → parts, one for each block at the top of the document, the same on the server and in the browser.
+//! Markdown renderer: text → parts, one for each top-level block of the document, the same on the server and in the
+//! browser.
 //!
-//! Nothing of the text becomes markup by itself. `pulldown_cmark` says what the text means, [`draw`] decides which of
-//! our own elements shows it, and [`html`] is the only writer: it knows a closed list of elements and attributes and
-//! escapes everything else. Raw HTML in the text is text. A link goes to http, https or mailto or is no link
-//! ([`target`]); an image is a card with a link and is never loaded. There is no sanitiser because there is nothing to
-//! sanitise.
+//! No text becomes markup by itself. `pulldown_cmark` parses the text, [`draw`] chooses our own element for each
+//! construct, and [`html`] is the only writer: it knows a closed list of elements and attributes and escapes
+//! everything else. Raw HTML in the text is text. A link goes to http, https or mailto or is no link ([`target`]); an
+//! image is a card with a link and is never loaded. No sanitizer is needed, because no foreign markup gets through.
 //!
-//! * [`render`]: a whole text at once; [`Streaming`]: a text that grows.
+//! * [`render`]: a whole text at once; [`StreamingMarkdown`]: a text that grows.
 //! * [`InlineCitation`]: a numbered mark that leads to a source of the reply.
-//! * [`MarkupEnricher`]: what the server can add (colours of code, math); the browser draws [`Plain`].
+//! * [`MarkupEnricher`]: additions of the server (code colours, math); the browser uses [`PlainEnricher`].
 //! * [`view`]: the one component that puts a [`Markup`] into the page.
 //!
-//! Decided here: a heading of the text starts at h4, because every turn of the transcript has an h3; what it looks like
-//! follows its level in the text (`md-h1` …). Scrolling boxes are a `group`, not a `region`: regions are landmarks, and
-//! landmarks must have different names.
+//! Headings start at h4, because every turn of the transcript has an h3; their style follows the level in the text
+//! (`md-h1` …). Scrolling boxes are a `group`, not a `region`: regions are landmarks, and landmarks must have
+//! different names.
 
 mod autolink;
 mod block;
@@ -43,13 +43,13 @@ pub use part::{Markup, MarkupPart};
 pub use streaming::{PartsChange, StreamingMarkdown};
 pub use target::LinkTarget;
 
-/// The parts of a whole text as the browser draws them: code without colours, math as its source.
+/// Renders a whole text as the browser does: code without colours, math as its source.
 pub fn render(text: &str) -> Vec<MarkupPart> {
     render_with(text, &[], &PlainEnricher)
 }
 
-/// The parts of a whole text with what `enrich` knows and with its numbered marks, which are in order. There are as many
-/// parts as [`render`] gives, in the same order.
+/// Renders a whole text with the additions of `enrich` and with its citation marks, which are in order. Yields as
+/// many parts as [`render`], in the same order.
 pub fn render_with(text: &str, cites: &[InlineCitation], enrich: &dyn MarkupEnricher) -> Vec<MarkupPart> {
     block::draw_blocks(text, draw::DrawBudget::default(), cites, enrich).into_iter().map(|block| block.part).collect()
 }

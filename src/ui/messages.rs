@@ -1,4 +1,5 @@
-//! What the page says, in both languages. Sentences are whole, so that each language can order them differently.
+//! The messages of the page, in both languages. They are whole sentences, so that each language can order them
+//! differently.
 
 pub mod attachments;
 pub mod chats;
@@ -29,7 +30,7 @@ define_messages! {
     undo: "Undo", "撤销";
     retry: "Try again", "重试";
 
-    // The frame.
+    // Frame
     skip_to_message: "Skip to the message box", "跳到消息输入框";
     skip_to_latest: "Skip to the latest reply", "跳到最新的回复";
     chats: "Chats", "对话";
@@ -38,7 +39,7 @@ define_messages! {
     hide_chats: "Hide chats", "隐藏对话列表";
     no_chats: "Your chats will be listed here.", "你的对话会列在这里。";
     chats_failed: "Could not load your chats.", "无法加载你的对话。";
-    /// A part of the page whose code is on its way, or did not come.
+    /// The loading states of a lazily loaded part.
     loading_part: "Loading…", "正在加载…";
     part_load_failed: "This part of the page could not be loaded. Check the connection, or reload the page.", "无法加载页面的这一部分。请检查连接，或重新加载页面。";
     loading_chats: "Loading chats…", "正在加载对话列表…";
@@ -80,7 +81,7 @@ define_messages! {
     basic_mode: "Running in basic mode: this page works with forms and links only.", "当前为基本模式：此页面只使用表单和链接。";
     refresh: "Refresh", "刷新";
 
-    // The composer.
+    // Composer
     message: "Message", "消息";
     send: "Send", "发送";
     sending: "Sending…", "正在发送…";
@@ -106,19 +107,19 @@ define_messages! {
     follows_path: "Your message goes out when its branch is shown.", "分支显示后会发送你的消息。";
     still_sending: "Your last message is still being sent.", "你的上一条消息仍在发送。";
     too_long: "This message is too long to send. Shorten it.", "此消息过长，无法发送，请缩短。";
-    /// A message that may have arrived all the same.
+    /// The message may have arrived after all.
     not_answered: "The server did not answer in time, so the message is back in the box. Should it have arrived, it is not sent twice.", "服务器未及时响应，消息已放回输入框。如果其实已送达，也不会重复发送。";
     draft_elsewhere: "Draft changed in another tab", "草稿已在另一个标签页中更改";
     use_newer_draft: "Use it", "使用该草稿";
     draft_unsaved: "Not saved on the server yet; kept in this browser.", "尚未保存到服务器，已保留在此浏览器中。";
 
-    // Missing pages.
+    // Missing pages
     not_found_title: "Not found", "未找到";
     not_found_page: "There is nothing at this address.", "此地址没有内容。";
     not_found_chat: "This chat does not exist or is not yours.", "该对话不存在或不属于你。";
     page_failed: "This page could not be loaded", "无法加载此页面";
 
-    // The empty chat.
+    // Empty chat
     greeting: "What would you like to talk about?", "想聊些什么？";
     connect_first: "Connect a model to start.", "连接一个模型即可开始。";
     connect_how: "Keys are stored sealed on this server and never shown. Variables such as OPENAI_API_KEY work too.", "密钥加密保存在此服务器上，绝不显示。也可以使用 OPENAI_API_KEY 这样的环境变量。";
@@ -126,12 +127,12 @@ define_messages! {
     recent: "Recent chats", "最近的对话";
     try_demo: "Try the demo", "试用演示";
     try_demo_what: "Scripted replies, offline. Shows reasoning, tools and branches; no key needed.", "预先写好的回复，离线可用。展示思考过程、工具和分支，无需密钥。";
-    /// The first message of somebody who presses "Try the demo".
+    /// The first message after pressing "Try the demo".
     demo_message: "Show me what you can do.", "让我看看你能做什么。";
     copy: "Copy", "复制";
     copied: "Copied.", "已复制。";
 
-    // Connection.
+    // Connection
     reconnecting: "Reconnecting… the reply goes on at the server.", "正在重新连接…回复会在服务器上继续。";
     offline: "Offline. What you write is kept.", "已离线，你输入的内容会保留。";
     connected: "Connected.", "已连接。";
@@ -140,16 +141,16 @@ define_messages! {
     new_version: "There is a new version. Reload when you are ready; what you write is kept.", "有新版本。准备好后请重新加载，你输入的内容会保留。";
     reload: "Reload", "重新加载";
 
-    // Shortcuts.
+    // Shortcuts
     shortcuts: "Keyboard shortcuts", "快捷键";
 }
 
-/// When the server is tried again.
+/// The time until the server is tried again.
 pub fn next_try(seconds: u32) -> String {
     message!("Next try in {seconds} s.", "{seconds} 秒后重试。")
 }
 
-/// Which of the turns that were found is shown.
+/// The position of the shown turn among the search hits.
 pub fn found_position(number: usize, total: u32) -> String {
     message!("{number} of {total}", "{number} / {total}")
 }
@@ -164,28 +165,28 @@ pub fn document_title(title: &str, running: bool, needs_you: bool) -> String {
     }
 }
 
-/// The link to the tools of a chat.
+/// The label of the link to the tools of a chat.
 pub fn tools_on(count: usize) -> String {
     message!("Tools: {count} on", "工具：已启用 {count} 个")
 }
 
-/// The button that takes another model.
+/// The label of the button that chooses another model.
 pub fn continue_with(model: &str) -> String {
     message!("Continue with {model} in a new branch", "在新分支中用 {model} 继续")
 }
 
-/// The button that stays with the branch's own model after all.
+/// The label of the button that returns to the branch's own model.
 pub fn stay_with(model: &str) -> String {
     message!("Stay with {model}", "继续使用 {model}")
 }
 
-/// The chip that says what a branch is locked to.
+/// The label of the chip with a branch's lock.
 pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, model_name: &str) -> String {
     let (from, mark) = from.map_or(("", ""), |from| (from, " ▸ "));
     format!("{from}{mark}{} · {provider_name} · {model_name} · {}", branch.name, locked())
 }
 
-/// Why a form that was sent without script did not do its deed, from the code in the address.
+/// The reason why a form submitted without script failed, from the code in the address.
 pub fn form_problem(code: &str) -> Option<&'static str> {
     Some(match code {
         "invalid" => {
@@ -216,13 +217,13 @@ pub fn form_problem(code: &str) -> Option<&'static str> {
     })
 }
 
-/// A model in the menu and on the chip. A script must never pass for a model.
+/// The name of a model in the menu and on the chip. The scripted demo must never pass for a model.
 pub fn model_name(model: &Model) -> String {
     let name = &model.name;
     if model.is_demo { message!("Demo: {name}", "演示：{name}") } else { name.clone() }
 }
 
-/// A level in the menu of thinking levels.
+/// The name of a thinking level in its menu.
 pub fn thinking_level(level: Thinking) -> &'static str {
     match level {
         Thinking::Off => localized_word("No thinking", "不思考"),
@@ -233,7 +234,7 @@ pub fn thinking_level(level: Thinking) -> &'static str {
     }
 }
 
-/// A theme in the menu of themes.
+/// The name of a theme in its menu.
 pub fn theme(theme: &str) -> &'static str {
     match theme {
         "light" => localized_word("Light", "浅色"),
@@ -242,12 +243,12 @@ pub fn theme(theme: &str) -> &'static str {
     }
 }
 
-/// The button that opens what can be done with a chat of the list.
+/// The label of the button that opens a chat's menu in the list.
 pub fn chat_menu(title: &str) -> String {
     message!("More for {title}", "“{title}”的更多操作")
 }
 
-/// A local server that answers and needs no key.
+/// The notice on a local server that responds and needs no key.
 pub fn found_locally(name: &str, address: &str, has_models: bool) -> String {
     if !has_models {
         return message!(
@@ -261,12 +262,12 @@ pub fn found_locally(name: &str, address: &str, has_models: bool) -> String {
     )
 }
 
-/// A model by the name that its lock has: the source of an imported chat may not have told it.
+/// The name of a model by its lock: the source of an imported chat may not contain it.
 pub fn model_name_or_unknown(model: &str) -> &str {
     if model == UNKNOWN_MODEL { localized_word("model not known", "模型未知") } else { model }
 }
 
-/// A branch whose model is gone.
+/// The notice on a branch whose model is no longer available.
 pub fn model_unavailable(model: &str) -> String {
     if model == UNKNOWN_MODEL {
         return localized_word(
@@ -281,7 +282,7 @@ pub fn model_unavailable(model: &str) -> String {
     )
 }
 
-/// The note about a deleted chat.
+/// The toast after deleting a chat.
 pub fn deleted(title: &str) -> String {
     message!("Deleted “{title}”.", "已删除“{title}”。")
 }

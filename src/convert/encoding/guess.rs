@@ -1,4 +1,5 @@
-//! The encodings that a text without a mark may be in, the likeliest first. They are only ever offered.
+//! Ranks the likely encodings of a text without a byte order mark, most likely first. They are only suggested to
+//! people.
 
 use encoding_rs::{
     BIG5, EUC_JP, EUC_KR, Encoding, GBK, ISO_2022_JP, ISO_8859_2, KOI8_R, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_874,
@@ -7,7 +8,7 @@ use encoding_rs::{
 
 use turnleaf_domain::limits;
 
-/// In the order in which they are offered where nothing tells them apart.
+/// In the order of preference for equal scores.
 const KNOWN: [&Encoding; 14] = [
     WINDOWS_1252,
     GBK,
@@ -24,10 +25,10 @@ const KNOWN: [&Encoding; 14] = [
     WINDOWS_874,
     ISO_8859_2,
 ];
-/// Of a hundred: less is no text of people.
+/// Minimum score out of 100 for a plausible text.
 const LEAST: u32 = 25;
 
-/// Names of the WHATWG's list, at most [`limits::ENCODING_CHOICES`], at least one.
+/// Returns WHATWG names, at least one and at most [`limits::ENCODING_CHOICES`].
 pub fn likely_encodings(bytes: &[u8]) -> Vec<String> {
     if let Some(encoding) = unmarked_utf_16(bytes) {
         return vec![encoding.name().to_owned()];
@@ -38,7 +39,7 @@ pub fn likely_encodings(bytes: &[u8]) -> Vec<String> {
     if has_iso_2022_jp_escapes(bytes) {
         scored.push((u32::MAX, ISO_2022_JP.name()));
     }
-    // Sorting keeps the order of equals.
+    // A stable sort keeps the order of preference.
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let is_any = scored.first().is_some_and(|(score, _)| *score >= LEAST);
     scored.retain(|(score, _)| !is_any || *score >= LEAST);
@@ -49,7 +50,7 @@ pub fn likely_encodings(bytes: &[u8]) -> Vec<String> {
     }
 }
 
-/// UTF-16 without a mark, of text with many letters of ASCII: every second byte is NUL.
+/// Detects UTF-16 without a byte order mark in mostly ASCII text: every second byte is NUL.
 pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     let sample = &bytes[..bytes.len().min(limits::ENCODING_SAMPLE)];
     let (pairs, rest) = sample.as_chunks::<2>();
@@ -63,13 +64,13 @@ pub fn unmarked_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// ISO-2022-JP is all ASCII, with signs that switch to Japanese.
+/// Detects ISO-2022-JP, which is pure ASCII with escape sequences that switch to Japanese.
 pub fn has_iso_2022_jp_escapes(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(limits::ENCODING_SAMPLE)];
     sample.windows(3).any(|three| matches!(three, b"\x1b$B" | b"\x1b$@"))
 }
 
-/// How much, of a hundred, the text looks like one. `None` if the bytes are not in this encoding.
+/// Scores from 0 to 100 how plausible the text is in this encoding. `None` if the bytes are invalid in it.
 fn score(encoding: &'static Encoding, sample: &[u8]) -> Option<u32> {
     let text = decode_sample(encoding, sample)?;
     let (mut sum, mut count, mut before) = (0, 0, ' ');
@@ -83,7 +84,7 @@ fn score(encoding: &'static Encoding, sample: &[u8]) -> Option<u32> {
     (count > 0).then(|| sum / count)
 }
 
-/// The sample may end within a letter.
+/// Decodes a sample, which may end within a character.
 fn decode_sample(encoding: &'static Encoding, sample: &[u8]) -> Option<String> {
     (0..4)
         .filter_map(|cut| sample.get(..sample.len().checked_sub(cut)?))
@@ -91,18 +92,18 @@ fn decode_sample(encoding: &'static Encoding, sample: &[u8]) -> Option<String> {
         .map(String::from)
 }
 
-/// How usual a letter is in texts of this encoding, of a hundred.
+/// Weighs from 0 to 100 how common a character is in texts of this encoding.
 fn weight(encoding: &'static Encoding, c: char, before: char) -> u32 {
     let latin = |usual: &str| match c {
-        // Languages with such letters have them one at a time.
+        // Languages with such letters use them singly, between ASCII letters.
         _ if usual.contains(c) && before.is_ascii() => 90,
         _ if usual.contains(c) => 40,
         '–' | '—' | '‘' | '’' | '“' | '”' | '„' | '…' | '€' | '«' | '»' | '§' | '°' => 70,
         _ if c.is_alphabetic() && before.is_ascii() => 40,
         _ => 5,
     };
-    // Their letters fill half the table, so that bytes of other encodings look like them too; but they stand in no word
-    // of ASCII.
+    // Letters of these scripts fill half of the code page, so bytes of other encodings resemble them; but they never
+    // occur within ASCII words.
     let is_mixed = before.is_ascii_alphabetic();
     match encoding {
         _ if encoding == WINDOWS_1252 => latin("äöüßéèêëàâáãåæçñóòôõøíìîïúùûÄÖÜÉ"),
@@ -139,7 +140,7 @@ fn weight(encoding: &'static Encoding, c: char, before: char) -> u32 {
         }
         _ if encoding == WINDOWS_874 => {
             match c {
-                // Signs over and under a letter need one.
+                // Combining marks need a base letter.
                 '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}' => {
                     if ('\u{e01}'..='\u{e4e}').contains(&before) { 95 } else { 0 }
                 }
@@ -151,7 +152,7 @@ fn weight(encoding: &'static Encoding, c: char, before: char) -> u32 {
     }
 }
 
-/// The tables of these have the usual letters in their first part.
+/// Weighs East Asian characters: their code pages hold the common ones in the first part.
 fn eastern_weight(encoding: &'static Encoding, c: char) -> u32 {
     let mut letter = [0; 4];
     let (bytes, _, is_lost) = encoding.encode(c.encode_utf8(&mut letter));
@@ -177,7 +178,7 @@ fn eastern_weight(encoding: &'static Encoding, c: char) -> u32 {
                 _ if encoding == BIG5 => 0xa4..=0xc6,
                 _ if encoding == SHIFT_JIS => 0x88..=0x97,
                 _ if encoding == EUC_JP => 0xb0..=0xcf,
-                // Chinese signs in Korean text are rare.
+                // Chinese characters are rare in Korean text.
                 _ => return 30,
             };
             if usual.contains(&lead) { 90 } else { 20 }

@@ -1,7 +1,7 @@
-//! A bounded parse of HTML. The parser itself is html5ever's; a filter between its tokenizer and its tree builder bounds
-//! what a hostile page can make of it: the stack of open elements, which the builder scans for many tags, so that its
-//! length decides between linear and quadratic time, and the number of nodes. The tree that comes out is no deeper than
-//! [`limits::MARKUP_DEPTH`], because what reads it afterwards follows it recursively.
+//! A bounded HTML parser. html5ever does the parsing; a filter between its tokenizer and its tree builder limits what
+//! a hostile page can cause: the number of nodes, and the stack of open elements, which the builder scans for many
+//! tags, so that its length decides between linear and quadratic time. The resulting tree is no deeper than
+//! [`limits::MARKUP_DEPTH`], because its consumers recurse.
 
 use std::cell::{Cell, RefCell};
 
@@ -15,15 +15,16 @@ use html5ever::{LocalName, TokenizerResult, local_name};
 use crate::ConversionError;
 use turnleaf_domain::limits;
 
-/// Open elements and active formatting elements beyond which no element is opened: a formatting element counts twice.
+/// Limit of open elements plus active formatting elements, above which no element is opened. A formatting element
+/// counts twice.
 const OPEN: usize = 2 * limits::MARKUP_DEPTH;
-/// Open elements beyond which not even elements without children are: in SVG they have children.
+/// Limit above which even childless elements are dropped, because in SVG they can have children.
 const OPEN_WITH_LEAVES: usize = OPEN + 16;
 
-/// The tree of a page.
+/// Parses a page.
 ///
 /// # Errors
-/// [`Refused::OutOfBounds`] where it has more than [`limits::MARKUP_NODES`] nodes.
+/// [`ConversionError::OutOfBounds`] if it has more than [`limits::MARKUP_NODES`] nodes.
 pub fn parse(html: &str) -> Result<Document, ConversionError> {
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let filter = TagFilter {
@@ -35,7 +36,7 @@ pub fn parse(html: &str) -> Result<Document, ConversionError> {
     let tokenizer = Tokenizer::new(filter, TokenizerOpts::default());
     let input = BufferQueue::default();
     input.push_back(StrTendril::from_slice(html));
-    // The tokenizer pauses behind every script, which nobody runs.
+    // The tokenizer pauses after every script; scripts are never run.
     while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
     tokenizer.end();
     let filter = tokenizer.sink;
@@ -47,12 +48,12 @@ pub fn parse(html: &str) -> Result<Document, ConversionError> {
     Ok(document)
 }
 
-/// Hands tokens on to the tree builder, without start tags that would nest too deep and the end tags that belong to them.
+/// Forwards tokens to the tree builder, except start tags that would nest too deeply and their end tags.
 struct TagFilter {
     builder: TreeBuilder<NodeId, Document>,
-    /// How many elements are open, as long as no tag changed that since they were counted.
+    /// Cached count of open elements; invalidated by every tag that may change it.
     open: Cell<Option<usize>>,
-    /// The names of start tags that were left out and are not closed yet.
+    /// Names of dropped start tags that are not closed yet.
     dropped: RefCell<Vec<LocalName>>,
     is_full: Cell<bool>,
 }
@@ -94,7 +95,7 @@ impl TokenSink for TagFilter {
         if self.is_full.get() || self.is_dropped(&token) {
             return TokenSinkResult::Continue;
         }
-        // Text opens formatting elements again and closes nothing: where there are too many, it leaves too many.
+        // Text reopens formatting elements and closes nothing, so a count at the limit stays valid.
         if matches!(token, TagToken(_)) || self.open.get().is_some_and(|open| open < OPEN) {
             self.open.set(None);
         }
@@ -110,7 +111,7 @@ impl TokenSink for TagFilter {
     }
 }
 
-/// Counts what the tree builder holds.
+/// Counts the elements that the tree builder holds.
 struct OpenElements(Cell<usize>);
 
 impl OpenElements {
@@ -129,7 +130,8 @@ impl Tracer for OpenElements {
     }
 }
 
-/// Elements that hold no others, void or of raw text: without their start tag, what a script holds would be read as text.
+/// Returns whether an element is void or holds raw text. Such a start tag must not be dropped, because the content of
+/// a script would become visible text.
 fn has_no_children(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -158,14 +160,14 @@ fn has_no_children(name: &LocalName) -> bool {
     )
 }
 
-/// Makes siblings of what lies deeper than [`limits::MARKUP_DEPTH`]: the children of an element at that depth come right
-/// behind it, in their order. Each node is moved at most once, and nothing recurses.
+/// Flattens what is nested deeper than [`limits::MARKUP_DEPTH`]: the children of an element at that depth become its
+/// next siblings, in order. Each node moves at most once, without recursion.
 fn flatten(document: &Document) {
     let tree = &document.tree;
     let (mut node, mut depth) = (document.root(), 0);
     loop {
         if depth == limits::MARKUP_DEPTH && node.children_it(false).any(|child| child.is_element()) {
-            // Text before the first element stays: the words of a link, say.
+            // Text before the first element stays, such as the label of a link.
             let is_text = |child: &NodeRef| !child.is_element();
             let moved: Vec<_> = node.children_it(false).skip_while(is_text).collect();
             let mut behind = node;
@@ -195,7 +197,7 @@ fn flatten(document: &Document) {
 mod tests {
     use super::*;
 
-    /// How deep the deepest element lies.
+    /// Returns the depth of the deepest element.
     fn depth(document: &Document) -> usize {
         let root = document.root();
         let elements = root.descendants_it().filter(|node| node.is_element());
@@ -247,7 +249,7 @@ mod tests {
     fn node_count_is_bounded() {
         assert!(parse(&"<br>".repeat(limits::MARKUP_NODES - 100)).is_ok());
         assert_eq!(parse(&"<br>".repeat(limits::MARKUP_NODES + 1)).err(), Some(ConversionError::OutOfBounds));
-        // Each paragraph opens every formatting element again.
+        // Each paragraph reopens every formatting element.
         let opened: String = (0..400).map(|number| format!("<b id={number}>")).collect();
         let html = format!("<p>{opened}{}", "<p>x".repeat(10_000));
         assert_eq!(parse(&html).err(), Some(ConversionError::OutOfBounds));

@@ -1,5 +1,5 @@
-//! A GIF that moves, made anew from its pictures. A still one, and one that is too much, is kept as a picture that does not
-//! move: nothing that a GIF holds is lost in a PNG but the movement.
+//! Re-encodes animated GIFs frame by frame. A still GIF, or one that exceeds the limit, is stored as a still PNG,
+//! which loses nothing but the animation.
 
 use std::io::Cursor;
 
@@ -11,10 +11,11 @@ use image::{AnimationDecoder, Frame, ImageDecoder, Limits};
 use crate::{EncodedImage, FileKind};
 use turnleaf_domain::limits;
 
-/// How the few colours of a picture are chosen: 1 is best, 30 quickest.
+/// Speed of the palette quantization: 1 is best, 30 is fastest.
 const SPEED: i32 = 10;
 
-/// Decodes within `bounds`. None where it is still, cut, or more than [`limits::ANIMATION_PIXELS`].
+/// Decodes within `bounds`. Returns `None` if the GIF is still, truncated, or has more than
+/// [`limits::ANIMATION_PIXELS`].
 pub fn read(file: &[u8], bounds: Limits) -> Option<EncodedImage> {
     read_within(file, bounds, limits::ANIMATION_PIXELS)
 }

@@ -1,4 +1,4 @@
-//! The forms of a picture, from its pixels alone. The same pixels give the same bytes.
+//! Encodes the variants of an image from its pixels alone. The output is deterministic.
 
 use std::io::{self, Write};
 
@@ -12,23 +12,23 @@ use crate::{ConversionError, EncodedImage, FileKind};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits;
 
-/// What a picture is kept as.
+/// Preferred format of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureStyle {
-    /// JPEG; where it is seen through in places, lossless WebP.
+    /// JPEG, or lossless WebP if it has transparency.
     Photo,
     /// PNG.
     Drawing,
-    /// Lossless.
+    /// Lossless WebP.
     WebP,
 }
 
-/// Of a hundred: what is kept, thumbnails, and what models are sent, in the order in which it is tried.
+/// JPEG quality out of 100: stored images, thumbnails, and the attempts for models, in order.
 const KEPT: u8 = 90;
 const SMALL: u8 = 80;
 const FOR_MODELS: [u8; 3] = [85, 70, 50];
 
-/// Eight bits a channel, in the fewest channels that hold it.
+/// Converts to eight bits per channel and drops channels that hold no information.
 pub fn to_eight_bits(image: DynamicImage) -> DynamicImage {
     let image = match image {
         DynamicImage::ImageLuma16(_) => DynamicImage::ImageLuma8(image.into_luma8()),
@@ -48,9 +48,9 @@ pub fn to_eight_bits(image: DynamicImage) -> DynamicImage {
     }
 }
 
-/// What is kept of it, which is no longer than a file may be.
+/// Encodes the stored image, which is no larger than an upload may be.
 pub fn encode_for_storage(image: &DynamicImage, style: PictureStyle) -> Result<EncodedImage, ConversionError> {
-    // A photo may come as what is for drawings.
+    // A photo may arrive in a format for drawings and become too large as one.
     for style in [style, PictureStyle::Photo] {
         if let Some(form) = encode_styled(image, (style, KEPT), limits::UPLOAD_BYTES)? {
             return Ok(form);
@@ -59,9 +59,9 @@ pub fn encode_for_storage(image: &DynamicImage, style: PictureStyle) -> Result<E
     Err(ConversionError::ImageTooLarge(ByteSize::from_usize(limits::UPLOAD_BYTES).to_string()))
 }
 
-/// Whether a file is a JPEG as [`kept`] makes them, and nothing beside: the segments before the pixels are those of this
-/// encoder for this size, byte for byte, what is behind them is one scan, and the file ends with it. So it holds nothing
-/// that making it anew would take away.
+/// Returns whether a JPEG is exactly what [`encode_for_storage`] produces: the segments before the pixels equal those
+/// of this encoder for this size, one scan follows, and the file ends with it. Such a file contains nothing that
+/// re-encoding would remove.
 pub fn is_own_jpeg(file: &[u8], image: &DynamicImage) -> bool {
     const END: &[u8] = &[0xff, 0xd9];
     const MARKER: u8 = 0xff;
@@ -73,16 +73,16 @@ pub fn is_own_jpeg(file: &[u8], image: &DynamicImage) -> bool {
     let (Ok(width), Ok(height)) = (u16::try_from(image.width()), u16::try_from(image.height())) else { return false };
     let Some(length) = set_size(&mut head, [height, width]) else { return false };
     let Some(scan) = file.strip_prefix(&head[..length]).and_then(|rest| rest.strip_suffix(END)) else { return false };
-    // Within a scan this byte stands for itself only before a zero; anything else would be a segment.
+    // Within a scan, `0xff` is data only if a zero follows; anything else would start a segment.
     let is_plain = |pair: &[u8]| pair[0] != MARKER || pair[1] == 0;
     scan.windows(2).all(is_plain) && scan.last().is_some_and(|last| *last != MARKER)
 }
 
-/// Writes another size into a JPEG; gives where its scan begins.
+/// Writes another size into a JPEG header; returns the offset of its scan.
 fn set_size(jpeg: &mut [u8], [height, width]: [u16; 2]) -> Option<usize> {
     const FRAME: u8 = 0xc0;
     const SCAN: u8 = 0xda;
-    // Behind the mark of a JPEG; a segment is named by two bytes, and two are its length.
+    // Segments follow the two bytes of the file marker; each starts with a two-byte marker and a two-byte length.
     let mut at = 2;
     loop {
         let [0xff, kind, high, low] = *jpeg.get(at..at + 4)? else { return None };
@@ -99,7 +99,7 @@ fn set_size(jpeg: &mut [u8], [height, width]: [u16; 2]) -> Option<usize> {
     }
 }
 
-/// A photo in the bytes that it has.
+/// Keeps the original bytes of a photo.
 pub fn unchanged_photo(file: &[u8], image: &DynamicImage) -> EncodedImage {
     EncodedImage {
         mime: FileKind::Jpeg.mime(),
@@ -109,7 +109,8 @@ pub fn unchanged_photo(file: &[u8], image: &DynamicImage) -> EncodedImage {
     }
 }
 
-/// What models are sent: as it is kept if that is small enough, else as a photo, and at last a smaller one.
+/// Encodes the variant for models: in the stored format if that is small enough, then as a photo of falling quality,
+/// finally in a smaller size.
 pub fn encode_for_models(image: &DynamicImage, style: PictureStyle) -> Result<EncodedImage, ConversionError> {
     let mut image = shrink(image, limits::MODEL_IMAGE_PIXELS).unwrap_or_else(|| image.clone());
     let fitting =
@@ -130,19 +131,19 @@ pub fn encode_for_models(image: &DynamicImage, style: PictureStyle) -> Result<En
     }
 }
 
-/// What lists show; none of a picture that is as small.
+/// Encodes the thumbnail; `None` if the image is already that small.
 pub fn encode_thumbnail(image: &DynamicImage) -> Result<Option<EncodedImage>, ConversionError> {
     let Some(small) = shrink(image, limits::THUMBNAIL_PIXELS) else { return Ok(None) };
     let style = if small.color().has_alpha() { PictureStyle::Drawing } else { PictureStyle::Photo };
     encode_styled(&small, (style, SMALL), limits::MODEL_IMAGE_BYTES)
 }
 
-/// A smaller one whose longer side is this, if it is longer.
+/// Scales an image down so that its longer side has this length; `None` if it is not longer.
 fn shrink(image: &DynamicImage, side: u32) -> Option<DynamicImage> {
     (image.width().max(image.height()) > side).then(|| image.thumbnail(side, side))
 }
 
-/// None where it would be longer than this.
+/// Encodes an image; returns `None` if the result would exceed the limit.
 fn encode_styled(
     image: &DynamicImage,
     (style, quality): (PictureStyle, u8),
@@ -175,7 +176,7 @@ fn encode_styled(
     }
 }
 
-/// Ends an encoder whose picture becomes too long, before it has taken all memory.
+/// Aborts the encoder when its output exceeds the limit, before it exhausts the memory.
 struct EncodeBuffer {
     bytes: Vec<u8>,
     most: usize,
@@ -210,7 +211,7 @@ fn on_white(image: &DynamicImage) -> RgbImage {
 mod tests {
     use super::*;
 
-    /// Pixels that nothing packs.
+    /// Returns incompressible pixels.
     fn noise(width: u32, height: u32) -> RgbImage {
         let mut state = 1_u32;
         RgbImage::from_fn(width, height, |_, _| {

@@ -1,5 +1,5 @@
-//! The layers of the sandbox on Linux. They hold for the calling thread and all that it begins, so they are entered while
-//! there is no other.
+//! The sandbox layers on Linux. They apply to the calling thread and its descendants, so they are entered before
+//! other threads exist.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -14,8 +14,8 @@ use seccompiler::{
 
 use super::Sandbox;
 
-/// System calls that take no name of anything outside the process: input and output on what is open, memory, signals of
-/// its own, clocks, chance, and the end.
+/// System calls that cannot name a resource outside the process: I/O on open descriptors, memory, own signals,
+/// clocks, randomness, exit.
 const ALLOWED: [libc::c_long; 23] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,
@@ -42,23 +42,23 @@ const ALLOWED: [libc::c_long; 23] = [
     libc::SYS_write,
 ];
 
-/// System calls whose argument of this number must have none of these bits: memory never becomes code, and the limits
-/// of no other process are touched.
+/// System calls whose argument at this index must have none of these bits set: memory never becomes executable, and
+/// limits of other processes are out of reach.
 const BOUND: [(libc::c_long, u8, u64); 3] = [
     (libc::SYS_mmap, 2, libc::PROT_EXEC as u64),
     (libc::SYS_mprotect, 2, libc::PROT_EXEC as u64),
     (libc::SYS_prlimit64, 0, u32::MAX as u64),
 ];
 
-/// Enters the sandbox. A layer that the kernel has not is left out, the others hold without it.
+/// Enters the sandbox. A layer that the kernel lacks is skipped; the others apply without it.
 pub fn enter() -> Sandbox {
-    // The filter comes last: it lets nobody make another layer.
+    // The filter is installed last, because it forbids the system calls that install layers.
     let mut sandbox = enter_without_filter();
     let filtered = ok_or_note("seccomp", filter_system_calls(), &mut sandbox.failures);
     Sandbox { seccomp: filtered.is_some(), ..sandbox }
 }
 
-/// All layers but the filter of system calls, so that a test sees what the others refuse by themselves.
+/// Enters all layers except the system call filter, so that a test sees what the others refuse on their own.
 pub fn enter_without_filter() -> Sandbox {
     let mut failures = Vec::new();
     let no_new_privs = ok_or_note("no_new_privs", rustix::thread::set_no_new_privs(true), &mut failures).is_some();
@@ -66,12 +66,12 @@ pub fn enter_without_filter() -> Sandbox {
     Sandbox { no_new_privs, landlock, seccomp: false, failures }
 }
 
-/// The outcome of a layer, or why there is none.
+/// Returns the outcome of a layer, or records why it failed.
 fn ok_or_note<T, E: Display>(layer: &str, outcome: Result<T, E>, failures: &mut Vec<String>) -> Option<T> {
     outcome.map_err(|error| failures.push(format!("{layer}: {error}"))).ok()
 }
 
-/// Landlock without a single exception; its version, where the kernel has it.
+/// Applies Landlock without any exception; returns its ABI version if the kernel supports it.
 fn forbid_resources() -> Result<Option<u32>, RulesetError> {
     let newest = ABI::V10;
     let ruleset = Ruleset::default()
@@ -86,8 +86,8 @@ fn forbid_resources() -> Result<Option<u32>, RulesetError> {
     })
 }
 
-/// Every other system call fails with EPERM, as it does for a process without rights, and libraries that only try one go
-/// on without it.
+/// Installs the seccomp filter. Every other system call fails with EPERM, as for an unprivileged process, so that
+/// libraries that merely probe a call continue without it.
 fn filter_system_calls() -> Result<(), seccompiler::Error> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = ALLOWED.into_iter().map(|call| (call, Vec::new())).collect();
     for (call, argument, bits) in BOUND {

@@ -1,23 +1,23 @@
-//! The branches of a chat in the order in which they can be stored: each behind the one that it leaves.
+//! Orders the branches of a chat for storage: each after its parent.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::domain::BranchId;
 
-/// A branch, by its number in the list that it came in, and the one that it leaves, if that is there.
+/// A branch by its index in the input, with its parent if that is in the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BranchLink {
     pub number: usize,
     pub parent: Option<BranchId>,
 }
 
-/// All of them; or with one of those that leave each other in a circle.
+/// The ordered branches, and one branch of a cycle if there is one.
 pub(super) struct BranchOrder {
     pub all: Vec<BranchLink>,
     pub cycle: Option<usize>,
 }
 
-/// Puts branches behind those that they leave, which are among them.
+/// Orders branches after their parents, which must be among them.
 pub(super) fn parents_first(branches: impl Iterator<Item = (BranchId, Option<BranchId>)>) -> BranchOrder {
     let mut all = Vec::new();
     let mut waiting: HashMap<BranchId, Vec<(BranchId, usize)>> = HashMap::new();

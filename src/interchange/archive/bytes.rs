@@ -1,4 +1,4 @@
-//! Bytes in JSON: as text where they are UTF-8, so that a person can read them, in base64 otherwise.
+//! Encodes bytes in JSON: UTF-8 as readable text, anything else in base64.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Bytes, written as `{"text": "…"}` or as `{"base64": "…"}`.
+/// Bytes that serialize as `{"text": "…"}` or `{"base64": "…"}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArchivedBytes(pub Vec<u8>);
 

@@ -1,6 +1,6 @@
-//! Whether a chat keeps the rules of domain.md 4.4, before anything of it is stored: an archive may have been written by
-//! anybody. The same rules that `turnleaf fsck` looks for in a database. A chat is looked at turn by turn and call by call,
-//! and no more is held of one than what others hang on.
+//! Validates a chat against docs/reference/domain.md 4.4 before anything of it is stored, because an archive may come
+//! from anybody. The rules are those that `turnleaf fsck` checks in a database. Turns and generations are validated
+//! one by one, and only what other parts refer to stays in memory.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::domain::block::{Block, BlockState, Content, chat_seq};
 use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{BlockId, Branch, BranchId, Chat, ChatId, Exchange, ExchangeId, GenerationId, TurnId, limits};
 
-/// The first rule that is broken, with where: `turns[3]: it hangs on a turn that is not before it`.
+/// Returns the first violation with its location: `turns[3]: it hangs on a turn that is not before it`.
 pub fn check_chat(chat: &ArchivedChat) -> Result<(), String> {
     let mut check = ChatCheck::default();
     let at = |list: &str, number: usize| {
@@ -48,15 +48,15 @@ pub fn check_chat(chat: &ArchivedChat) -> Result<(), String> {
     Ok(())
 }
 
-/// A chat that is being looked at.
+/// State of a chat's validation.
 #[derive(Default)]
 pub(super) struct ChatCheck {
     turns: Vec<TurnShape>,
     turns_at: HashMap<TurnId, usize>,
     blocks: HashSet<BlockId>,
-    /// The blocks that results belong to.
+    /// The blocks that results refer to.
     uses: HashSet<BlockId>,
-    /// Calls that blocks say they came from, and which turns those are in.
+    /// The generations that blocks name as their source, with the index of the turn.
     sources: Vec<(GenerationId, usize)>,
     pub calls: Vec<CheckedCall>,
     calls_at: HashMap<GenerationId, usize>,
@@ -68,13 +68,13 @@ pub(super) struct ChatCheck {
 
 const DUPLICATE_ID: &str = "its id stands there twice";
 
-/// Refuses one more than there may be.
+/// Fails if the list is already full.
 fn check_limit(there: usize, most: usize, list: &str) -> Result<(), String> {
     if there < most { Ok(()) } else { Err(format!("at most {most} {list}")) }
 }
 
 impl ChatCheck {
-    /// The next turn.
+    /// Validates the next turn.
     pub fn check_turn(&mut self, turn: &Turn) -> Result<(), String> {
         check_limit(self.turns.len(), usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX), "turns")?;
         let number = self.turns.len();
@@ -130,7 +130,7 @@ impl ChatCheck {
         if self.blocks.insert(block.id) { Ok(()) } else { Err("the id of one of its blocks stands there twice") }
     }
 
-    /// The next call.
+    /// Validates the next generation.
     pub fn check_call(&mut self, call: &CallShape) -> Result<(), String> {
         check_limit(self.calls.len(), bounds::CALLS, "calls")?;
         if self.calls_at.insert(call.id, self.calls.len()).is_some() {
@@ -150,14 +150,15 @@ impl ChatCheck {
         Ok(())
     }
 
-    /// One that is itself written after another would be read over ever more of them.
+    /// Returns the index of a delta's base. A base must be stored whole, because chains of deltas would need more and
+    /// more reads.
     fn base_call(&self, call: GenerationId) -> Result<usize, &'static str> {
         let number = self.calls_at.get(&call).copied();
         let is_whole = |number: &usize| self.calls.get(*number).is_some_and(|before| before.after.is_none());
         number.filter(is_whole).ok_or("what it is written after is not there whole before it")
     }
 
-    /// The next exchange.
+    /// Validates the next exchange.
     pub fn check_exchange(&mut self, exchange: &Exchange) -> Result<(), String> {
         check_limit(self.exchanges.len(), usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX), "exchanges")?;
         if self.exchanges_at.insert(exchange.id, self.exchanges.len()).is_some() {
@@ -168,7 +169,7 @@ impl ChatCheck {
         Ok(())
     }
 
-    /// The next branch.
+    /// Validates the next branch.
     pub fn check_branch(&mut self, branch: &Branch) -> Result<(), String> {
         check_limit(self.branches.len(), usize::try_from(limits::BRANCHES_PER_CHAT).unwrap_or(usize::MAX), "branches")?;
         if self.branches_at.insert(branch.id, self.branches.len()).is_some() {
@@ -185,8 +186,8 @@ impl ChatCheck {
         Ok(())
     }
 
-    /// Behind the last: how the branches are to be stored. What of the chat's own row points at something that is not
-    /// there points at something that is: a chat is not lost for it.
+    /// Completes the validation; returns the storage order of the branches. Dangling references in the chat row are
+    /// redirected to existing rows, so that they do not cost the chat.
     pub fn finish(&self, chat: &mut Chat) -> Result<Vec<BranchLink>, String> {
         let at = |list: &'static str, number: usize| move |what: &'static str| format!("{list}[{number}]: {what}");
         let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
@@ -195,7 +196,7 @@ impl ChatCheck {
             self.check_position(chat.id, turn, &mut heads, &mut replies).map_err(at("turns", number))?;
         }
         for &(call, turn) in &self.sources {
-            // A call that is not in the archive is one that a block cannot name any more.
+            // A generation that is not in the archive leaves a dangling reference, which is allowed.
             let made = self.calls_at.get(&call).map(|&number| self.calls[number].turn);
             if made.is_some_and(|made| made != self.turns[turn].id) {
                 return Err(at("turns", turn)("one of its blocks came from another turn's call"));
@@ -265,7 +266,7 @@ impl ChatCheck {
             Some(prev) => Some(self.find_turn(prev).ok_or("the turn that it hangs on is not there")?),
             None => None,
         };
-        // By place: a clock may have been set back.
+        // Position decides, not time, because a clock may have been set back.
         if prev.is_some_and(|prev| prev.ord >= turn.ord) {
             return Err("it hangs on a turn that is not before it");
         }
@@ -289,7 +290,7 @@ impl ChatCheck {
         }
     }
 
-    /// What is asked for of a chat when it is stored: its turns by their places, the place of the last, its calls.
+    /// Returns the turns in order, the `ord` of the last, and the generations.
     pub fn into_parts(self) -> (Vec<TurnId>, i64, HashSet<GenerationId>) {
         let last = self.turns.last().map_or(0, |turn| turn.ord);
         (self.turns.into_iter().map(|turn| turn.id).collect(), last, self.calls_at.into_keys().collect())

@@ -1,5 +1,5 @@
-//! Other ids for a chat that comes in: nothing of it may meet what is there, and the same archive read again must come
-//! to the same ids.
+//! Replaces the ids of an imported chat, so that it never collides with stored rows. The mapping is deterministic:
+//! importing the same archive again yields the same ids.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::domain::attachment::DOCUMENT_REF_TYPE;
 use crate::domain::id::parse_uuid;
 use crate::domain::{Chat, Content, DocumentId, Exchange, Turn};
 
-/// Gives other ids. The function gives the same new id for the same old one.
+/// Replaces ids. The function must map equal ids to equal ids.
 pub trait ReplaceIds {
     #[must_use]
     fn replace_ids(self, rename: &dyn Fn(Uuid) -> Uuid) -> Self;
@@ -26,12 +26,12 @@ macro_rules! rename_option {
     ($rename:expr; $($id:expr),* $(,)?) => {$( $id = $id.map(|id| $rename(id.uuid()).into()); )*};
 }
 
-/// The chat's own row.
+/// Replaces the ids of the chat row.
 impl ReplaceIds for Chat {
     fn replace_ids(mut self, new: &dyn Fn(Uuid) -> Uuid) -> Self {
         rename!(new; self.id);
         rename_option!(new; self.default_branch_id, self.last_viewed_turn_id);
-        // What it was copied from is not in here.
+        // The turn that the chat was copied from is not in the archive.
         self.copied_from_turn_id = None;
         self
     }
@@ -87,7 +87,7 @@ fn replace_generation_ids(generation: &mut ArchivedGeneration, new: &dyn Fn(Uuid
     replace_ids_in_json(&mut generation.request_manifest, new);
 }
 
-/// A manifest names turns and blocks by their ids.
+/// Replaces ids within a manifest, which names turns and blocks.
 fn replace_ids_in_json(value: &mut Value, new: &dyn Fn(Uuid) -> Uuid) {
     match value {
         Value::String(text) => {
@@ -101,7 +101,7 @@ fn replace_ids_in_json(value: &mut Value, new: &dyn Fn(Uuid) -> Uuid) {
     }
 }
 
-/// The documents that the messages of a turn's blocks name.
+/// Returns the documents that the blocks reference.
 pub(super) fn document_ids<'c>(contents: impl Iterator<Item = &'c Content>) -> HashSet<DocumentId> {
     let named = contents.filter_map(|content| match content {
         Content::Reference { ref_id, ref_type, .. } | Content::PartialReference { ref_id, ref_type, .. }

@@ -1,5 +1,5 @@
-//! Reading an archive: its blobs, then its documents, then its chats, each element by element. Of a chat or a document no
-//! more is held than what stands around its lists; its turns, calls and versions wait in a file until it is whole.
+//! Streams an archive element by element: blobs, then documents, then chats. Of a chat or a document only the header
+//! is held in memory; turns, generations and versions are spooled to a file until the element is complete.
 
 use std::io::BufRead;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 use turnleaf_domain::byte_size::ByteSize;
 
-/// Whether the first bytes of a file are those of an archive, and of which version.
+/// Returns the version if the beginning of a file is that of an archive.
 pub(crate) fn detect_version(start: &str) -> Option<u32> {
     let rest = start.trim_start_matches('\u{feff}').trim_start();
     let after = |text: &'_ str, key: &str| text.find(&format!("\"{key}\"")).map(|at| at + key.len() + 2);
@@ -27,8 +27,8 @@ pub(crate) fn detect_version(start: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// Hands over what an archive has. What does not fit is told and passed over, and so is what is damaged, as far as it can
-/// be seen where the rest goes on ([`marks`]).
+/// Delivers the contents of an archive. Invalid elements are reported and skipped, and so is damage, as far as a
+/// resume point can be found after it ([`resume_points`](super::resume_points)).
 pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     let version = detect_version(&input.read_start(0)?).ok_or(ImportError::WrongFormat("an archive of Turnleaf"))?;
     if version > VERSION {
@@ -36,7 +36,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     }
     let file = input.parts().all().first().map(|part| part.name.clone()).unwrap_or_default();
     let mut reading = ArchiveReading { file, ..ArchiveReading::default() };
-    // One walk, unless somebody put the lists in another order.
+    // One pass is enough, unless the lists are in another order.
     let mut first = Some(0);
     while let Some(next) = first {
         first = reading.walk(input, next, taker)?;
@@ -47,24 +47,24 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     }
 }
 
-/// An archive that is being read, in as many walks as it takes.
+/// State of reading an archive, which may take several passes.
 #[derive(Default)]
 struct ArchiveReading {
     file: String,
-    /// A list was met.
+    /// A list was found.
     is_begun: bool,
     has_replacements: bool,
-    /// A damage was told; and one that was met in a list which is another walk's to tell of.
+    /// Damage was reported; or damage was found in a list that another pass will report.
     is_told: bool,
     untold: Option<String>,
-    /// It was told that the rest is not read.
+    /// It was reported that the rest is not read.
     is_cut: bool,
-    /// What the requests come to that are written after others, in bytes.
+    /// Total size of the requests stored as deltas and their bases, in bytes.
     whole: u64,
 }
 
 impl ArchiveReading {
-    /// Tells something of the element that is called so; of the whole where that is empty.
+    /// Reports an issue of the named element, or of the whole file if the name is empty.
     fn tell(
         &mut self,
         taker: &mut dyn ImportSink,
@@ -76,8 +76,8 @@ impl ArchiveReading {
         report_issue(taker, ImportIssue { kind: what, location: place, text })
     }
 
-    /// Walks through the archive once and takes its lists from `next` on, as far as they stand in their order. Gives the
-    /// first of those that stood before their turn.
+    /// Scans the archive once and imports its lists from `next` on, as far as they are in order. Returns the first
+    /// list that was passed before its turn.
     fn walk(
         &mut self,
         input: &mut Input,
@@ -137,7 +137,7 @@ impl ArchiveReading {
         Ok(walk.passed)
     }
 
-    /// What stands behind so many damages is not read.
+    /// Reports that nothing after this many damages is read.
     fn tell_cut(&mut self, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if std::mem::replace(&mut self.is_cut, true) {
             return Ok(());
@@ -147,8 +147,8 @@ impl ArchiveReading {
         self.tell(taker, IssueKind::LeftOut, String::new(), text)
     }
 
-    /// Something damaged was met. What lies in a list is told in the walk that takes it, and what lies beside the lists in
-    /// the first.
+    /// Handles damage. Damage within a list is reported by the pass that imports the list, damage elsewhere by the
+    /// first pass.
     fn tell_damage(
         &mut self,
         walk: &ArchiveWalk,
@@ -161,41 +161,41 @@ impl ArchiveReading {
             return Ok(());
         }
         self.is_told = true;
-        // Only a chat is a conversation that is left out.
+        // Only a damaged chat counts as a conversation that is left out.
         let what = if walk.number.is_some() && walk.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
         self.tell(taker, what, walk.label(""), why)
     }
 }
 
-/// Where a walk begins, or goes on behind what is damaged.
+/// The position at which a pass starts, or resumes after damage.
 #[derive(Clone, Copy)]
 enum WalkStart {
     File,
     /// Before the name of a list.
     List,
-    /// Before the next element of the list that it was in.
+    /// Before the next element of the current list.
     Element,
 }
 
-/// Where a walk is.
+/// State of one pass.
 #[derive(Default)]
 struct ArchiveWalk {
-    /// The list that is taken, or comes next.
+    /// The list that is being imported, or comes next.
     at: usize,
-    /// The one that may be taken behind it.
+    /// The list that may follow it.
     awaited: usize,
-    /// The element that it is at, from 1.
+    /// The current element, from 1.
     number: Option<u64>,
-    /// Where that begins, or the member.
+    /// Offset of the current element or member.
     from: u64,
-    /// Whether it goes past a list.
+    /// Whether the pass is skipping a list.
     is_skipping: bool,
-    /// The first list that stood before its turn.
+    /// The first list that was passed before its turn.
     passed: Option<usize>,
 }
 
 impl ArchiveWalk {
-    /// What the element is called that it is at, as far as its title was seen.
+    /// Returns the name of the current element for reports, with its title if that was read.
     fn label(&self, title: &str) -> String {
         let mut conversation = self.number.map(|number| format!("{} {number}", LISTS[self.at])).unwrap_or_default();
         if !title.is_empty() {
@@ -205,7 +205,7 @@ impl ArchiveWalk {
         conversation
     }
 
-    /// Takes the lists whose turn it is.
+    /// Imports the lists that are in order.
     fn read_lists<R: BufRead>(
         &mut self,
         scan: &mut ArchiveScanner<R>,
@@ -220,13 +220,13 @@ impl ArchiveWalk {
         }
         loop {
             (self.number, self.from) = (None, scan.offset());
-            // Where no name comes behind a list that was passed, that list may have ended elsewhere.
+            // If no member follows a skipped list, the list may have been damaged and ended elsewhere.
             let Some(name) = scan.next_member()? else { return Ok(()) };
             self.is_skipping = false;
             let list = LISTS.iter().position(|list| *list == name);
             reading.is_begun |= list.is_some();
             match list {
-                // A list is behind the one that was taken, or is it again.
+                // The list follows the imported one, or is the same one again.
                 Some(list) if list == self.at || list == self.awaited => {
                     (self.at, self.awaited) = (list, list + 1);
                     if scan.try_enter(b'[')? {
@@ -253,7 +253,7 @@ impl ArchiveWalk {
         }
     }
 
-    /// The elements of a list that was gone into, behind the one that it was at.
+    /// Imports the remaining elements of the current list.
     fn read_elements<R: BufRead>(
         &mut self,
         scan: &mut ArchiveScanner<R>,
@@ -309,7 +309,7 @@ fn open_spool(taker: &mut dyn ImportSink) -> Result<Spool, ReadHalt> {
     Ok(Spool::new(taker.open_scratch().map_err(ImportError::Spool)?))
 }
 
-/// The blob that comes. It is read at once: all of them lie in the same place.
+/// Reads the next blob. It is parsed at once, so all blobs share the same place in the spool.
 fn read_blob<R: BufRead>(
     scan: &mut ArchiveScanner<R>,
     spool: &mut Option<Spool>,

@@ -1,5 +1,5 @@
-//! A call whose request is nearly that of an earlier call of its chat: written as what it has of its own. Each message of a
-//! long chat sends the chat again; written whole, they would be as long together as the square of it.
+//! Delta encoding of requests: a request that mostly repeats an earlier one of its chat is written as the difference.
+//! Each message of a long chat sends the whole chat again, so whole requests would grow quadratically.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,20 +12,20 @@ use crate::bounds;
 use crate::domain::GenerationId;
 use crate::domain::byte_delta::{ByteDelta, is_delta_worthwhile, is_too_short_for_delta};
 
-/// The list of a manifest that grows with its chat.
+/// The list within a manifest that grows with its chat.
 const MANIFEST_TURNS: &str = "turns";
 
-/// What stands in `after` of a call. Its `request` is then only the bytes between those that are the earlier one's, and the
-/// `turns` of its `request_manifest` are only those behind as many of the earlier one's.
+/// The member `after` of a generation. With it, `request` contains only the bytes between the prefix and the suffix
+/// shared with the base, and the `turns` of `request_manifest` only those after the shared ones.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RequestDelta {
-    /// The earlier call, which is written whole.
+    /// The base: an earlier generation that is written whole.
     generation: GenerationId,
     request: ByteDelta,
     turns: usize,
 }
 
-/// A call as it is written.
+/// A generation as it is written.
 #[derive(Serialize)]
 struct CallWithDelta<'c> {
     #[serde(flatten)]
@@ -34,25 +34,24 @@ struct CallWithDelta<'c> {
     after: Option<RequestDelta>,
 }
 
-/// Calls of the chat that is being written, as they were written whole: the one that was used last is the last, and there are
-/// not too many of them.
+/// Delta bases of the chat that is being written: an LRU cache with a size limit, most recently used last.
 #[derive(Debug, Default)]
 pub(super) struct DeltaBases(VecDeque<DeltaBase>);
 
 #[derive(Debug)]
 struct DeltaBase {
     id: GenerationId,
-    /// Provider and model: another one's differs from its first bytes on.
+    /// Provider and model; requests to another model differ from the first bytes on.
     of: (String, String),
     request: Vec<u8>,
-    /// Those of its manifest, each as its JSON.
+    /// The turns of its manifest, each as JSON.
     turns: Vec<String>,
-    /// What is written of calls after this one.
+    /// Size of the deltas that were written against this base.
     spent: usize,
 }
 
 impl DeltaBases {
-    /// Writes a call: whole, or after one that has nearly all of it.
+    /// Writes a generation: whole, or as a delta against a base that contains nearly all of it.
     pub fn write(&mut self, out: &mut impl Write, mut call: ArchivedGeneration) -> io::Result<()> {
         let turns = call.request_manifest.get(MANIFEST_TURNS).and_then(Value::as_array);
         let turns: Vec<String> = turns.into_iter().flatten().map(Value::to_string).collect();
@@ -76,7 +75,7 @@ impl DeltaBases {
         Ok(serde_json::to_writer(out, &CallWithDelta { call: &call, after: Some(after) })?)
     }
 
-    /// What is remembered is one chat's.
+    /// Drops all bases, because they belong to one chat.
     pub fn clear(&mut self) {
         self.0.clear();
     }
@@ -102,8 +101,9 @@ impl DeltaBase {
         RequestDelta { generation: self.id, request: ByteDelta::new(&self.request, &call.request.0), turns }
     }
 
-    /// Once what is written after this one is as much as this one, the next is a base: each call has more of its own than
-    /// the one before it, so that is when both together are the least.
+    /// Returns whether a delta against this base is worthwhile. A base is replaced once its deltas are as large as
+    /// the base itself: each request differs more than the one before, so this keeps the sum of bases and deltas
+    /// minimal.
     fn has_nearly_all_of(&self, call: &ArchivedGeneration, turns: &[String]) -> bool {
         let own = self.delta_for(call, turns).own_bytes(call, turns);
         let whole = call.request.0.len() + turns.iter().map(String::len).sum::<usize>();
@@ -111,7 +111,7 @@ impl DeltaBase {
     }
 }
 
-/// A call that others are written after, as far as they are put together from it.
+/// The parts of a base that reassembly needs.
 #[derive(Deserialize)]
 pub(super) struct BaseRequest {
     request: ArchivedBytes,
@@ -125,15 +125,15 @@ struct BaseManifest {
 }
 
 impl RequestDelta {
-    /// How much of the call is its own, in bytes.
+    /// Returns the size of the delta in bytes.
     fn own_bytes(&self, call: &ArchivedGeneration, turns: &[String]) -> usize {
         self.request.own_range(call.request.0.len()).len() + turns[self.turns..].iter().map(String::len).sum::<usize>()
     }
 
-    /// The call whole again, with the one that it was written after.
+    /// Reassembles the request from the delta and its base.
     ///
     /// # Errors
-    /// That one is too short for it, or both are too long.
+    /// The base is too short for the delta, or the result is too long.
     pub fn apply(self, call: &mut ArchivedGeneration, before: &BaseRequest) -> Result<(), Error> {
         let wrong = |why| Err(serde::de::Error::custom(why));
         if self.request.head.saturating_add(self.request.tail).saturating_add(call.request.0.len())
@@ -157,7 +157,7 @@ impl RequestDelta {
     }
 }
 
-/// A call as it is read, as far as it is put together.
+/// The delta of a generation, parsed for reassembly.
 #[derive(Deserialize)]
 pub(super) struct ParsedDelta {
     pub after: RequestDelta,

@@ -1,25 +1,26 @@
-//! Where a damaged archive can be read on. Turnleaf begins a line with each list of an archive and with each element of one,
-//! and nothing else of it begins a line like that; an archive that another program wrote anew has no such marks.
+//! Finds where reading of a damaged archive can resume. Turnleaf starts a new line with each list and each element of
+//! an archive and with nothing else, so these line starts are unambiguous. An archive rewritten by another program
+//! has no such points.
 
 use std::io::{self, BufRead, Read};
 
 use super::LISTS;
 
-/// What begins there.
+/// What begins at a resume point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResumePoint {
-    /// A list, by its number.
+    /// A list, by its index.
     List(usize),
-    /// An element of the list that was asked for.
+    /// An element of the requested list.
     Element,
 }
 
-/// How elements of the lists begin.
+/// First bytes of the elements of each list.
 const ELEMENTS: [&[u8]; 3] = [b"{\"sha256\":", b"{\"id\":", b"{\"chat\":"];
-/// Longer than all of them, and than the beginning of a list.
+/// Longer than each of them, and than the beginning of a list.
 const HEAD: usize = 16;
 
-/// The first mark behind so many bytes of a text, and how many bytes stand before it. Elements count of one list alone.
+/// Returns the first resume point after this many bytes, with its offset. Only elements of the given list count.
 pub(super) fn find_next(
     text: &mut impl BufRead,
     behind: u64,
@@ -28,7 +29,7 @@ pub(super) fn find_next(
     let mut at = skip(text, behind)?;
     let mut head = Vec::with_capacity(HEAD);
     loop {
-        // Past the end of the line.
+        // Skips the rest of the line.
         let (passed, is_end) = line_end(text)?;
         at += passed;
         if is_end {
@@ -56,7 +57,7 @@ pub(super) fn find_next(
     }
 }
 
-/// Goes past so many bytes, and says past how many there were.
+/// Skips bytes and returns how many there were.
 pub(super) fn skip(text: &mut impl BufRead, bytes: u64) -> io::Result<u64> {
     io::copy(&mut Read::take(text, bytes), &mut io::sink())
 }

@@ -1,6 +1,5 @@
-//! The outline of an archive, walked through while it is read: into its lists and chats step by step, and past or into a
-//! file whole values, of which none is held. What a value holds is `serde_json`'s affair; here brackets are counted and
-//! strings are skipped.
+//! A streaming scanner for the structure of an archive: it enters lists and chats step by step, and skips or spools
+//! whole values without holding them. It only counts brackets and skips strings; `serde_json` parses the values.
 
 use std::io::{self, BufRead};
 
@@ -8,43 +7,43 @@ use memchr::memchr2;
 
 use crate::bounds;
 
-/// Why it cannot be walked on.
+/// The reason why scanning stopped.
 #[derive(Debug)]
 pub(super) enum ScanError {
-    /// It ends within something.
+    /// The input ends within a value.
     Truncated,
-    /// Here stands something that is not JSON's.
+    /// A byte that is not valid JSON.
     NotJson,
-    /// It cannot be read.
+    /// The input cannot be read.
     Io(io::Error),
-    /// What has to wait cannot be kept.
+    /// The spool cannot be written.
     Spool(io::Error),
 }
 
-/// A document, and how far it was walked through.
+/// A document and the position in it.
 pub(super) struct ArchiveScanner<R> {
     from: R,
-    /// How many bytes of it were gone past.
+    /// Number of consumed bytes.
     at: u64,
 }
 
 impl<R: BufRead> ArchiveScanner<R> {
-    /// In a document behind so many bytes of it.
+    /// Creates a scanner at this offset of a document.
     pub fn from_offset(from: R, at: u64) -> Self {
         Self { from, at }
     }
 
-    /// How many bytes of the document were gone past.
+    /// Returns the number of consumed bytes.
     pub fn offset(&self) -> u64 {
         self.at
     }
 
-    /// What it was read from.
+    /// Returns the underlying reader.
     pub fn into_source(self) -> R {
         self.from
     }
 
-    /// Goes into the list or the object that comes, if it is one: `[` or `{`.
+    /// Enters the next list or object (`[` or `{`) if it is one; returns whether it was.
     pub fn try_enter(&mut self, bracket: u8) -> Result<bool, ScanError> {
         let is_one = self.peek_byte()?.ok_or(ScanError::Truncated)? == bracket;
         if is_one {
@@ -53,7 +52,7 @@ impl<R: BufRead> ArchiveScanner<R> {
         Ok(is_one)
     }
 
-    /// Whether another element comes in the list that was gone into; where none does, it is left.
+    /// Returns whether the current list has another element; leaves the list if not.
     pub fn has_element(&mut self) -> Result<bool, ScanError> {
         match self.next_byte_after_comma()? {
             b']' => {
@@ -65,8 +64,8 @@ impl<R: BufRead> ArchiveScanner<R> {
         }
     }
 
-    /// The name of the next member of the object that was gone into, behind which its value comes; where none does, the
-    /// object is left. Of a long name there is the beginning.
+    /// Returns the name of the next member of the current object, whose value follows, or leaves the object. A long
+    /// name is truncated.
     pub fn next_member(&mut self) -> Result<Option<String>, ScanError> {
         match self.next_byte_after_comma()? {
             b'}' => {
@@ -89,12 +88,12 @@ impl<R: BufRead> ArchiveScanner<R> {
         Ok(Some(String::from_utf8_lossy(&name).trim_matches('"').to_owned()))
     }
 
-    /// Goes past a value.
+    /// Skips a value.
     pub fn skip_value(&mut self) -> Result<(), ScanError> {
         self.read_value(&mut |_, _| Ok(()))
     }
 
-    /// Goes past a value and gives its text in pieces, each with the number of values that there were up to its end.
+    /// Skips a value and passes its text on in chunks, each with the number of values up to its end.
     pub fn read_value(&mut self, give: &mut dyn FnMut(&[u8], usize) -> io::Result<()>) -> Result<(), ScanError> {
         let first = self.peek_byte()?.ok_or(ScanError::Truncated)?;
         if matches!(first, b'}' | b']' | b',' | b':') {
@@ -171,7 +170,7 @@ impl<R: BufRead> ArchiveScanner<R> {
         }
     }
 
-    /// The next sign that is no space, which stays; none at the end.
+    /// Returns the next byte that is no white space without consuming it; `None` at the end.
     fn peek_byte(&mut self) -> Result<Option<u8>, ScanError> {
         loop {
             let chunk = fill_buffer(&mut self.from)?;
@@ -191,14 +190,14 @@ impl<R: BufRead> ArchiveScanner<R> {
     }
 }
 
-/// The last string, if it may be the name by which `serde_json` knows that a text stands for the JSON in it: made a value,
-/// that would have more values, and deeper ones, than were counted.
+/// The current string, recorded only if it may be the private name by which `serde_json` recognizes raw JSON: such a
+/// text would expand to more and deeper values than were counted.
 #[derive(Default)]
 struct LastString(Vec<u8>);
 
 impl LastString {
     const PRIVATE: &str = "$serde_json::private::RawValue";
-    /// Each of its signs may be written as an escape of six.
+    /// Each character may be written as an escape of six bytes.
     const MOST: usize = 6 * Self::PRIVATE.len() + 2;
 
     fn start(&mut self) {
@@ -208,7 +207,7 @@ impl LastString {
 
     fn append(&mut self, piece: &[u8]) {
         let room = (Self::MOST + 1).saturating_sub(self.0.len());
-        // Nearly every other string is seen by its first sign.
+        // Nearly every other string is excluded by its first character.
         if self.0.len() == 1 && !matches!(piece.first(), Some(b'$' | b'\\')) {
             return self.0.clear();
         }
@@ -223,7 +222,8 @@ impl LastString {
 }
 
 fn fill_buffer(from: &mut impl BufRead) -> Result<&[u8], ScanError> {
-    // Asked twice, because what the first answer borrows cannot be given back within a loop.
+    // `fill_buf` is called twice, because the borrow checker does not allow returning the first borrow from within a
+    // loop.
     loop {
         match from.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -246,7 +246,7 @@ mod tests {
         ArchiveScanner::from_offset(BufReader::with_capacity(chunk, text), 0)
     }
 
-    /// A value's text and how many values are in it.
+    /// Returns the text of a value and the number of values in it.
     fn value<R: BufRead>(scan: &mut ArchiveScanner<R>) -> Result<(String, usize), ScanError> {
         let (mut text, mut count) = (Vec::new(), 0);
         scan.read_value(&mut |piece, values| {
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn truncated_or_invalid_json_is_reported() {
-        // Brackets are counted here, not told apart: a parser does.
+        // The scanner counts brackets without matching their kinds; the parser does that.
         for (text, is_cut) in [("[1", true), ("[\"", true), ("[{]", true), ("[:", false), ("[}", false), ("", true)] {
             let mut scan = scan(text.as_bytes(), 8);
             let walked = (|| {
@@ -315,7 +315,7 @@ mod tests {
             for chunk in [1, 7, 4096] {
                 let text = format!(r#"{{"a": ["\"", {{ "{name}" : "[[1]]"}}]}}"#);
                 assert_eq!(scan(text.as_bytes(), chunk).skip_value().is_err(), is_told, "{name}, {chunk}");
-                // What somebody says is theirs.
+                // The name is allowed as ordinary content.
                 let text = format!(r#"{{"a": ["{name}", 1], "b": "{name}"}}"#);
                 assert!(scan(text.as_bytes(), chunk).skip_value().is_ok(), "{name}, {chunk}");
             }

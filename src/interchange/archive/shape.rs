@@ -1,4 +1,4 @@
-//! What is held of the parts of a chat while it is looked at: no more than what others hang on.
+//! Compact forms of a chat's parts for validation: only the fields that other parts refer to.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use super::ArchivedGeneration;
 use crate::domain::turn::Role;
 use crate::domain::{BranchId, ChatId, ExchangeId, GenerationId, ImportOrigin, TurnId, limits};
 
-/// What others hang on of a turn.
+/// The fields of a turn that other parts refer to.
 pub(super) struct TurnShape {
     pub id: TurnId,
     pub ord: i64,
@@ -19,7 +19,7 @@ pub(super) struct TurnShape {
     pub role: Role,
 }
 
-/// A call without its bytes, which are not made anything of before it is stored.
+/// A generation without its bytes, which are not parsed before it is stored.
 #[derive(Deserialize)]
 pub(super) struct CallShape {
     pub id: GenerationId,
@@ -32,7 +32,7 @@ pub(super) struct CallShape {
     pub after: Option<DeltaShape>,
 }
 
-/// The earlier call that the request of one is written after.
+/// The base of a request that is stored as a delta.
 #[derive(Deserialize)]
 pub(super) struct DeltaShape {
     pub generation: GenerationId,
@@ -45,7 +45,7 @@ impl CallShape {
     }
 }
 
-/// A call, with the turn that it is of, and by its number the one that it is written after.
+/// A generation with its turn and the index of its delta base.
 #[derive(Clone, Copy)]
 pub(super) struct CheckedCall {
     pub turn: TurnId,
@@ -67,7 +67,7 @@ pub(super) struct ExchangeShape {
     pub message: Option<TurnId>,
 }
 
-/// Where a chat came from is not more than it may be.
+/// Validates the size of the import origin.
 pub(super) fn check_source(source: Option<&ImportOrigin>) -> Result<(), String> {
     let Some(source) = source else { return Ok(()) };
     let lengths = source.differences.iter().flat_map(|one| [one.place.len(), one.text.len()]);

@@ -1,5 +1,5 @@
-//! What of an archive has to wait until it can be handed over: a turn stands before the branch that it is on, a call may
-//! be as large as a response. It waits in a file, as it was written, and is read out of it one by one.
+//! Spools archive data to a scratch file until it can be delivered: a turn precedes the branch that it belongs to,
+//! and a generation may be as large as a response. Values are stored verbatim and parsed one by one.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 
@@ -9,23 +9,23 @@ use serde_json::Error;
 use super::scan::{ArchiveScanner, ScanError};
 use crate::bounds;
 
-/// A file of one's own, for as long as it is open.
+/// A private file that exists as long as it is open.
 pub trait ScratchFile: Read + Write + Seek + Send {}
 
 impl<T: Read + Write + Seek + Send> ScratchFile for T {}
 
-/// Where a value lies.
+/// The position of a value in the spool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SpoolRange {
     pub at: u64,
     pub length: u64,
 }
 
-/// Values one behind the other.
+/// Consecutive values in a scratch file.
 pub(super) struct Spool {
     file: Box<dyn ScratchFile>,
     end: u64,
-    /// The value that was taken last, if it is a short one.
+    /// The value that was added last, if it is short.
     held: Vec<u8>,
 }
 
@@ -34,12 +34,12 @@ impl Spool {
         Self { file, end: 0, held: Vec::new() }
     }
 
-    /// Forgets what lies in it.
+    /// Discards the contents.
     pub fn clear(&mut self) {
         self.end = 0;
     }
 
-    /// Takes the value that comes; or says why there is too much of it.
+    /// Appends the next value of the scanner, or returns why it is too large.
     pub fn take<R: io::BufRead>(
         &mut self,
         scan: &mut ArchiveScanner<R>,
@@ -79,10 +79,10 @@ impl Spool {
         Ok(Ok(SpoolRange { at, length }))
     }
 
-    /// Reads a value that was taken.
+    /// Parses a value of the spool.
     ///
     /// # Errors
-    /// When it is no `T`; one of input or output when the file cannot be read.
+    /// The value is no `T`; an I/O error if the file cannot be read.
     pub fn read<T: DeserializeOwned>(&mut self, spot: SpoolRange) -> Result<T, Error> {
         let is_last = spot.at + spot.length == self.end;
         if is_last && self.held.len() as u64 == spot.length {
@@ -97,7 +97,7 @@ impl Spool {
             self.held.clear();
             read
         } else {
-            // A long one is never held as a text.
+            // A long value is parsed from the file and never held as text.
             serde_json::from_reader(BufReader::with_capacity(64 << 10, text))
         }
     }
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// A file that remembers its longest write.
+    /// A file that records its longest write.
     #[derive(Default)]
     struct WatchedFile(Cursor<Vec<u8>>, Arc<AtomicUsize>);
 

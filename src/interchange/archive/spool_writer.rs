@@ -1,4 +1,4 @@
-//! Putting a chat or a document of an archive into a file as it comes, and looking at it on the way.
+//! Spools a chat or a document of an archive while it is scanned, and validates it on the way.
 
 use std::collections::{HashSet, VecDeque};
 use std::io::BufRead;
@@ -21,7 +21,7 @@ use crate::bounds;
 use crate::domain::{Chat, DocumentId, Exchange, ImportDifference, ImportOrigin, Turn, limits};
 use crate::sink::ImportError;
 
-/// Why an element is not taken: the archive cannot be read on, or nobody takes anything any more.
+/// The reason why reading stops: the archive cannot be scanned further, or the sink stopped the import.
 pub(super) enum ReadHalt {
     Scan(ScanError),
     Import(ImportError),
@@ -39,13 +39,13 @@ impl From<ImportError> for ReadHalt {
     }
 }
 
-/// An element that is left out: what it is called, as far as that was seen, and why.
+/// An element that is left out: its title, if that was read, and the reason.
 pub(super) struct SkippedElement {
     pub title: String,
     pub why: String,
 }
 
-/// A chat under way. What is wrong with it first is remembered, and the rest of it is passed over.
+/// A chat that is being spooled. The first error is kept, and the rest of the chat is skipped.
 pub(super) struct ChatSpooler {
     spool: Spool,
     wrong: Option<String>,
@@ -60,7 +60,7 @@ pub(super) struct ChatSpooler {
     generations: Vec<SpoolRange>,
     exchanges: Vec<SpoolRange>,
     branches: Vec<SpoolRange>,
-    /// The lists that were there.
+    /// The lists that were found.
     lists: HashSet<&'static str>,
 }
 
@@ -84,7 +84,8 @@ impl ChatSpooler {
         }
     }
 
-    /// The chat that comes, or why it is left out. `whole` is what its requests and those before it come to ([`request_of`]).
+    /// Reads the next chat, or returns why it is left out. `whole` is the total size of its delta requests and their
+    /// bases ([`request_storage`]).
     pub fn read_chat<R: BufRead>(
         mut self,
         scan: &mut ArchiveScanner<R>,
@@ -106,7 +107,7 @@ impl ChatSpooler {
         match name {
             "chat" => {
                 let chat: Option<Value> = self.read_header(scan, "chat")?;
-                // One that does not fit has a title all the same.
+                // An invalid chat still has a title for the report.
                 self.title = title_or_default(chat.as_ref().and_then(|chat| chat.get("title")));
                 match chat.map(serde_json::from_value) {
                     Some(Err(error)) => self.set_error(format!("chat: {error}")),
@@ -148,12 +149,12 @@ impl ChatSpooler {
         }
     }
 
-    /// The first that is wrong is what is told.
+    /// Records the first error.
     fn set_error(&mut self, wrong: String) {
         self.wrong.get_or_insert(wrong);
     }
 
-    /// Something that stands around the lists.
+    /// Reads a header member, which stands outside of the lists.
     fn read_header<R: BufRead, T: DeserializeOwned>(
         &mut self,
         scan: &mut ArchiveScanner<R>,
@@ -241,19 +242,20 @@ impl ChatSpooler {
     }
 }
 
-/// What something is called where it is told of.
+/// Returns the title for reports, truncated.
 fn title_or_default(title: Option<&Value>) -> String {
     title.and_then(Value::as_str).unwrap_or_default().chars().take(limits::TITLE_CHARS).collect()
 }
 
-/// What an export says that it could not read. It is told, and no chat is lost for it.
+/// Reads the list of values that the export could not read. It is only reported, and an invalid list does not cost
+/// the chat.
 pub(super) fn read_damaged<R: BufRead>(scan: &mut ArchiveScanner<R>) -> Result<Vec<ImportDifference>, ScanError> {
     let read =
         read_bounded_value(scan)?.ok().and_then(|text| serde_json::from_slice::<Vec<ImportDifference>>(&text).ok());
     Ok(read.into_iter().flatten().take(limits::DIFFERENCES).collect())
 }
 
-/// A value that is held as a text; or why it is not.
+/// Reads a bounded value as text, or returns why it is too large.
 fn read_bounded_value<R: BufRead>(scan: &mut ArchiveScanner<R>) -> Result<Result<Vec<u8>, String>, ScanError> {
     let mut text = Vec::new();
     let (mut length, mut most) = (0, 0);
@@ -272,7 +274,7 @@ fn read_bounded_value<R: BufRead>(scan: &mut ArchiveScanner<R>) -> Result<Result
     Ok(if is_whole { Ok(text) } else { Err(bounds::byte_limit_text(bounds::HEADER_BYTES)) })
 }
 
-/// What stands around the versions of a document.
+/// The members of a document outside of its versions.
 #[derive(Deserialize)]
 struct DocumentHeader {
     id: DocumentId,
@@ -282,7 +284,7 @@ struct DocumentHeader {
     updated_at: DateTime<Utc>,
 }
 
-/// The document that comes, or why it is left out.
+/// Reads the next document, or returns why it is left out.
 pub(super) fn read_document<R: BufRead>(
     scan: &mut ArchiveScanner<R>,
     mut spool: Spool,

@@ -1,6 +1,5 @@
-//! What was read of an archive and is too much to be held: a chat with its turns and calls, a document with its versions.
-//! What stands around them is at hand, and they are in a file, to be taken out of it a few at a time, in the order in which
-//! they can be stored.
+//! Archived chats and documents that are too large for memory. The header is in memory; turns, generations and
+//! versions are in a spool file and are read in small batches, in the order in which they can be stored.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -13,56 +12,56 @@ use super::{ArchivedBlob, ArchivedBranch, ArchivedBytes, ArchivedGeneration, Arc
 use crate::bounds;
 use crate::domain::{BranchId, Chat, DocumentId, Exchange, GenerationId, ImportDifference, ImportOrigin, Turn, TurnId};
 
-/// Parts are taken out together as long as they are no longer than this, as a text.
+/// Size of a batch of parts, in bytes of JSON.
 const BATCH_BYTES: u64 = 1 << 20;
 
-/// One thing of an archive.
+/// One item of an archive.
 pub enum ArchiveItem {
     Document(Box<SpooledDocument>),
     Blob(ArchivedBlob),
     Chat(Box<SpooledChat>),
 }
 
-/// A chat, which keeps the rules ([`super::check`]); its images and documents may be missing.
+/// A validated chat ([`super::check`]); its images and documents may be missing.
 pub struct SpooledChat {
     pub chat: Chat,
     pub imported_from: Option<ImportOrigin>,
-    /// Which tools it offers, as it stands there: a choice that cannot be read costs no chat.
+    /// The tool choice as raw JSON, because an unreadable choice must not cost the chat.
     pub tools: Option<Value>,
     /// What could not be read when it was exported.
     pub damaged: Vec<ImportDifference>,
-    /// Its turns, by their places, and the place of the last; 0 where there is none.
+    /// The turns in order, and the `ord` of the last; 0 if there is none.
     pub turns: Vec<TurnId>,
     pub last_ord: i64,
     pub branches: u64,
-    /// What its messages name.
+    /// The documents that its messages reference.
     pub documents: HashSet<DocumentId>,
-    /// What has not been taken out.
+    /// The parts that were not read yet.
     pub(super) waiting: VecDeque<SpooledPart>,
     pub(super) calls: HashSet<GenerationId>,
-    /// The call that the last ones were written after, with where it lies.
+    /// The most recent delta base and its position, cached because consecutive deltas share it.
     pub(super) last_base: Option<(SpoolRange, BaseRequest)>,
-    /// Calls of which the request is not kept: whole, they are too much.
+    /// Number of generations whose request is dropped because it would be too large.
     pub(super) calls_without_request: u64,
     pub(super) spool: Spool,
 }
 
-/// Where a part of a chat lies.
+/// The position of a part in the spool.
 pub(super) enum SpooledPart {
-    /// With the branch that it leaves.
+    /// With the parent branch.
     Branch(SpoolRange, Option<BranchId>),
     Exchange(SpoolRange),
     Turn(SpoolRange),
     Generation(SpoolRange, RequestStorage),
 }
 
-/// How the request of a call is come by.
+/// How the request of a generation is stored.
 #[derive(Clone, Copy)]
 pub(super) enum RequestStorage {
     Whole,
-    /// With that of the call that lies there.
+    /// As a delta against the generation at this position.
     Delta(SpoolRange),
-    /// It is not kept.
+    /// The request is dropped.
     LeftOut,
 }
 
@@ -75,18 +74,18 @@ pub enum ChatPart {
 }
 
 impl SpooledChat {
-    /// The bytes of the turns that have not been taken out, as texts. Calls are stored packed, so that their length here
-    /// says little.
+    /// Returns the size of the turns that were not read yet, in bytes of JSON. Generations are stored compressed, so
+    /// their size here says little.
     pub fn turns_byte_count(&self) -> u64 {
         let turns = self.waiting.iter().filter(|waiting| matches!(waiting, SpooledPart::Turn(_)));
         turns.map(SpooledPart::byte_count).sum()
     }
 
-    /// The next parts: branches, each behind the one that it leaves, then exchanges, then each turn with its calls behind
-    /// it. One long part comes alone. Nothing behind the last.
+    /// Returns the next batch: branches, each after its parent, then exchanges, then each turn followed by its
+    /// generations. A long part is a batch of its own. Empty at the end.
     ///
     /// # Errors
-    /// What is wrong with a part that nobody could know before it was taken out; or that the file cannot be read.
+    /// A part is invalid in a way that only parsing reveals, or the file cannot be read.
     pub fn next_parts(&mut self) -> Result<Vec<ChatPart>, String> {
         let mut parts = Vec::new();
         let mut length = 0;
@@ -103,8 +102,8 @@ impl SpooledChat {
     }
 }
 
-/// How the request of a call is come by that may be written after another one. `whole` is what those of the archive come to
-/// so far, in bytes.
+/// Decides how the request of a generation is read, which may be a delta. `whole` is the total size of the archive's
+/// delta requests so far, in bytes.
 pub(super) fn request_storage(spot: SpoolRange, after: Option<SpoolRange>, whole: &mut u64) -> RequestStorage {
     let Some(after) = after else { return RequestStorage::Whole };
     let with_it = whole.saturating_add(spot.length + after.length);
@@ -115,7 +114,7 @@ pub(super) fn request_storage(spot: SpoolRange, after: Option<SpoolRange>, whole
     RequestStorage::Delta(after)
 }
 
-/// The turns, each with the calls behind it that it was made by.
+/// Returns the turns, each followed by its generations.
 pub(super) fn interleave_calls(
     turns: impl Iterator<Item = (TurnId, SpoolRange)>,
     calls: Vec<(TurnId, SpoolRange, RequestStorage)>,
@@ -172,7 +171,7 @@ fn read_part(
 }
 
 impl SpooledPart {
-    /// How long it is when it is whole, at most.
+    /// Returns the size of the part after reassembly, at most.
     fn byte_count(&self) -> u64 {
         match self {
             Self::Branch(spot, _) | Self::Exchange(spot) | Self::Turn(spot) => spot.length,
@@ -191,24 +190,24 @@ impl SpooledPart {
     }
 }
 
-/// A document.
+/// A document with its spooled versions.
 pub struct SpooledDocument {
     pub id: DocumentId,
     pub title: String,
     pub kind: String,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
-    /// What the texts of its versions come to.
+    /// Total size of its versions in bytes.
     pub bytes: u64,
     pub(super) versions: VecDeque<SpoolRange>,
     pub(super) spool: Spool,
 }
 
 impl SpooledDocument {
-    /// The next version, the oldest first.
+    /// Returns the next version, oldest first.
     ///
     /// # Errors
-    /// As of [`SpooledChat::next_parts`].
+    /// As [`SpooledChat::next_parts`].
     pub fn next_version(&mut self) -> Result<Option<ArchivedVersion>, String> {
         let next = self.versions.pop_front().map(|spot| self.spool.read(spot));
         next.transpose().map_err(|error| format!("versions: {error}"))

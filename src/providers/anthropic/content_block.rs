@@ -1,4 +1,4 @@
-//! One content block out of its fragments: what each delta does to it, and what it gives out (providers.md 3.3, 3.4).
+//! Builder of one content block: applies the deltas and emits items (docs/reference/providers.md 3.3, 3.4).
 
 use serde_json::{Map, Value, json};
 
@@ -9,46 +9,46 @@ use crate::surrogates;
 use turnleaf_domain::client_redaction::redact_value;
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
-/// What a block becomes.
+/// The kind of item that a block is decoded to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
     Thinking,
     Redacted,
-    /// A call for us, and which one of the reply it is.
+    /// A tool call that Turnleaf answers, with its position among these calls of the reply.
     Call(u64),
-    /// A call that the provider runs itself.
+    /// A tool call that the provider runs itself.
     ProviderCall,
-    /// What such a call gave.
+    /// The result of such a provider tool call.
     ProviderCallResult,
-    /// Everything else: kept, not interpreted.
+    /// Every other block: kept, not interpreted.
     Other,
 }
 
-/// One block so far.
+/// A content block that is still being received.
 #[derive(Debug)]
 pub struct ContentBlockBuilder {
     pub index: Option<u64>,
     kind: Kind,
-    /// As it began, with the deltas that are understood joined in.
+    /// The block as `content_block_start` had it, with the known deltas merged in.
     value: Map<String, Value>,
-    /// The `input` as the model writes it; empty where it came whole.
+    /// The `input` as it is streamed; empty if `content_block_start` had all of it.
     input: String,
     citations: Vec<Value>,
-    /// Deltas that nobody has heard of.
+    /// Deltas of unknown types.
     strange: Vec<Value>,
-    /// A surrogate half at the end of the growing text.
+    /// A lone high surrogate at the end of the text so far; the next delta may complete it.
     half: Option<u32>,
     pub is_closed: bool,
-    /// Its own end came.
+    /// True once `content_block_stop` was received.
     pub is_done: bool,
-    /// What waits for the blocks before this one to end.
+    /// Items that wait until all earlier blocks have ended, because items are emitted in the order of the blocks.
     pub pending_items: Vec<DecodedItem>,
 }
 
 impl ContentBlockBuilder {
-    /// A block as `content_block_start` has it, or a whole one. `calls` counts the calls of the reply; the response's
-    /// id makes one for a call that has none.
+    /// Creates the builder of a block from `content_block_start`, or from a complete block. `calls` counts the tool
+    /// calls of the reply; a call without an id gets one that is derived from the response id.
     pub fn new(index: Option<u64>, block: &Value, is_mended: bool, calls: &mut u64, response_id: &str) -> Self {
         let mut value = block.as_object().cloned().unwrap_or_default();
         if is_mended {
@@ -85,7 +85,7 @@ impl ContentBlockBuilder {
     fn announce(&mut self, response_id: &str) {
         match self.kind {
             Kind::Text | Kind::Thinking => {
-                // Mostly empty; whole in a reply that is one document.
+                // The text is usually empty here; it is complete if the reply is a single document.
                 let whole = self.value.get(self.field()).and_then(Value::as_str).unwrap_or_default().to_owned();
                 self.push_text(whole);
             }
@@ -106,7 +106,7 @@ impl ContentBlockBuilder {
         }
     }
 
-    /// Applies one delta.
+    /// Applies one delta to the block.
     pub fn apply_delta(&mut self, delta: &Value, is_mended: bool) {
         let text = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
         match text("type") {
@@ -131,7 +131,7 @@ impl ContentBlockBuilder {
         }
     }
 
-    /// The block has ended, in its own time or with the body.
+    /// Closes the block, at its `content_block_stop` or at the end of the body.
     pub fn close(&mut self) {
         if self.half.take().is_some() {
             let lost = char::REPLACEMENT_CHARACTER.to_string();
@@ -166,8 +166,8 @@ impl ContentBlockBuilder {
         self.is_closed = true;
     }
 
-    /// Gives out what is kept beside the domain's own kinds: the block itself where it is none of them, citations
-    /// behind the text they belong to, and deltas that nobody has heard of.
+    /// Emits what the domain has no block type for: the block itself if its type is unknown, the citations after the
+    /// text that they belong to, and deltas of unknown types.
     fn emit_extras(&mut self) {
         if self.kind == Kind::Other {
             let value = Value::Object(self.value.clone());
@@ -189,18 +189,18 @@ impl ContentBlockBuilder {
         }
     }
 
-    /// What goes back of it in the next request.
+    /// Returns the block for the next request.
     pub fn into_block(self) -> AnthropicBlock {
         AnthropicBlock { is_whole: self.is_whole(), is_done: self.is_done, value: self.value }
     }
 
-    /// Nobody will ask for it again.
+    /// Frees the content of a block that is not needed for the next request.
     pub fn clear(&mut self) {
         self.value = Map::new();
         self.input = String::new();
     }
 
-    /// Whether its `input`, if it has one, is the object that the API demands.
+    /// Returns true if the `input`, where the block needs one, is an object, as the API demands.
     fn is_whole(&self) -> bool {
         match self.value.get("input") {
             Some(input) => input.is_object(),
@@ -221,7 +221,7 @@ impl ContentBlockBuilder {
         self.append(field, more);
     }
 
-    /// The next piece of a text, its halves put together.
+    /// Joins a delta with the surrogate that the previous one ended with.
     fn join_surrogates(&mut self, more: &str, is_mended: bool) -> String {
         if !is_mended && self.half.is_none() {
             return more.to_owned();
@@ -268,12 +268,13 @@ fn has(block: &Map<String, Value>, field: &str) -> bool {
     block.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
 }
 
-/// The content of an `x:` block: the piece as it came, under a key of its own.
+/// Returns the content of an opaque `x:` block: the type, and the unchanged piece as `value`.
 pub fn opaque_content(name: &str, piece: Value) -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), Value::from(format!("x:{name}"))), ("value".to_owned(), piece)])
 }
 
-/// What a call of the provider's own gave: `content` without what is sealed; texts alone as one text.
+/// Returns the result of a provider tool call: `content` without its encrypted fields. Content that has only text
+/// parts becomes one text.
 fn provider_tool_result(block: &Map<String, Value>) -> DecodedItem {
     let text = |field: &str| block.get(field).and_then(Value::as_str).unwrap_or_default();
     let content = block.get("content").unwrap_or(&Value::Null);
@@ -292,7 +293,8 @@ fn provider_tool_result(block: &Map<String, Value>) -> DecodedItem {
     DecodedItem::ProviderToolResult { id: text("tool_use_id").to_owned(), name, result, is_error }
 }
 
-/// Citations behind the text they belong to: all of it. Those of documents have no address, and stay as they came.
+/// Returns the citations of a text as items that cite the whole text. Citations of documents have no URL and stay
+/// opaque.
 fn sources(citations: &[Value], text: &str) -> Vec<DecodedItem> {
     let word =
         |citation: &Value, field: &str| citation.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -310,7 +312,7 @@ fn sources(citations: &[Value], text: &str) -> Vec<DecodedItem> {
     items
 }
 
-/// Resolves the stand-ins of surrogate halves in a piece that came whole.
+/// Replaces the surrogate placeholders in a value that was received complete.
 fn resolve_surrogates(piece: &mut Value) {
     match piece {
         Value::String(text) => {

@@ -1,5 +1,6 @@
-//! The content blocks of a response: the middle of the state machine of providers.md 3.3. Fragments find their block by
-//! its index; what is given out is in the order in which the blocks began, also where they overlap.
+//! The content blocks of a response, the middle layer of the decoder's state machine (docs/reference/providers.md
+//! 3.3). Deltas find their block by its index; items are emitted in the order in which the blocks started, even if
+//! the blocks overlap.
 
 use serde_json::{Value, json};
 
@@ -7,38 +8,39 @@ use crate::anthropic::content_block::ContentBlockBuilder;
 use crate::anthropic::message::AnthropicBlock;
 use crate::provider::DecodedItem;
 
-/// The blocks of one response.
+/// The content blocks of one response.
 #[derive(Debug, Default)]
 pub struct ContentBlocks {
     all: Vec<ContentBlockBuilder>,
-    /// The first block that has not ended: what it says goes out at once.
+    /// The first block that has not ended. Its items are emitted at once.
     front: usize,
     calls: u64,
-    /// The response's id, to make ids for calls that have none.
+    /// The id of the response; ids for calls that have none are derived from it.
     response_id: String,
-    /// Keeps what has ended, for the next request.
+    /// Keeps the content of ended blocks for the next request.
     pub keeps_blocks: bool,
 }
 
 impl ContentBlocks {
-    /// Takes the id of the response.
+    /// Sets the id of the response.
     pub fn set_response_id(&mut self, id: &str) {
         id.clone_into(&mut self.response_id);
     }
 
-    /// Whether any block began.
+    /// Returns true if no block has started.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// A block begins. One that is still open under the same index has ended.
+    /// Starts a block. An open block with the same index is ended first.
     pub fn start(&mut self, index: Option<u64>, block: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.stop(index, out);
         self.all.push(ContentBlockBuilder::new(index, block, is_mended, &mut self.calls, &self.response_id));
         self.flush(out);
     }
 
-    /// A fragment of a block. One that never began, begins with it where the fragment tells what it is.
+    /// Applies a delta to its block. A block that was never started is started if the type of the delta identifies
+    /// its type.
     pub fn apply_delta(&mut self, index: Option<u64>, delta: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         if self.find(index).is_none() {
             let block = match delta.get("type").and_then(Value::as_str) {
@@ -54,7 +56,7 @@ impl ContentBlocks {
         self.flush(out);
     }
 
-    /// A block has ended: the provider said so.
+    /// Ends a block at the provider's `content_block_stop`.
     pub fn stop(&mut self, index: Option<u64>, out: &mut Vec<DecodedItem>) {
         if let Some(building) = self.find(index) {
             building.is_done = true;
@@ -63,8 +65,8 @@ impl ContentBlocks {
         self.flush(out);
     }
 
-    /// Nothing can follow any more. `is_done` is whether the provider said so; else the body is over, and what was open
-    /// was cut.
+    /// Ends all blocks. `is_done` is true if the provider ended the message; otherwise the body is over, and the open
+    /// blocks were cut off.
     pub fn finish(&mut self, is_done: bool, out: &mut Vec<DecodedItem>) {
         for building in self.all[self.front..].iter_mut().filter(|building| !building.is_closed) {
             building.is_done = is_done;
@@ -73,17 +75,17 @@ impl ContentBlocks {
         self.flush(out);
     }
 
-    /// What was said, if it was kept.
+    /// Returns the blocks for the next request. They are empty unless `keeps_blocks` is set.
     pub fn into_blocks(self) -> Vec<AnthropicBlock> {
         self.all.into_iter().map(ContentBlockBuilder::into_block).collect()
     }
 
-    /// The newest open block with this index.
+    /// Returns the newest open block with this index.
     fn find(&mut self, index: Option<u64>) -> Option<&mut ContentBlockBuilder> {
         self.all[self.front..].iter_mut().rev().find(|building| !building.is_closed && building.index == index)
     }
 
-    /// Gives out what no earlier block holds back.
+    /// Emits the items that no earlier open block holds back.
     fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         while let Some(front) = self.all.get_mut(self.front) {
             out.append(&mut front.pending_items);

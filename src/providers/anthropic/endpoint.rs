@@ -1,4 +1,4 @@
-//! A configured endpoint that speaks Messages, as a [`Provider`].
+//! [`Provider`] for a configured endpoint that speaks Anthropic Messages.
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -16,16 +16,17 @@ use turnleaf_domain::repair::RequestRepair;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
-/// The version of the API. A later one refuses what this one takes (providers.md 3.1).
+/// The API version. A later one refuses parts of this request format (docs/reference/providers.md 3.1).
 const VERSION: &str = "2023-06-01";
-/// Lets the older generations think between tool calls.
+/// Beta that lets older model generations think between tool calls.
 const INTERLEAVED: &str = "interleaved-thinking-2025-05-14";
-/// Lets a request say what happens to thinking that no longer fits its conversation.
+/// Beta that lets a request decide what happens to thinking that no longer fits its conversation.
 const BINDING: &str = "thinking-binding-controls-2026-08-01";
-/// A list of models comes in pages of at most a thousand; more pages than this are not a list of models.
+/// Upper bound on pages of the model list. A page has at most 1,000 models; a longer list is not a plausible model
+/// list.
 const PAGES: usize = 5;
 
-/// One endpoint.
+/// A configured endpoint with its HTTP client.
 #[derive(Debug, Clone)]
 pub struct MessagesEndpoint {
     id: String,
@@ -117,8 +118,8 @@ impl Provider for MessagesEndpoint {
     }
 }
 
-/// The betas that a body needs, as the header has them; told from the body, so that one that is sent again gets the
-/// same.
+/// Returns the betas that a body needs, as the value of the header. They are derived from the body, so that a stored
+/// request that is sent again gets the same ones.
 fn betas(body: &[u8]) -> Option<&'static str> {
     #[derive(Deserialize)]
     struct Body {
@@ -139,7 +140,7 @@ fn betas(body: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// A model of the list, with what the list says about it.
+/// Parses a model of the list with the capabilities that the list states.
 fn parse_listed_model(model: &Value) -> Option<ListedModel> {
     let id = model.get("id")?.as_str()?;
     Some(ListedModel {
@@ -148,7 +149,8 @@ fn parse_listed_model(model: &Value) -> Option<ListedModel> {
     })
 }
 
-/// The id behind which the next page begins, if there is one. It goes into a URL, so it must be plain.
+/// Returns the id after which the next page starts, if there is one. It goes into a URL, so only plain ids are
+/// accepted.
 fn next_page(page: &Value) -> Option<&str> {
     let last = page.get("last_id")?.as_str()?;
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');

@@ -1,16 +1,17 @@
-//! The assistant message that a response becomes in the next request to the same model (providers.md 2.6, 3.5, 3.6):
-//! every block as it came and in its place, without the few that the API is known to refuse.
+//! Replay of a response as an assistant message of the next request to the same model (docs/reference/providers.md
+//! 2.6, 3.5, 3.6): every block goes back unchanged and in its place, except those that the API is known to refuse.
 
 use serde_json::{Map, Value, json};
 
-/// One content block of a response, its deltas applied.
+/// One content block of a response, with its deltas applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnthropicBlock {
-    /// The keys in the order in which they came.
+    /// The fields of the block in the order received.
     pub value: Map<String, Value>,
-    /// Its `input` is an object. A call that the token limit cut has none.
+    /// True if its `input` is an object. A call that the token limit cut has none.
     pub is_whole: bool,
-    /// Its own end came. Where it did not, the connection, a person or an error cut it.
+    /// True if the block was ended by the provider. Otherwise a broken connection, a stop by the user or an error cut
+    /// it off.
     pub is_done: bool,
 }
 
@@ -27,44 +28,45 @@ impl AnthropicBlock {
         matches!(self.kind(), "thinking" | "redacted_thinking")
     }
 
-    /// Whether it is a call that we answer, not one that the provider runs itself.
+    /// Returns true for a tool call that Turnleaf answers, as opposed to one that the provider runs itself.
     fn is_call(&self) -> bool {
         self.kind() == "tool_use"
     }
 }
 
-/// Everything one response said.
+/// The decoded content of one response.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnthropicReply {
     pub blocks: Vec<AnthropicBlock>,
     pub is_paused: bool,
-    /// Where its code ran, if any did.
+    /// The container in which the provider ran code, if it ran any.
     pub container: Option<String>,
-    /// The response came to its own end.
+    /// True if the response was received to its end.
     pub is_complete: bool,
 }
 
-/// What goes back of a response.
+/// The parts of a response that go back to the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnthropicContent {
-    /// The content of the message; empty when nothing of it may be sent.
+    /// The content of the message; empty if nothing of it may be sent.
     pub content: Vec<Value>,
-    /// The calls in it, each of which needs its result: which one of the response it is, from 0, and its id.
+    /// The tool calls in `content`, each of which needs a result: the position in the response, from 0, and the id.
     pub calls: Vec<(usize, String)>,
 }
 
 impl AnthropicReply {
-    /// How many calls that want an answer it has, sent or not.
+    /// Counts the calls that need a result, including those that are not sent.
     pub fn call_count(&self) -> usize {
         self.blocks.iter().filter(|block| block.is_call()).count()
     }
 
-    /// What to send. `answered` says which calls have a result: a call whose arguments the token limit cut goes back
-    /// only if it has one, and then with `{}`.
+    /// Selects the content to send. `answered` tells which calls have a result: a call whose arguments the token
+    /// limit cut goes back only if it has one, and then with `{}`.
     ///
-    /// Left out are texts without a letter, reasoning without a signature, cut calls, and reasoning at the end, behind
-    /// which something would have to follow: the API refuses each of them (providers.md 2.6). Of a response that was cut
-    /// off also every block that is not text and has no end, and what the provider called itself without a result.
+    /// The API refuses blank texts, reasoning without a signature, cut calls, and reasoning at the end, which must be
+    /// followed by something; all of them are omitted (docs/reference/providers.md 2.6). From a response that was cut
+    /// off, every block that is not text and has no end is omitted, too, and every provider tool call without a
+    /// result.
     pub fn content_to_send(&self, with_thinking: bool, answered: impl Fn(usize) -> bool) -> AnthropicContent {
         let mut number = 0;
         let mut kept: Vec<(bool, Value)> = Vec::new();
@@ -88,33 +90,33 @@ impl AnthropicReply {
                 calls.extend(call.map(|number| (number, block.text("id").to_owned())));
             }
         }
-        // A paused reply goes on where it stopped, whatever its last block is.
+        // A paused reply is continued where it stopped, whatever its last block is.
         while !self.is_paused && kept.last().is_some_and(|(is_thinking, _)| *is_thinking) {
             kept.pop();
         }
         AnthropicContent { content: kept.into_iter().map(|(_, value)| value).collect(), calls }
     }
 
-    /// The message, when nobody has answered its calls yet.
+    /// Returns the assistant message if none of its calls has a result yet.
     pub fn message(&self) -> Option<Value> {
         Some(self.content_to_send(true, |_| false).content)
             .filter(|content| !content.is_empty())
             .map(|content| assistant_message(content.into()))
     }
 
-    /// Whether a call of the provider's own has its result beside it; true for every other block.
+    /// Returns true if a provider tool call has its result in the same response; true for every other block.
     fn has_result(&self, call: &AnthropicBlock) -> bool {
         let is_own = matches!(call.kind(), "server_tool_use" | "mcp_tool_use");
         !is_own || self.blocks.iter().any(|block| block.text("tool_use_id") == call.text("id"))
     }
 }
 
-/// An assistant message with this content.
+/// Returns an assistant message with this content.
 pub fn assistant_message(content: Value) -> Value {
     json!({"role": "assistant", "content": content})
 }
 
-/// What is sent of a reply that does not go back as the model wrote it: its text, or nothing where it has none.
+/// Returns a text block for a reply that is sent as plain text; `None` if the text is blank.
 pub fn text_block(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
@@ -186,7 +188,8 @@ mod tests {
         assert_eq!(paused.content_to_send(true, |_| false).content.len(), 1);
     }
 
-    /// The rows of providers.md 2.6: each block with whether its end came, in a response that was cut off.
+    /// The rows of docs/reference/providers.md 2.6: blocks of an interrupted response, each with whether its end was
+    /// received.
     #[test]
     fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
         let thought = json!({"type": "thinking", "thinking": "why", "signature": "s"});
@@ -219,7 +222,7 @@ mod tests {
                 is_done: *is_done,
             };
             let said = AnthropicReply { blocks: blocks.iter().map(block).collect(), ..AnthropicReply::default() };
-            // The end of a turn answers every call, cut ones too.
+            // The end of a turn stores a result for every call, including cut ones.
             let sent = said.content_to_send(true, |_| true);
             assert_eq!(sent.content.iter().collect::<Vec<_>>(), expected, "{what}");
             assert_eq!(sent.calls.len(), sent.content.iter().filter(|block| block["type"] == "tool_use").count());

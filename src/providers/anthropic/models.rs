@@ -1,6 +1,7 @@
-//! What each generation of models takes, told from its name (providers.md 3.2, 3.7), and what the API's list of models
-//! adds to it: how thinking is asked for, which sampling parameters are refused, how long a reply may be. Names that no
-//! generation is known of get nothing that a server could refuse, unless the list says that it is taken.
+//! Capabilities of each generation of Claude models, derived from the model name (docs/reference/providers.md 3.2,
+//! 3.7) and refined by the API's model list: the form of thinking, refused sampling parameters, the maximum length of
+//! a reply. Models of unknown generations get no parameter that a server could refuse, unless the list says that it
+//! is accepted.
 
 use serde_json::{Value, json};
 
@@ -9,54 +10,54 @@ use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use turnleaf_domain::{Capabilities, Thinking};
 
-/// How thinking is asked for.
+/// The form in which a request enables thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnthropicThinkingSwitch {
-    /// Nothing is known by name.
+    /// The name does not identify the generation.
     Unknown,
-    /// The model has none.
+    /// The model cannot think.
     Nothing,
-    /// `enabled` with a budget.
+    /// `enabled` with a budget of tokens.
     Budget,
-    /// `adaptive` with an effort, and `enabled` where a budget is asked for.
+    /// `adaptive` with an effort, or `enabled` if a budget is requested.
     AdaptiveOrBudget,
-    /// `adaptive` with an effort, or `disabled`. The model hides its reasoning unless it is told to show it.
+    /// `adaptive` with an effort, or `disabled`. Reasoning is hidden unless the request asks for it.
     Adaptive,
-    /// As `Adaptive`, but it cannot be switched off.
+    /// `Adaptive` without `disabled`: thinking cannot be switched off.
     Always,
 }
 
-/// Which sampling parameters a model takes while it does not think.
+/// The sampling parameters that a model accepts while it does not think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sampling {
     All,
-    /// `temperature` or `top_p`, not both.
+    /// Either `temperature` or `top_p`, not both.
     OneOfTwo,
     Nothing,
 }
 
-/// What a generation takes.
+/// The request features of one model generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaudeGeneration {
     pub thinking: AnthropicThinkingSwitch,
     sampling: Sampling,
     most_tokens: Option<u32>,
-    /// Thinking between tool calls has to be asked for with a beta header.
+    /// Thinking between tool calls needs a beta header.
     pub interleaves_by_beta: bool,
-    /// Thinking can be asked for without its text.
+    /// Thinking can be requested without its text.
     pub can_hide_thinking: bool,
-    /// Signatures hold only for an unchanged conversation before them.
+    /// Prefix binding: signatures are valid only while the conversation before them is unchanged.
     pub is_bound_to_prefix: bool,
 }
 
-/// The smallest budget that the API takes.
+/// The smallest thinking budget that the API accepts.
 const LEAST_BUDGET: u32 = 1_024;
-/// The API demands a `max_tokens`: this goes to models of which nothing is known, because every one takes it.
+/// The `max_tokens` for unknown models. The API requires the field, and every model accepts this value.
 const USUAL_TOKENS: u32 = 8_192;
-/// While a model thinks, only a `top_p` near 1 is taken.
+/// The range of `top_p` that is accepted while a model thinks.
 const TOP_P_THINKING: ValueRange<f64> = ValueRange::new(0.95, 1.0);
 
-/// A request may have 32 MB. With more than twenty images their sides are bounded more tightly.
+/// Image limits of a request of at most 32 MB. With more than twenty images, their sides have a lower limit.
 const IMAGES: ImageBounds = ImageBounds {
     kinds: &["image/png", "image/jpeg", "image/gif", "image/webp"],
     count: 100,
@@ -66,13 +67,13 @@ const IMAGES: ImageBounds = ImageBounds {
     side_of_many: Some((20, 2_000)),
 };
 
-/// The first two generations do not see.
+/// Returns true if the model accepts images: generation 3 and later.
 fn supports_images(model: &str) -> bool {
     generation(&model.to_ascii_lowercase()).is_some_and(|(family, (major, _))| major >= 3 && family != "instant")
 }
 
 impl ClaudeGeneration {
-    /// The row of a model, also under the names that gateways and clouds give it.
+    /// Returns the generation of a model, also for the model names of gateways and clouds.
     pub fn from_model(model: &str) -> Self {
         let model = model.to_ascii_lowercase();
         let row = |thinking, sampling, most_tokens| Self {
@@ -115,7 +116,7 @@ impl ClaudeGeneration {
     }
 }
 
-/// Tools that the API runs itself for this model.
+/// Returns the provider tools that the API runs for this model.
 pub fn provider_tools(model: &str) -> Vec<&'static str> {
     match generation(&model.to_ascii_lowercase()) {
         Some((_, version)) if version >= (4, 6) => vec![WEB_SEARCH, CODE_EXECUTION],
@@ -124,7 +125,7 @@ pub fn provider_tools(model: &str) -> Vec<&'static str> {
     }
 }
 
-/// What a request says of such a tool.
+/// Returns the declaration of a provider tool in a request.
 pub fn provider_tool(tool: &str) -> Option<Value> {
     let kind = match tool {
         WEB_SEARCH => "web_search_20250305",
@@ -134,7 +135,7 @@ pub fn provider_tool(tool: &str) -> Option<Value> {
     Some(json!({"type": kind, "name": tool}))
 }
 
-/// What a model takes, as far as its name tells.
+/// Returns the capabilities that are known from the name of a model.
 pub fn capabilities(model: &str) -> Capabilities {
     let ClaudeGeneration { thinking, sampling, most_tokens, .. } = ClaudeGeneration::from_model(model);
     let (reasoning, levels): (_, &[Thinking]) = match thinking {
@@ -169,7 +170,8 @@ pub fn capabilities(model: &str) -> Capabilities {
     if thinking != AnthropicThinkingSwitch::Unknown {
         return Capabilities { images: Some(supports_images(model)), tools: Some(true), ..known };
     }
-    // Nobody asks it to think, and whether it does so by itself is not known: it is spoken to as if it did not.
+    // Turnleaf sends no thinking parameters to an unknown model and does not know whether it thinks by itself;
+    // sampling parameters are sent as to a model that does not think.
     Capabilities {
         temperature: ParamSupport::always(ValueRange::new(0.0, 1.0)),
         top_p: ParamSupport::always(ValueRange::new(0.0, 1.0)),
@@ -178,7 +180,8 @@ pub fn capabilities(model: &str) -> Capabilities {
     }
 }
 
-/// What the API's list of models adds: `GET /v1/models` names the forms of thinking, the efforts and the sizes.
+/// Refines the capabilities by an entry of `GET /v1/models`, which states the forms of thinking, the efforts and the
+/// limits.
 pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     let count = |field: &str| model.get(field).and_then(Value::as_u64).filter(|count| *count > 0);
     let can = |path: &str| model.pointer(&format!("/capabilities/{path}/supported")).and_then(Value::as_bool);
@@ -200,7 +203,8 @@ fn thinking_as_listed(known: Capabilities, can: impl Fn(&str) -> Option<bool>) -
     if adaptive.is_none() && enabled.is_none() {
         return known;
     }
-    // Where the list does not say it, a name that is known to think for ever does, and any other can be left alone.
+    // If the list does not say whether thinking can be off, only models that are known to always think cannot switch
+    // it off.
     let can_be_off = can("thinking/types/disabled").unwrap_or(known.reasoning != ReasoningSupport::Always);
     let takes = |level: Thinking| match level {
         Thinking::Off => can_be_off,
@@ -212,7 +216,8 @@ fn thinking_as_listed(known: Capabilities, can: impl Fn(&str) -> Option<bool>) -
     let known = if is_known {
         known
     } else {
-        // A model of a later generation than any that is known; those take no sampling parameters while they think.
+        // The model is of a later generation than any known one; those accept no sampling parameters while they
+        // think.
         Capabilities {
             temperature: ParamSupport { thinking: None, ..known.temperature },
             top_p: ParamSupport { thinking: Some(TOP_P_THINKING), ..known.top_p },
@@ -227,12 +232,13 @@ fn thinking_as_listed(known: Capabilities, can: impl Fn(&str) -> Option<bool>) -
     }
 }
 
-/// The `max_tokens` to send: what is asked for, or all that the model can.
+/// Returns the `max_tokens` to send: the requested number, or the maximum of the model.
 pub fn max_tokens(asked: Option<u32>, model: &Capabilities) -> u32 {
     asked.or(model.max_tokens.most).unwrap_or(USUAL_TOKENS)
 }
 
-/// The `thinking` object and the effort to send with this `max_tokens`. `thinking` fits the model.
+/// Returns the `thinking` object and the effort to send with this `max_tokens`. `thinking` must be supported by the
+/// model.
 pub fn thinking_params(
     name: &str,
     model: &Capabilities,
@@ -244,23 +250,23 @@ pub fn thinking_params(
     let budget = |tokens: u32| (Some(json!({"type": "enabled", "budget_tokens": tokens})), None);
     match thinking {
         _ if model.reasoning == ReasoningSupport::Never => (None, None),
-        // The newer ones may think unless they are told not to; the older ones only when they are told to.
+        // Newer models may think unless thinking is disabled; older ones think only if it is enabled.
         Thinking::Off if model.reasoning == ReasoningSupport::Optional => {
             let is_older = model.levels_are_budgets || row.thinking == AnthropicThinkingSwitch::AdaptiveOrBudget;
             ((takes_levels && !is_older).then(|| json!({"type": "disabled"})), None)
         }
         Thinking::Budget(tokens) => budget(tokens),
         _ if !takes_levels => (None, None),
-        // A level leaves at least half of the reply for the answer.
+        // The budget of a level leaves at least half of the reply for the answer.
         level if model.levels_are_budgets => budget(budget_of_level(level).min(max_tokens / 2).max(LEAST_BUDGET)),
         level => {
             let mut asked = json!({"type": "adaptive"});
             if row.thinking != AnthropicThinkingSwitch::AdaptiveOrBudget {
-                // The newer ones hide their reasoning unless they are told to show it.
+                // Newer models hide their reasoning unless the request asks for it.
                 asked["display"] = json!("summarized");
             }
             if row.is_bound_to_prefix {
-                // Better to lose old reasoning than the whole request.
+                // Losing old reasoning is better than a refused request.
                 asked["block_binding"] = json!({"prefix_mismatch_behavior": "drop_block"});
             }
             (Some(asked), Some(effort(level)))
@@ -268,8 +274,8 @@ pub fn thinking_params(
     }
 }
 
-/// Family and version out of names such as `claude-3-5-haiku-20241022`, `claude-opus-4-7`, `anthropic/claude-haiku-4.5`,
-/// `us.anthropic.claude-sonnet-4-20250514-v1:0`.
+/// Parses family and version from names such as `claude-3-5-haiku-20241022`, `claude-opus-4-7`,
+/// `anthropic/claude-haiku-4.5`, `us.anthropic.claude-sonnet-4-20250514-v1:0`.
 fn generation(model: &str) -> Option<(&str, (u32, u32))> {
     const FAMILIES: [&str; 6] = ["opus", "sonnet", "haiku", "instant", "fable", "mythos"];
     let (_, name) = model.split_once("claude")?;
@@ -282,7 +288,7 @@ fn generation(model: &str) -> Option<(&str, (u32, u32))> {
     Some((family, (major, words.get(at + 1).and_then(number).unwrap_or(0))))
 }
 
-/// How many tokens of reasoning a level is worth.
+/// Returns the budget of a level in tokens.
 fn budget_of_level(level: Thinking) -> u32 {
     match level {
         Thinking::Off | Thinking::Low => 2_048,
@@ -291,7 +297,7 @@ fn budget_of_level(level: Thinking) -> u32 {
     }
 }
 
-/// The effort of a model that thinks; what cannot be switched off thinks little.
+/// Returns the effort of a level. Models that always think get the lowest one for `Off`.
 fn effort(level: Thinking) -> &'static str {
     match level {
         Thinking::Off => Thinking::Low.as_str(),

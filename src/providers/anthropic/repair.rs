@@ -1,13 +1,13 @@
-//! Refusals of Messages that another form of the same request may avoid (providers.md 3.6, 3.8): those about thinking
-//! blocks and their signatures.
+//! Recognizes refusals of Messages that another form of the same request may avoid (docs/reference/providers.md 3.6,
+//! 3.8): those about thinking blocks and their signatures.
 
 use crate::anthropic::models::ClaudeGeneration;
 use crate::anthropic::request;
 use crate::provider::{ChatRequest, ProviderError};
 use turnleaf_domain::repair::RequestRepair;
 
-/// The form to send instead. Thinking of earlier replies can be left out as a whole. That of the reply's own tool loop
-/// cannot, while the model thinks: a loop that is refused is told in words.
+/// Returns the repair to send instead. Thinking of earlier replies can be omitted completely. Thinking of the reply's
+/// own tool loop cannot, while the model thinks: a loop that is refused is described as text.
 pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
     let said = refused.lowercase_text();
     let place = message_of(&said);
@@ -25,8 +25,8 @@ pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestR
         Some(place) => place >= request::message_count_before_steps(request),
         None => !has_earlier,
     };
-    // Signatures of such a model hold only for an unchanged conversation before them: without earlier thinking those of
-    // the loop would be refused next.
+    // With prefix binding, signatures are valid only for an unchanged conversation before them: without the earlier
+    // thinking, those of the loop would be refused next.
     let is_bound = ClaudeGeneration::from_model(&request.model).is_bound_to_prefix;
     if is_in_loop && (names_loop || is_bound) {
         return Some(RequestRepair::StepsTold);
@@ -34,7 +34,7 @@ pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestR
     has_earlier.then_some(RequestRepair::EarlierReasoningLeftOut)
 }
 
-/// Which message a refusal names (`messages.3.content.0: …`), from 0.
+/// Returns the index of the message that a refusal names (`messages.3.content.0: …`).
 fn message_of(said: &str) -> Option<usize> {
     said.split("messages.").skip(1).find_map(|rest| {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();

@@ -1,4 +1,5 @@
-//! The request body of Messages: deterministic bytes out of the path (domain.md 4.7, providers.md 3.1, 3.5, 9).
+//! Request body of Messages: deterministic bytes from the path (docs/reference/domain.md 4.7,
+//! docs/reference/providers.md 3.1, 3.5, 9).
 
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
@@ -12,10 +13,10 @@ use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::branch::ContextPolicy;
 
-/// What a user message says that only stands there because the API demands one.
+/// The text of a user message that is sent only because the API requires one.
 const CONTINUE_TEXT: &str = "Continue.";
 
-/// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
+/// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same messages.
 pub fn body(request: &ChatRequest) -> Bytes {
     let params = &request.params;
     let mut body = Map::new();
@@ -71,14 +72,14 @@ pub fn body(request: &ChatRequest) -> Bytes {
     pictures::serialize_body(body, request)
 }
 
-/// Messages whose roles alternate, the first and the last of which are the user's.
+/// Messages with alternating roles that start and end with the user.
 #[derive(Default)]
 struct Messages {
     all: Vec<(Role, Vec<Value>)>,
 }
 
 impl Messages {
-    /// Adds content, to the last message where that has the same role.
+    /// Appends content; it joins the last message if that has the same role.
     fn push(&mut self, role: Role, content: impl IntoIterator<Item = Value>) {
         let mut content = content.into_iter().peekable();
         if content.peek().is_none() {
@@ -94,20 +95,20 @@ impl Messages {
     }
 }
 
-/// How many messages there are before this reply's own steps.
+/// Counts the messages before this reply's own steps.
 pub fn message_count_before_steps(request: &ChatRequest) -> usize {
     messages(request, request.split_at_steps().0).0.len()
 }
 
-/// The messages, and the container in which the code of a paused reply ran: what comes next finds its files there. Without
-/// a pause none is named, because a container is gone some minutes after it was used.
+/// Returns the messages, and the container in which the code of a paused reply ran, so that its continuation finds
+/// the files there. Without a pause no container is named, because it expires some minutes after its last use.
 fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Option<String>) {
     let mut messages = Messages::default();
     let mut paused: Option<Option<String>> = None;
     for (at, turn) in history.iter().enumerate() {
         match turn.role {
             Role::User => messages.push(Role::User, turn.user_parts().into_iter().filter_map(user_part)),
-            // There is no such role; the words are the operator's all the same.
+            // The API has no such role inside of the messages; a tag marks the text as the operator's.
             Role::System => {
                 let text = turn.plain_text();
                 let marked = (!text.trim().is_empty()).then(|| format!("<system>\n{text}\n</system>"));
@@ -119,7 +120,8 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Opti
             }
         }
     }
-    // Models since 4.6 refuse to continue a message of their own, except one that they paused (providers.md 2.6).
+    // Models since 4.6 refuse to continue an assistant message, except one that they paused
+    // (docs/reference/providers.md 2.6).
     if messages.all.last().is_some_and(|(role, _)| *role == Role::Assistant) && paused.is_none() {
         messages.push(Role::User, message::text_block(CONTINUE_TEXT));
     }
@@ -130,8 +132,9 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Opti
     (messages.all.into_iter().map(written).collect(), paused.flatten())
 }
 
-/// Whether a turn goes back without its thinking: the provider refused it, or the branch says so of all turns but the
-/// one that is being written. Not where signatures hold only for what was said before them: the rest would be lost too.
+/// Returns true if a turn goes back without its thinking: the provider refused it, or the policy of the branch omits
+/// it from every turn but the one that is being written. With prefix binding the policy is ignored, because the later
+/// signatures would become invalid, too.
 fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
     let is_by_policy = request.policy == ContextPolicy::OmitCompleted
         && !ClaudeGeneration::from_model(&request.model).is_bound_to_prefix
@@ -139,8 +142,8 @@ fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
     turn.leaves_out_reasoning || is_by_policy
 }
 
-/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing. Where it
-/// ends with a reply that the model paused, gives the container of it, if there is one.
+/// Appends an assistant turn: as the model wrote it if its raw responses are stored, otherwise its plain text, if it
+/// has any. If the turn ends with a paused reply, returns the container of that reply, if there is one.
 fn push_assistant(
     messages: &mut Messages,
     turn: &HistoryTurn,
@@ -153,7 +156,7 @@ fn push_assistant(
     }
     let mut steps: Vec<AnthropicReply> =
         turn.raw.iter().map(|raw| AnthropicReply::clone(&raw.read_cached("anthropic", parse_stored_reply))).collect();
-    // A pause that nothing came after was a cut: somebody stopped the reply before it went on.
+    // A pause with nothing after it was an interruption: the user stopped the reply before it was continued.
     if let Some(last) = steps.iter_mut().rev().find(|said| !said.blocks.is_empty()).filter(|_| !is_last) {
         last.is_complete &= !last.is_paused;
         last.is_paused = false;
@@ -171,7 +174,7 @@ fn push_assistant(
     Some(steps.into_iter().rev().find_map(|said| said.container))
 }
 
-/// What a stored response said, whole or not.
+/// Decodes a stored response, complete or not.
 pub fn parse_stored_reply(raw: &[u8]) -> AnthropicReply {
     let (reader, is_complete) = MessagesDecoder::keeping_reply().read_stored(raw);
     AnthropicReply { is_complete, ..reader.into_reply() }

@@ -1,5 +1,5 @@
-//! The decoder of Messages: what the values of one response body mean (providers.md 2.4, 3.3). How they come out of the
-//! bytes is `body`; how blocks come out of their fragments is `blocks`.
+//! Decoder of Messages: interprets the values of one response body (docs/reference/providers.md 2.4, 3.3). Module
+//! `body` splits the bytes into values; `content_blocks` assembles blocks from their deltas.
 
 use serde_json::Value;
 
@@ -14,10 +14,10 @@ use crate::redaction::SecretSet;
 use turnleaf_domain::notice::Notice;
 use turnleaf_domain::{Failure, Usage};
 
-/// The state of one response body.
+/// Decoder of one response body.
 pub type MessagesDecoder = JsonBody<MessagesReader>;
 
-/// What Messages make of a body.
+/// [`ResponseReader`] of Messages: the state of one response body.
 #[derive(Debug, Default)]
 pub struct MessagesReader {
     blocks: ContentBlocks,
@@ -25,23 +25,23 @@ pub struct MessagesReader {
     has_model: bool,
     has_reply: bool,
     stop_reason: Option<String>,
-    /// `message_stop` came, or the reply was one document.
+    /// `message_stop` was received, or the reply was one document.
     is_stopped: bool,
-    /// Thinking that the server left out of the request (providers.md 3.7).
+    /// Thinking that the server dropped from the request (docs/reference/providers.md 3.7).
     transformations: Vec<Value>,
-    /// That it did was told.
+    /// The notice about dropped thinking was emitted.
     is_noticed: bool,
-    /// Where its code ran.
+    /// The container in which the provider ran code.
     container: Option<String>,
 }
 
 impl MessagesDecoder {
-    /// `provider` is the name for people, used in sentences about failures.
+    /// Creates a decoder. `provider` is the display name for failure messages.
     pub fn for_provider(provider: &str, secrets: SecretSet) -> Self {
         Self::new(MessagesReader::default(), FailureBuilder::new(provider, secrets))
     }
 
-    /// The same, keeping what has to go back in the next request.
+    /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply() -> Self {
         let mut reader = MessagesReader::default();
         reader.blocks.keeps_blocks = true;
@@ -50,7 +50,7 @@ impl MessagesDecoder {
 }
 
 impl MessagesReader {
-    /// What has to go back, if it was kept.
+    /// Returns the content for the next request; its blocks are empty unless they were kept.
     pub fn into_reply(self) -> AnthropicReply {
         let is_paused = self.stop_reason.as_deref() == Some("pause_turn");
         AnthropicReply {
@@ -61,7 +61,7 @@ impl MessagesReader {
         }
     }
 
-    /// Takes what `message_start` says, or a whole reply, which has its content and its end in it.
+    /// Reads the message of `message_start`, or a complete reply with its content and stop reason.
     fn message(&mut self, message: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.has_reply = true;
         if let Some(model) = text_of(message, "model").filter(|_| !self.has_model) {
@@ -78,7 +78,7 @@ impl MessagesReader {
         self.read_stop(message, out);
     }
 
-    /// Takes what stands beside the content, in `message_start` as in `message_delta`.
+    /// Reads the metadata beside the content, in `message_start` and `message_delta`.
     fn read_metadata(&mut self, value: &Value) {
         if let Some(usage) = value.get("usage") {
             self.counts.update(usage);
@@ -88,14 +88,15 @@ impl MessagesReader {
         }
     }
 
-    /// Says that the server left something out: in front of the first block where it is known by then, else at the end.
+    /// Emits the notice that the server dropped thinking: before the first block if that is known by then, otherwise
+    /// at the end.
     fn push_notice(&mut self, out: &mut Vec<DecodedItem>) {
         if !self.transformations.is_empty() && !std::mem::replace(&mut self.is_noticed, true) {
             out.push(DecodedItem::Notice(Notice::ReasoningDropped));
         }
     }
 
-    /// Takes how the message stands: why it stops, and in which container its code ran.
+    /// Reads the stop reason and the container in which code ran.
     fn read_stop(&mut self, place: &Value, out: &mut Vec<DecodedItem>) {
         if let Some(container) = place.get("container").and_then(|container| text_of(container, "id")) {
             self.container = Some(container.to_owned());
@@ -121,7 +122,7 @@ impl MessagesReader {
 }
 
 impl ResponseReader for MessagesReader {
-    /// Errors are events and documents of the type `error`; gateways have shapes of their own, without any type.
+    /// Errors are events and documents of the type `error`; gateways also send documents without any type.
     fn is_error(&self, said: BodyValue<'_>) -> bool {
         let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
         let kind = text_of(said.value, "type");
@@ -142,7 +143,7 @@ impl ResponseReader for MessagesReader {
             if text_of(value, "type") != Some("message_start") {
                 return Ok(());
             }
-            // Gateways that run tools themselves send one message behind the other: the reply goes on.
+            // Gateways that run tools themselves send several messages in a row: the reply continues.
             self.is_stopped = false;
             self.stop_reason = None;
         }
@@ -172,7 +173,7 @@ impl ResponseReader for MessagesReader {
                 self.message(value, said.is_mended, out);
                 self.stop(out);
             }
-            // Pings, and events of tomorrow: new ones may be added at any time.
+            // Pings and unknown events are ignored: the API may add new ones at any time.
             _ => {}
         }
         Ok(())
@@ -211,7 +212,7 @@ impl ResponseReader for MessagesReader {
     }
 }
 
-/// A string field that says something.
+/// Returns a string field that is not empty.
 fn text_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

@@ -1,29 +1,29 @@
-//! Token counts as Messages report them: some in `message_start`, some in `message_delta`, the later ones replacing the
-//! earlier (providers.md 2.5).
+//! Token counts of Messages: some are in `message_start`, some in `message_delta`; later counts replace earlier ones
+//! (docs/reference/providers.md 2.5).
 
 use serde_json::Value;
 
 use crate::reported_cost;
 use turnleaf_domain::Usage;
 
-/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+/// Larger numbers are not plausible token counts, and JavaScript cannot represent them exactly.
 const LARGEST: u64 = 1 << 53;
 
-/// What a response said so far of what it used, each count as it was said last.
+/// The usage that a response has reported so far: the newest value of each count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AnthropicUsageCounts {
-    /// The part of the prompt that no cache had to do with.
+    /// The part of the prompt that was neither read from nor written to a cache.
     uncached: Option<u64>,
     cache_read: Option<u64>,
     cache_write: Option<u64>,
     output: Option<u64>,
     reasoning: Option<u64>,
-    /// What it cost in millionths of a US dollar, where a gateway says it.
+    /// The cost in millionths of a US dollar, if a gateway reports it.
     cost: Option<u64>,
 }
 
 impl AnthropicUsageCounts {
-    /// Takes a `usage` object. What it does not say stays.
+    /// Merges a `usage` object; counts that it does not have are kept.
     pub fn update(&mut self, usage: &Value) {
         let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
         let put = |known: &mut Option<u64>, said: Option<u64>| *known = said.or(*known);
@@ -35,13 +35,13 @@ impl AnthropicUsageCounts {
         put(&mut self.cost, reported_cost::cost_from_usage(usage));
     }
 
-    /// What a gateway says that the response cost, in millionths of a US dollar.
+    /// Returns the cost that a gateway reported, in millionths of a US dollar.
     pub fn cost(&self) -> Option<u64> {
         self.cost
     }
 
-    /// The sum as the domain counts: `input_tokens` is the whole prompt, cached parts included. `None` when nothing was
-    /// said.
+    /// Returns the usage by the domain's definition: `input_tokens` is the whole prompt, including cached parts.
+    /// `None` if nothing was reported.
     pub fn usage(&self) -> Option<Usage> {
         let cached = self.cache_read.unwrap_or(0) + self.cache_write.unwrap_or(0);
         let usage = Usage {

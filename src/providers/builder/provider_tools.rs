@@ -1,5 +1,5 @@
-//! Calls that the provider runs itself: blocks like those of any call, with what says who ran it (`run_by`). Nobody here
-//! answers them; their results come in the same response, or in the next one of a reply that was paused.
+//! Blocks of provider tool calls. They are marked with `run_by`, because Turnleaf does not answer them: their results
+//! arrive in the same response, or in the next response of a paused reply.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use turnleaf_domain::block::{RUN_BY_PROVIDER, ToolStatus};
 use turnleaf_domain::tool::parse_arguments;
 use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, limits};
 
-/// One such call.
+/// A provider tool call without a result.
 pub(super) struct PendingProviderCall {
     id: String,
     pub name: String,
     raw: String,
     pub block_id: BlockId,
     since: Option<Duration>,
-    /// Its block is not finished: it is one of this response.
+    /// The block is still open, because the call is one of this response.
     is_open: bool,
 }
 
-/// The calls of a reply that have no result yet.
+/// The provider tool calls of a reply that have no result yet.
 #[derive(Default)]
 pub(super) struct PendingProviderCalls(Vec<PendingProviderCall>);
 
 impl PendingProviderCalls {
-    /// Those of a reply's earlier steps.
+    /// Collects the pending calls from the blocks of a reply's earlier steps.
     pub fn from_blocks(blocks: &[Block]) -> Self {
         let has_result = |call: &Block| {
             blocks.iter().any(|block| {
@@ -48,19 +48,19 @@ impl PendingProviderCalls {
         Self(own.collect())
     }
 
-    /// A call begins, in this block of this response.
+    /// Adds a call that starts with this block.
     pub fn start(&mut self, id: String, name: String, block_id: BlockId, since: Option<Duration>) {
         self.0.push(PendingProviderCall { id, name, raw: String::new(), block_id, since, is_open: true });
     }
 
-    /// Adds to the arguments of a call that is open.
+    /// Appends to the arguments of an open call.
     pub fn append_arguments(&mut self, id: &str, more: &str) -> Option<Event> {
         let call = self.0.iter_mut().rfind(|call| call.id == id && call.is_open).filter(|_| !more.is_empty())?;
         call.raw.push_str(more);
         Some(Event::BlockDelta { block_id: call.block_id, text: more.to_owned() })
     }
 
-    /// The call is over: takes it out, with the event that says so.
+    /// Removes a call that has its result; returns it with the event that ends it.
     pub fn finish(&mut self, id: &str, is_error: bool, now: Option<Duration>) -> Option<(PendingProviderCall, Event)> {
         let call = self.0.iter().rposition(|call| call.id == id).map(|at| self.0.remove(at))?;
         let status = if is_error { ToolStatus::Failed } else { ToolStatus::Done };
@@ -77,7 +77,8 @@ impl PendingProviderCalls {
         Some((call, event))
     }
 
-    /// Ends the blocks of calls without a result. They still run: the reply goes on, or its end says what became of them.
+    /// Ends the blocks of calls without a result, with status `running`: the continued reply brings the results, or
+    /// the end of the turn settles the calls.
     pub fn close(&mut self, state: BlockState) -> impl Iterator<Item = Event> {
         self.0.iter_mut().filter(|call| call.is_open).map(move |call| {
             call.is_open = false;
@@ -94,12 +95,12 @@ impl PendingProviderCall {
     }
 }
 
-/// The content of the block of a call that begins.
+/// Returns the content of a block for a call that starts.
 pub(super) fn started_content(id: &str, name: &str) -> Content {
     content(id, name, Value::Null, None, ToolStatus::Running, None)
 }
 
-/// What that block says of who runs the call.
+/// Returns the block metadata that marks a provider tool call.
 pub(super) fn run_by_metadata(name: &str, server: Option<String>) -> Value {
     let mut metadata = json!({"run_by": RUN_BY_PROVIDER});
     if let Some(server) = server {
@@ -126,7 +127,7 @@ fn content(
     }
 }
 
-/// A result of the size that a row has; the rest of it is in the kept response.
+/// Truncates a result to the size that a row may have; the stored raw response has all of it.
 pub(super) fn truncate_result(mut result: Value) -> (Value, Value) {
     strip_base64(&mut result);
     let whole = match &result {

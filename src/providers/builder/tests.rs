@@ -1,4 +1,4 @@
-//! Items become blocks: where they begin and end, and what is folded out of their events.
+//! Tests of the builder: where blocks start and end, and what their events fold to.
 
 use serde_json::json;
 use uuid::Uuid;
@@ -16,7 +16,7 @@ fn builder() -> BlockBuilder {
     })
 }
 
-/// Pushes items at 100 ms from each other and folds what comes out.
+/// Pushes the items at intervals of 100 ms and folds the events.
 fn built(items: Vec<DecodedItem>, state: BlockState) -> (Vec<Block>, BlockBuilder) {
     let mut builder = builder();
     let mut events = Vec::new();
@@ -48,7 +48,7 @@ fn built(items: Vec<DecodedItem>, state: BlockState) -> (Vec<Block>, BlockBuilde
         blocks: Vec::new(),
         attempt: None,
     };
-    // The turn has two blocks from an earlier step.
+    // The turn has two blocks of an earlier step.
     let mut earlier = Vec::new();
     let mut first = BlockBuilder::new(BlockPosition { next_seq: 0, ..builder.place }, || {
         (BlockId::from_uuid(Uuid::from_u128(u128::MAX)), DateTime::UNIX_EPOCH)
@@ -263,7 +263,7 @@ fn open_provider_call_is_answered_by_next_step() {
     assert_eq!((*block_id, *status), (blocks[0].id, ToolStatus::Done));
     let Event::BlockStart { block } = &events[1] else { panic!("{events:?}") };
     assert_eq!(block.parent_block_id, Some(blocks[0].id));
-    // Cut off: it is open still, and the turn's end says what became of it.
+    // In an interrupted reply the call keeps its status; the end of the turn settles it.
     let (blocks, _) = built(vec![provider_call_item("a")], BlockState::Aborted);
     assert_eq!((blocks[0].state, &json!(blocks[0].content)["status"]), (BlockState::Aborted, &json!("running")));
 }

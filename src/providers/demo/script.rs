@@ -1,24 +1,24 @@
-//! What the demo says: one function a script, from what was asked and how far the reply is to what comes next.
+//! Replies of the demo: one function per script that maps the request and the step of the reply to the next pieces.
 
 use serde_json::{Value, json};
 
 use crate::pictures::GeneratedImage;
 
-/// What the demo reads out of a request.
+/// The parts of a request that the demo uses.
 #[derive(Debug, Clone)]
 pub struct DemoRequest {
     pub model: String,
-    /// The newest message of the person.
+    /// The newest user message.
     pub text: String,
-    /// The images of the same, in few words each.
+    /// Short descriptions of the images in that message.
     pub images: Vec<String>,
-    /// How many messages the person has written.
+    /// The number of user messages.
     pub user_messages: usize,
-    /// How many times this reply has called tools and got its results.
+    /// The number of steps of this reply whose tool calls have results.
     pub step: usize,
-    /// All messages, for ids that never repeat in a chat.
+    /// The number of messages; it makes ids unique within a chat.
     pub messages: usize,
-    /// Words in all messages: what the demo calls tokens.
+    /// The number of words in all messages, reported as tokens.
     pub words: usize,
     pub is_thinking: bool,
     pub has_tools: bool,
@@ -29,7 +29,7 @@ pub struct DemoRequest {
 pub enum ScriptPiece {
     Think(String),
     Text(String),
-    /// A picture of the demo's own.
+    /// The demo's own picture.
     Picture,
     Call {
         name: &'static str,
@@ -42,7 +42,7 @@ pub enum ScriptPiece {
 }
 
 impl DemoRequest {
-    /// Reads a request body; `None` when nobody wrote anything.
+    /// Reads a request body; `None` if it has no user message.
     pub fn from_body(body: &Value) -> Option<Self> {
         let messages = body.get("messages")?.as_array()?;
         let role = |message: &Value, role: &str| message.get("role").and_then(Value::as_str) == Some(role);
@@ -69,7 +69,7 @@ impl DemoRequest {
     }
 }
 
-/// What the demo sees of an image: what it is and how large. More would need eyes.
+/// Describes an image by its type and size, since the demo cannot interpret it.
 fn describe_image(part: &Value) -> Option<String> {
     let url = part.pointer("/image_url/url")?.as_str()?;
     let Some(image) = GeneratedImage::parse(url, None) else { return Some("something that is no image".to_owned()) };
@@ -77,7 +77,7 @@ fn describe_image(part: &Value) -> Option<String> {
     Some(format!("{}{size}, {} bytes", image.mime, image.bytes.len()))
 }
 
-/// The next response of a script; `None` when there is no such script.
+/// Returns the next response of a script; `None` if there is no such script.
 pub fn reply(asked: &DemoRequest) -> Option<Vec<ScriptPiece>> {
     let mut said = match asked.model.as_str() {
         "tour" => tour(asked),
@@ -95,7 +95,7 @@ pub fn reply(asked: &DemoRequest) -> Option<Vec<ScriptPiece>> {
     if !asked.is_thinking {
         said.retain(|say| !matches!(say, ScriptPiece::Think(_)));
     }
-    // Without tools there is no next step: a script goes to its end at once.
+    // Without tools there is no next step: the script continues to its end in this response.
     if !asked.has_tools && said.iter().any(|say| matches!(say, ScriptPiece::Call { .. })) {
         said.retain(|say| !matches!(say, ScriptPiece::Call { .. }));
         said.extend(reply(&DemoRequest { step: asked.step + 1, ..asked.clone() })?);
@@ -119,7 +119,7 @@ fn count_words(text: &str) -> ScriptPiece {
     ScriptPiece::Call { name: "count_words", arguments: json!({"text": text}) }
 }
 
-/// The message in few words, on one line.
+/// Shortens a message to one line of 60 characters.
 fn gist(message: &str) -> String {
     const LONGEST: usize = 60;
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -167,7 +167,7 @@ fn reasoning(asked: &DemoRequest) -> Vec<ScriptPiece> {
     }
 }
 
-/// Says which images came with the message.
+/// Returns a text that lists the images of the message.
 fn describe_images(asked: &DemoRequest) -> String {
     match asked.images.as_slice() {
         [] => "You showed me no image; here is one of mine.\n\n".to_owned(),

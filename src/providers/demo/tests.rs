@@ -1,4 +1,5 @@
-//! The demo through its own bytes: every script runs to its end, and shows what it promises.
+//! End-to-end tests of the demo through its own bytes: every script runs to its end and shows what its description
+//! promises.
 
 use chrono::DateTime;
 use uuid::Uuid;
@@ -10,7 +11,7 @@ use crate::stored_response::StoredResponse;
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::{Block, BlockId, Content, Event, GenerationId, ModelParams, Role, Thinking, TurnId};
 
-/// Runs a script as a run would, with its tools, until it calls none; gives the types of its blocks and its text.
+/// Runs a script with its tools until it calls none; returns the types of its blocks, its text and the outcome.
 async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, String, DecodeOutcome) {
     let demo = DemoProvider::new(0.0);
     let turn = |role, blocks: Vec<Block>, raw| HistoryTurn {
@@ -114,7 +115,7 @@ fn test_block(content: Content, id: BlockId, parent_block_id: Option<BlockId>) -
     }
 }
 
-/// `K` thinking, `T` tool, `X` text, `I` image.
+/// Encodes block types as letters: `K` thinking, `T` tool, `X` text, `I` image.
 fn letters(kinds: &[String]) -> String {
     let letter = |kind: &String| match kind.as_str() {
         "thinking" => "K",

@@ -1,11 +1,11 @@
-//! The demo's tools: small, local and always the same.
+//! Tools of the demo: local and deterministic.
 
 use serde_json::{Value, json};
 
 use crate::provider::ToolOutcome;
 use turnleaf_domain::tool::ToolSpec;
 
-/// Words of Turnleaf, explained.
+/// Terms of Turnleaf with their definitions.
 const GLOSSARY: [(&str, &str); 6] = [
     ("chat", "A whole conversation: a tree of turns, not a list."),
     ("turn", "One node of the tree: a message of yours or a reply of a model."),
@@ -15,7 +15,7 @@ const GLOSSARY: [(&str, &str); 6] = [
     ("version", "One of several replies to the same message; trying again makes another."),
 ];
 
-/// What the tools are, as a model is told.
+/// Returns the tool specifications that a model gets.
 pub fn specs() -> Vec<ToolSpec> {
     let spec = |name: &str, description: &str, argument: &str, meaning: &str| ToolSpec {
         name: name.to_owned(),
@@ -32,7 +32,7 @@ pub fn specs() -> Vec<ToolSpec> {
     ]
 }
 
-/// Runs a tool; `None` when there is no such tool.
+/// Runs a tool; `None` if there is no such tool.
 pub fn run(name: &str, arguments: &Value) -> Option<ToolOutcome> {
     let argument = |key: &str| arguments.get(key).and_then(Value::as_str);
     let done = |result: Value| ToolOutcome { result, is_error: false };

@@ -1,4 +1,5 @@
-//! What a script says, as the bytes a real server would send: chat completion chunks, a few words each.
+//! Wire format of the demo: encodes a script as chat completion chunks of a few words, as a real server would stream
+//! them.
 
 use std::time::Duration;
 
@@ -8,20 +9,20 @@ use serde_json::{Value, json};
 use crate::base64;
 use crate::demo::script::{DemoRequest, ScriptPiece};
 
-/// Between two chunks, about thirty a second; the slow script takes its time.
+/// The pauses between two chunks: about thirty per second, and fewer in the slow script.
 const USUAL: Duration = Duration::from_millis(33);
 const SLOW: Duration = Duration::from_millis(250);
 /// The picture that the demo draws.
 const PICTURE: &[u8] = include_bytes!("picture.png");
 
-/// Bytes and the pause before them.
+/// Bytes of the stream and the pause before them.
 #[derive(Debug)]
 pub struct TimedChunk {
     pub after: Duration,
     pub bytes: Bytes,
 }
 
-/// The whole response.
+/// Returns all chunks of a response.
 pub fn timed_chunks(asked: &DemoRequest, said: Vec<ScriptPiece>) -> Vec<TimedChunk> {
     let pause = if asked.model == "slow" { SLOW } else { USUAL };
     let mut chunks = vec![choice(asked, &json!({"role": "assistant", "content": ""}), None)];
@@ -87,13 +88,13 @@ fn choice(asked: &DemoRequest, delta: &Value, finish: Option<&str>) -> Value {
     })
 }
 
-/// A text in pieces of one word with the blank before it, so that nothing is lost when they are put together again.
+/// Splits a text into words with the white space before them, so that joining them restores the text.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let word = rest.find(|c: char| !c.is_whitespace())?;
         let end = rest[word..].find(char::is_whitespace).map_or(rest.len(), |length| word + length);
-        // What is blank to the end belongs to the last word.
+        // Trailing white space belongs to the last word.
         let end = if rest[end..].trim().is_empty() { rest.len() } else { end };
         let (piece, after) = rest.split_at(end);
         rest = after;

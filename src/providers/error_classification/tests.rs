@@ -1,4 +1,4 @@
-//! Every shape of error document and every class of providers.md 2.7.
+//! Tests with every shape of error document and every failure kind of docs/reference/providers.md 2.7.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ fn kind_of(status: u16, body: &str) -> FailureKind {
     super::classify_status(status, &[], body.as_bytes(), "P", &SecretSet::default(), DateTime::UNIX_EPOCH).0.kind
 }
 
-/// A quota of Google's that is used up.
+/// Returns the document of an exhausted Google quota.
 fn google_quota(id: &str) -> String {
     let details = json!([{"violations": [{"quotaId": id}]}, {"retryDelay": "23s"}]);
     json!({"error": {"code": 429, "message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED", "details": details}})

@@ -1,40 +1,40 @@
-//! Function calls out of parts: whole ones, and those whose arguments come in pieces with a path each
-//! (`streamFunctionCallArguments`, providers.md 7.2).
+//! Decodes function calls from parts: complete ones, and those whose arguments are streamed as values with a JSON
+//! path (`streamFunctionCallArguments`, docs/reference/providers.md 7.2).
 
 use serde_json::{Map, Value};
 
 use crate::call_id::unique_call_id;
 use crate::provider::DecodedItem;
 
-/// The calls of one reply.
+/// The function calls of one reply.
 #[derive(Debug, Default)]
 pub struct GeminiFunctionCalls {
     ids: Vec<String>,
     open: Option<OpenCall>,
 }
 
-/// A call whose arguments still come.
+/// A call whose arguments are still being streamed.
 #[derive(Debug)]
 struct OpenCall {
     index: u64,
     arguments: Value,
-    /// The path of a string that continues.
+    /// The path of a string that will be continued.
     growing: Option<String>,
 }
 
 impl GeminiFunctionCalls {
-    /// Whether this `functionCall` goes on with the call that is open: it has no name of its own.
+    /// Returns true if this `functionCall` continues the open call, which is the case if it has no name.
     pub fn is_continuation(&self, call: &Value) -> bool {
         self.open.is_some() && call.get("name").and_then(Value::as_str).is_none_or(str::is_empty)
     }
 
-    /// Whether the arguments of the last call are still to come.
+    /// Returns true while the arguments of the last call are incomplete.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Takes one `functionCall`; whatever is open must have been closed, unless this continues it. `response_id` makes
-    /// ids for endpoints that give none. Gives the arguments of a call that came in pieces and is whole now.
+    /// Reads one `functionCall`. The caller closes the open call first, unless this one continues it. Ids that are
+    /// missing are derived from `response_id`. Returns the arguments of a streamed call once they are complete.
     pub fn read_call(&mut self, call: &Value, response_id: &str, out: &mut Vec<DecodedItem>) -> Option<Value> {
         let text = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or_default();
         let goes_on = call.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
@@ -58,7 +58,7 @@ impl GeminiFunctionCalls {
         if goes_on { None } else { self.close(out) }
     }
 
-    /// Ends the call that is open, if one is, and gives its arguments.
+    /// Ends the open call, if there is one, and returns its arguments.
     pub fn close(&mut self, out: &mut Vec<DecodedItem>) -> Option<Value> {
         let open = self.open.take()?;
         out.push(DecodedItem::ToolArguments { index: open.index, text: open.arguments.to_string() });
@@ -67,7 +67,7 @@ impl GeminiFunctionCalls {
 }
 
 impl OpenCall {
-    /// Puts one piece where its path says.
+    /// Writes one piece to the place that its path names.
     fn apply_piece(&mut self, piece: &Value) {
         let Some(path) = piece.get("jsonPath").and_then(Value::as_str) else { return };
         let Some(place) = value_at_path(&mut self.arguments, path) else { return };
@@ -85,14 +85,14 @@ impl OpenCall {
     }
 }
 
-/// One step of a path.
+/// One step of a JSON path.
 #[derive(Debug, PartialEq, Eq)]
 enum PathStep<'a> {
     Key(&'a str),
     Index(usize),
 }
 
-/// The steps of a path such as `$.items[0].name` or `$['name']`; `None` when it is something else.
+/// Parses a path such as `$.items[0].name` or `$['name']`; `None` if it has another form.
 fn steps(path: &str) -> Option<Vec<PathStep<'_>>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
@@ -114,8 +114,8 @@ fn steps(path: &str) -> Option<Vec<PathStep<'_>>> {
     Some(steps)
 }
 
-/// The place that a path names, made where it is not there yet. Lists grow by one at a time: a path cannot ask for a
-/// list of millions.
+/// Returns the value at a path and creates missing values. A list grows by one element at a time, so that a path
+/// cannot allocate millions of them.
 fn value_at_path<'a>(root: &'a mut Value, path: &str) -> Option<&'a mut Value> {
     steps(path)?.into_iter().try_fold(root, |value, step| match step {
         PathStep::Key(key) => {
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// Every call as `id name arguments`.
+    /// Formats every call as `id name arguments`.
     fn calls(parts: &[Value]) -> Vec<String> {
         let mut calls = GeminiFunctionCalls::default();
         let mut items = Vec::new();

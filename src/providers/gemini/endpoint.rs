@@ -1,4 +1,4 @@
-//! A configured endpoint that speaks Gemini's own API, as a [`Provider`].
+//! [`Provider`] for a configured endpoint that speaks Gemini's native API.
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -15,10 +15,10 @@ use turnleaf_domain::tool::OfferedTool;
 use turnleaf_domain::url_encoding;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
-/// Pages of the list of models that are asked for; one holds a thousand.
+/// Upper bound on pages of the model list; a page has up to 1,000 models.
 const MOST_PAGES: usize = 5;
 
-/// One endpoint.
+/// A configured endpoint with its HTTP client.
 #[derive(Debug, Clone)]
 pub struct GeminiEndpoint {
     id: String,
@@ -27,10 +27,11 @@ pub struct GeminiEndpoint {
 }
 
 impl GeminiEndpoint {
-    /// The provider of an endpoint; nobody is asked yet.
+    /// Creates the provider of an endpoint, without any request.
     pub fn new(endpoint: &ProviderEndpoint, client: HttpClient) -> Self {
         let mut target = ProviderTarget::new(endpoint);
-        // Never in the URL, which is logged on the way (providers.md 2.2).
+        // The key is never a part of the URL, because URLs are logged by proxies and servers
+        // (docs/reference/providers.md 2.2).
         target.auth = ApiKeyHeader::Header("x-goog-api-key");
         target.base_url = with_version(&endpoint.base_url).into();
         Self { id: endpoint.id.clone(), target, client }
@@ -110,7 +111,7 @@ impl Provider for GeminiEndpoint {
     }
 }
 
-/// An address without any path gets the version that the API's own has.
+/// Appends the API's default version to a base URL without a path.
 fn with_version(base_url: &str) -> String {
     let host = base_url.split_once("://").map_or(base_url, |(_, rest)| rest);
     if host.trim_end_matches('/').contains('/') {
@@ -120,14 +121,14 @@ fn with_version(base_url: &str) -> String {
     }
 }
 
-/// The path that answers for a model; `models/` and `tunedModels/` may stand in its name.
+/// Returns the URL path of a model, whose name may start with `models/` or `tunedModels/`.
 fn path_of(model: &str) -> String {
     let known = model.split_once('/').filter(|(collection, _)| matches!(*collection, "models" | "tunedModels"));
     let (collection, name) = known.unwrap_or(("models", model));
     format!("/{collection}/{}:streamGenerateContent?alt=sse", url_encoding::encode(name))
 }
 
-/// A model of the list, if it generates text.
+/// Parses a model of the list; `None` if it does not generate text.
 fn parse_listed_model(model: &Value) -> Option<ListedModel> {
     let methods = model.get("supportedGenerationMethods").and_then(Value::as_array);
     let generates = |methods: &Vec<Value>| methods.iter().any(|method| method == "generateContent");

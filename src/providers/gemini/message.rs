@@ -1,15 +1,15 @@
-//! The parts of a response that go into the next request to the same model: every part unchanged and in its place, but
-//! thoughts only as their signatures (providers.md 7.4, 7.6).
+//! Replay of a response in the next request to the same model: every part goes back unchanged and in its place,
+//! except that of thoughts only the signatures are sent (docs/reference/providers.md 7.4, 7.6).
 
 use serde_json::{Map, Value, json};
 
 use crate::surrogates;
 
-/// A call of the response, as far as its answer has to name it.
+/// The fields of a call that its result must repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeminiCall {
     pub name: String,
-    /// The id that the endpoint gave; many give none, and then the answer has none either.
+    /// The id that the endpoint assigned. Many assign none; the result has none either, then.
     pub id: Option<String>,
 }
 
@@ -20,8 +20,8 @@ pub struct GeminiReply {
 }
 
 impl GeminiReply {
-    /// Keeps a part. `text` is its text with halves of surrogate pairs put together; `is_mended` says that other
-    /// strings in it may hold stand-ins of halves.
+    /// Adds a part. `text` is its text with surrogate pairs joined; `is_mended` means that its other strings may
+    /// contain surrogate placeholders.
     pub fn push_part(&mut self, part: &Value, text: Option<String>, is_mended: bool) {
         let mut part = if is_mended { resolve_surrogates(part) } else { part.clone() };
         if let (Some(text), Some(kept)) = (text, part.get_mut("text")) {
@@ -34,7 +34,7 @@ impl GeminiReply {
         self.parts.push(part);
     }
 
-    /// Sets the arguments of the last call: they came in pieces.
+    /// Sets the arguments of the last call once they were streamed completely.
     pub fn set_arguments(&mut self, arguments: Value) {
         let call = self.parts.iter_mut().rev().find_map(|part| part.get_mut("functionCall")?.as_object_mut());
         if let Some(call) = call {
@@ -42,7 +42,7 @@ impl GeminiReply {
         }
     }
 
-    /// The calls, in their order.
+    /// Returns the calls in order.
     pub fn calls(&self) -> Vec<GeminiCall> {
         let call = |part: &Value| {
             let call = part.get("functionCall")?;
@@ -52,20 +52,20 @@ impl GeminiReply {
         self.parts.iter().filter_map(call).collect()
     }
 
-    /// Takes the last call out: its arguments came in pieces, and the rest of them never did.
+    /// Removes the last call, because its streamed arguments are incomplete.
     pub fn remove_last_call(&mut self) {
         if let Some(at) = self.parts.iter().rposition(is_call) {
             self.parts.remove(at);
         }
     }
 
-    /// Takes the calls out: the API said that something is wrong with them.
+    /// Removes all calls, because the API reported them as malformed.
     pub fn remove_calls(&mut self) {
         self.parts.retain(|part| !is_call(part));
     }
 
-    /// Takes code out at the end: the response broke off while it ran. Code that the model spoke on after has no result
-    /// where the API keeps it to itself, as that of a search in files.
+    /// Removes code at the end, which was running when the response broke off. Code with text after it is kept, even
+    /// without a result, because the API does not disclose some results, such as those of a file search.
     fn remove_unfinished_code(&mut self) {
         let is_over = |part: &Value| part.get("executableCode").is_none() && *part != json!({"text": ""});
         let end = self.parts.iter().rposition(is_over);
@@ -76,7 +76,7 @@ impl GeminiReply {
         });
     }
 
-    /// The parts to send; none when nothing of the response may be sent, or it says nothing.
+    /// Returns the parts to send; empty if the response has no content that may be sent.
     pub fn into_parts(mut self, with_signatures: bool) -> Vec<Value> {
         self.remove_unfinished_code();
         let says = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
@@ -95,8 +95,8 @@ fn is_thought(part: &Value) -> bool {
     part.get("thought") == Some(&Value::Bool(true)) && !is_call(part)
 }
 
-/// A part as it is sent: a thought goes back as its signature alone, or not at all. Text without a letter, which many
-/// streams end with, stays behind too unless it carries a signature: it is refused at some endpoints.
+/// Converts a part for sending: a thought is reduced to its signature, or omitted. Empty text, with which many
+/// streams end, is omitted unless it has a signature, because some endpoints refuse it.
 fn part_to_send(part: Value, with_signatures: bool) -> Option<Value> {
     if part == json!({"text": ""}) {
         return None;
@@ -107,7 +107,7 @@ fn part_to_send(part: Value, with_signatures: bool) -> Option<Value> {
     let is_thought = is_thought(&part);
     let Value::Object(mut part) = part else { return Some(part) };
     if !with_signatures {
-        // An empty text is there for its signature alone.
+        // An empty text exists only to carry its signature.
         let was_signed = part.shift_remove("thoughtSignature").is_some();
         let is_bare = was_signed && part.len() == 1 && part.get("text") == Some(&"".into());
         return (!is_thought && !is_bare && !part.is_empty()).then_some(Value::Object(part));
@@ -117,7 +117,7 @@ fn part_to_send(part: Value, with_signatures: bool) -> Option<Value> {
     Some(Value::Object(part))
 }
 
-/// A value with the stand-ins of halves in its strings given up.
+/// Returns a value in whose strings the surrogate placeholders are replaced.
 fn resolve_surrogates(value: &Value) -> Value {
     match value {
         Value::String(text) => {

@@ -1,6 +1,6 @@
-//! What a model's generation takes: how its thinking is asked for, whether it has a system instruction, how long a reply
-//! may be (providers.md 7.1). Where a table cannot know, nothing is sent, because the API refuses what a model does not
-//! have.
+//! Capabilities of each generation of Gemini models: the form of thinking, support for a system instruction, the
+//! maximum length of a reply (docs/reference/providers.md 7.1). Parameters of unknown models are not sent, because
+//! the API refuses what a model does not support.
 
 use serde_json::{Map, Value, json};
 
@@ -9,27 +9,27 @@ use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use turnleaf_domain::{Capabilities, Thinking};
 
-/// How a model's thinking is asked for.
+/// The form in which a request controls thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingControl {
-    /// It has none, and refuses a `thinkingConfig`.
+    /// The model cannot think and refuses a `thinkingConfig`.
     Nothing,
-    /// Nobody knows: only whether thoughts are shown is asked for, and only when thinking is wanted.
+    /// Unknown model: only `includeThoughts` is sent, and only if thinking is requested.
     Unknown,
-    /// It thinks as it likes; thoughts can be shown.
+    /// The model decides by itself how much it thinks; thoughts can be included.
     Fixed,
-    /// `thinkingBudget` in tokens; 0 switches it off where `can_be_off`.
+    /// `thinkingBudget` in tokens; 0 switches thinking off if `can_be_off`.
     Budget { least: u32, most: u32, can_be_off: bool },
-    /// `thinkingLevel`, with the words that it takes from the least to the most.
+    /// `thinkingLevel`, with the accepted levels from the lowest to the highest.
     Level(&'static [&'static str]),
 }
 
 const ALL_LEVELS: &[&str] = &["minimal", "low", "medium", "high"];
 const FROM_LOW: &[&str] = &["low", "medium", "high"];
-/// The first of its generation.
+/// The levels of the first models of generation 3.
 const LOW_OR_HIGH: &[&str] = &["low", "high"];
 
-/// The row of a model.
+/// Returns the thinking control of a model.
 pub fn thinking_control(model: &str) -> ThinkingControl {
     let model = bare_name(model);
     let has = |part: &str| model.contains(part);
@@ -39,7 +39,7 @@ pub fn thinking_control(model: &str) -> ThinkingControl {
     };
     let is_pro = has("-pro");
     let Some(generation) = generation(rest) else {
-        // The names that follow the newest generation.
+        // Aliases of the newest generation.
         return match rest {
             "pro-latest" => ThinkingControl::Level(FROM_LOW),
             "flash-latest" | "flash-lite-latest" => ThinkingControl::Level(FROM_LOW),
@@ -59,10 +59,10 @@ pub fn thinking_control(model: &str) -> ThinkingControl {
     }
 }
 
-/// What a model takes, as far as its name tells.
+/// Returns the capabilities that are known from the name of a model.
 pub fn capabilities(model: &str) -> Capabilities {
     let control = thinking_control(model);
-    // The least level is as good as off.
+    // The level `minimal` counts as off.
     let can_be_off = match control {
         ThinkingControl::Budget { can_be_off, .. } => can_be_off,
         ThinkingControl::Level(words) => words.contains(&"minimal"),
@@ -95,7 +95,7 @@ pub fn capabilities(model: &str) -> Capabilities {
     }
 }
 
-/// A request may have 20 MB, with what is in it as base64.
+/// Image limits of a request of at most 20 MB, including base64.
 const IMAGES: ImageBounds = ImageBounds {
     kinds: &["image/png", "image/jpeg", "image/webp"],
     count: 1_000,
@@ -105,7 +105,7 @@ const IMAGES: ImageBounds = ImageBounds {
     side_of_many: None,
 };
 
-/// Whether a model sees images, as far as its name tells.
+/// Returns whether a model accepts images; `None` if its name does not tell.
 pub fn supports_images(model: &str) -> Option<bool> {
     let model = bare_name(model);
     let has = |part: &str| model.contains(part);
@@ -121,14 +121,14 @@ pub fn supports_images(model: &str) -> Option<bool> {
     }
 }
 
-/// Whether images of a function's result have a place in its response: they got one with the third generation.
+/// Returns true if a function response may contain images, which is so since generation 3.
 pub fn accepts_tool_result_images(model: &str) -> bool {
     let model = bare_name(model);
     let generation = model.strip_prefix("gemini-").and_then(generation);
     generation.is_some_and(|(major, _)| major >= 3) && supports_images(&model) == Some(true)
 }
 
-/// What the API's list of models adds.
+/// Refines the capabilities by an entry of the API's model list.
 pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     let count = |key: &str| model.get(key).and_then(Value::as_u64).filter(|count| *count > 0);
     let most_temperature = model.get("maxTemperature").and_then(Value::as_f64).filter(|most| *most > 0.0);
@@ -139,7 +139,7 @@ pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     };
     match model.get("thinking").and_then(Value::as_bool) {
         Some(false) => sized.without_thinking(),
-        // Whether it can be left alone is not said.
+        // The list does not say whether thinking can be switched off.
         Some(true) if sized.reasoning == ReasoningSupport::Never => {
             sized.with_thinking(ReasoningSupport::Optional, &[])
         }
@@ -147,8 +147,8 @@ pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     }
 }
 
-/// The `thinkingConfig` of a request; nothing where the model takes none. Thoughts are always shown where it thinks.
-/// `thinking` fits the model.
+/// Returns the `thinkingConfig` of a request; `None` if the model accepts none. Thoughts are included whenever the
+/// model thinks. `thinking` must be supported by the model.
 ///
 /// `max_tokens` is the limit of the reply: thoughts count against it, so a level gets at most half of it.
 pub fn thinking_config(
@@ -184,14 +184,14 @@ pub fn thinking_config(
     (!config.is_empty()).then_some(Value::Object(config))
 }
 
-/// Whether instructions have a place of their own; the older Gemma models refuse one.
+/// Returns true if the model accepts a system instruction; the older Gemma models refuse one.
 pub fn takes_system_instruction(model: &str) -> bool {
     let model = bare_name(model);
     !(model.contains("gemma-1") || model.contains("gemma-2") || model.contains("gemma-3"))
 }
 
-/// How many tokens one reply may have, thoughts included: more is refused. `None` for models that no generation is
-/// known of.
+/// Returns the maximum tokens of a reply, including thoughts; the API refuses higher limits. `None` for models of an
+/// unknown generation.
 fn most_output_tokens(model: &str) -> Option<u32> {
     match generation(bare_name(model).strip_prefix("gemini-")?)? {
         (0 | 1, _) | (2, ..=4) => Some(8_192),
@@ -205,7 +205,7 @@ fn bare_name(model: &str) -> String {
     model.strip_prefix("models/").map_or_else(|| model.clone(), str::to_owned)
 }
 
-/// `2.5-flash` is (2, 5); `3-pro-preview` is (3, 0).
+/// Parses the generation: `2.5-flash` is (2, 5); `3-pro-preview` is (3, 0).
 fn generation(rest: &str) -> Option<(u32, u32)> {
     let number = rest.split('-').next()?;
     let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
@@ -213,7 +213,7 @@ fn generation(rest: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok().filter(|major| *major < 100)?, minor.parse().ok()?))
 }
 
-/// A level as tokens.
+/// Returns the budget of a level in tokens.
 fn budget_of_level(level: Thinking) -> u32 {
     match level {
         Thinking::Low => 1_024,
@@ -223,14 +223,14 @@ fn budget_of_level(level: Thinking) -> u32 {
     }
 }
 
-/// Tools that Google runs itself for this model; only where the chat has no functions.
+/// Returns the provider tools that Google runs for this model. They are available only in chats without functions.
 pub fn provider_tools(model: &str) -> &'static [&'static str] {
     let has_none = ["image", "tts", "audio", "live", "embedding", "lite", "gemini-1"];
     let is_full = model.starts_with("gemini-") && !has_none.iter().any(|word| model.contains(word));
     if is_full { &[WEB_SEARCH, CODE_EXECUTION] } else { &[] }
 }
 
-/// What a request says of such a tool.
+/// Returns the declaration of a provider tool in a request.
 pub fn provider_tool(tool: &str) -> Option<Value> {
     match tool {
         WEB_SEARCH => Some(json!({"googleSearch": {}})),

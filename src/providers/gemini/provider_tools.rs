@@ -1,4 +1,5 @@
-//! Calls that Google runs itself: code, and tools of its own, each in a part, with what it gave in a later one.
+//! Provider tool calls of Gemini: code execution and Google's own tools. The call is one part, its result a later
+//! one.
 
 use serde_json::{Map, Value};
 
@@ -7,16 +8,16 @@ use crate::pictures::GeneratedImage;
 use crate::provider::DecodedItem;
 use turnleaf_domain::client_redaction::redact_value;
 
-/// Those of one reply.
+/// The provider tool calls of one reply that have no result yet.
 #[derive(Debug, Default)]
 pub struct GeminiProviderCalls {
-    /// By their ids and names, with the id that the part gave.
+    /// The id and name of each call, and the id that its part had.
     open: Vec<(String, String, String)>,
     begun: usize,
 }
 
 impl GeminiProviderCalls {
-    /// Takes what a part holds that is neither text nor a call for us.
+    /// Decodes a part that is neither text nor a function call.
     pub fn read_part(&mut self, name: &str, held: &Value, out: &mut Vec<DecodedItem>) {
         let word = |field: &str| held.get(field).and_then(Value::as_str).unwrap_or_default();
         match name {
@@ -48,7 +49,7 @@ impl GeminiProviderCalls {
         }
     }
 
-    /// The reply is whole: what has not answered will not.
+    /// Ends all calls at the end of a complete reply: no further results can arrive.
     pub fn finish(&mut self, out: &mut Vec<DecodedItem>) {
         for (id, name, _) in std::mem::take(&mut self.open) {
             out.push(DecodedItem::ProviderToolResult { id, name, result: "".into(), is_error: false });

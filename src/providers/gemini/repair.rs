@@ -1,11 +1,11 @@
-//! Refusals of Gemini that another form of the same request may avoid (providers.md 7.4): missing and invalid thought
-//! signatures.
+//! Recognizes refusals of Gemini that another form of the same request may avoid (docs/reference/providers.md 7.4):
+//! missing and invalid thought signatures.
 
 use crate::provider::{ChatRequest, ProviderError};
 use turnleaf_domain::repair::RequestRepair;
 
-/// The form to send instead. Signatures of earlier replies can be left out, as only those of the current turn are asked
-/// for; where it is these that are refused, the steps of the turn are told in words.
+/// Returns the repair to send instead. Signatures of earlier replies can be omitted, because the API requires only
+/// those of the current turn. If these are refused, the steps of the turn are described as text.
 pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
     let said = refused.lowercase_text();
     if !["thought signature", "thought_signature", "thoughtsignature"].iter().any(|part| said.contains(part)) {

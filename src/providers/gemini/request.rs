@@ -1,5 +1,5 @@
-//! The request body of `streamGenerateContent`: deterministic bytes out of the path (domain.md 4.7, providers.md 7.1, 7.6,
-//! 9). The model stands in the path of the URL, not here.
+//! Request body of `streamGenerateContent`: deterministic bytes from the path (docs/reference/domain.md 4.7,
+//! docs/reference/providers.md 7.1, 7.6, 9). The model is not in the body; it is a part of the URL.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 
-/// The exact body. The same request gives the same bytes, and a longer history begins with the same contents.
+/// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same contents.
 pub fn body(request: &ChatRequest) -> Bytes {
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
@@ -30,12 +30,12 @@ pub fn body(request: &ChatRequest) -> Bytes {
         set("generationConfig", Value::Object(config));
     }
     if !request.tools.is_empty() {
-        // `parameters` would take a part of JSON Schema only.
+        // The field `parameters` would accept only a subset of JSON Schema.
         let tool = |tool: &turnleaf_domain::tool::ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
         let declarations: Vec<Value> = request.tools.iter().map(tool).collect();
         set("tools", json!([{"functionDeclarations": declarations}]));
     } else {
-        // Most models refuse them beside functions.
+        // Most models refuse provider tools beside functions.
         let own: Vec<Value> = request.provider_tools.iter().filter_map(|tool| models::provider_tool(tool)).collect();
         if !own.is_empty() {
             set("tools", own.into());
@@ -70,14 +70,14 @@ fn generation_config(request: &ChatRequest) -> Map<String, Value> {
     config
 }
 
-/// The turns; `first` goes before everything else, for models without a place for instructions.
+/// Returns the contents of the history. `first` is put before them, for models without a system instruction.
 fn contents(request: &ChatRequest, first: Option<&str>) -> Value {
     let mut contents = Contents::default();
     contents.text("user", first.unwrap_or_default());
     for turn in &request.history {
         match turn.role {
             Role::User => contents.push("user", turn.user_parts().into_iter().map(user_part).collect()),
-            // The API knows no such role between the others.
+            // The API has no system role between other contents.
             Role::System => contents.text("user", &turn.plain_text()),
             Role::Assistant => push_assistant(&mut contents, turn),
         }
@@ -85,13 +85,14 @@ fn contents(request: &ChatRequest, first: Option<&str>) -> Value {
     Value::Array(contents.0)
 }
 
-/// Contents in the order of the path. Neighbours of one role become one: the API wants the roles to alternate.
+/// Contents in the order of the path. Neighbours with the same role are merged, because the API requires alternating
+/// roles.
 #[derive(Default)]
 struct Contents(Vec<Value>);
 
 impl Contents {
     fn text(&mut self, role: &str, text: &str) {
-        // An empty part is refused.
+        // The API refuses an empty part.
         if !text.is_empty() {
             self.push(role, vec![json!({"text": text})]);
         }
@@ -120,7 +121,8 @@ fn image(shown: &InputImage) -> Value {
     json!({"inlineData": {"mimeType": shown.mime, "data": shown.base64_placeholder()}})
 }
 
-/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
+/// Appends an assistant turn: as the model wrote it if its raw responses are stored, otherwise its plain text, if it
+/// has any.
 fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
     if turn.raw.is_empty() {
         return contents.text("model", &turn.plain_text());
@@ -140,13 +142,13 @@ fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
     }
 }
 
-/// What a stored response said, whole or not.
+/// Decodes a stored response, complete or not.
 pub fn parse_stored_reply(raw: &[u8]) -> GeminiReply {
     GeminiDecoder::keeping_reply().read_stored(raw).0.into_reply()
 }
 
-/// The `functionResponse` of a call. The API wants an object: any other result stands under `output`, and what went
-/// wrong under `error`.
+/// Returns the `functionResponse` of a call. The API requires an object: any other result is put under `output`, and
+/// errors under `error`.
 fn answer(call: &GeminiCall, result: Option<(Value, bool)>, images: Vec<Value>) -> Value {
     let response = match result {
         None => json!({"error": UNANSWERED}),

@@ -1,25 +1,25 @@
-//! What stands beside the parts of a candidate: where its words come from. It is kept as it came and given out at the
-//! end, because it speaks of the whole text (providers.md 7.3).
+//! Sources of a reply: citations and grounding metadata beside the parts of a candidate. They are collected and
+//! emitted at the end, because they refer to the whole text (docs/reference/providers.md 7.3).
 
 use serde_json::{Map, Value, json};
 
 use crate::provider::DecodedItem;
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
-/// Keys of a candidate whose last value counts.
+/// Keys of a candidate of which the last value counts.
 const LAST_COUNTS: [&str; 2] = [GROUNDING, "urlContextMetadata"];
 const GROUNDING: &str = "groundingMetadata";
 
 /// The sources of one reply.
 #[derive(Debug, Default)]
 pub struct GeminiSources {
-    /// Of `citationMetadata`: every chunk has its own.
+    /// The entries of `citationMetadata`: every chunk has its own.
     citations: Vec<Value>,
     last: Map<String, Value>,
 }
 
 impl GeminiSources {
-    /// Takes what a candidate of one chunk has.
+    /// Collects the sources of a candidate in one chunk.
     pub fn read_candidate(&mut self, candidate: &Value) {
         let metadata = candidate.get("citationMetadata");
         let citations = ["citationSources", "citations"].into_iter().find_map(|key| metadata?.get(key)?.as_array());
@@ -36,7 +36,8 @@ impl GeminiSources {
         }
     }
 
-    /// The body is over: gives everything out. Pages become sources; a search that led to them is a call of Google's own.
+    /// Emits everything at the end of the body. Web pages become sources; the search that found them becomes a
+    /// provider tool call.
     pub fn finish(&mut self, said: &ReplyText, out: &mut Vec<DecodedItem>) {
         let (pages, others): (Vec<Value>, Vec<Value>) =
             self.citations.drain(..).partition(|citation| is_web_url(word(citation, "uri")));
@@ -47,7 +48,7 @@ impl GeminiSources {
         let queries =
             grounding.get("webSearchQueries").filter(|queries| queries.as_array().is_some_and(|all| !all.is_empty()));
         if !given.is_empty() || queries.is_some() {
-            // What is left of it is markup of Google's own.
+            // The rest of the grounding metadata is markup for Google's own display.
             last.shift_remove(GROUNDING);
         }
         out.extend(sources_content(given).map(DecodedItem::Opaque));
@@ -67,17 +68,17 @@ impl GeminiSources {
     }
 }
 
-/// The text of a reply, as far as offsets in it have to be found: they count bytes of all of it.
+/// The text of a reply, to convert the offsets of sources, which count bytes of the whole text.
 #[derive(Debug, Default)]
 pub struct ReplyText {
     text: String,
-    /// Where the last text block begins in it.
+    /// The byte offset of the last text block in `text`.
     last_block: usize,
     is_broken: bool,
 }
 
 impl ReplyText {
-    /// Takes what was given out.
+    /// Appends the text of emitted items.
     pub fn push_items(&mut self, items: &[DecodedItem]) {
         for item in items {
             match item {
@@ -97,7 +98,8 @@ impl ReplyText {
         }
     }
 
-    /// A place of the whole text as one of the last block, in characters; none where it is in an earlier one.
+    /// Converts byte offsets in the whole text to character offsets in the last block; `None` if they are in an
+    /// earlier block.
     fn place(&self, start: usize, end: usize) -> Option<(usize, usize)> {
         let at = |byte: usize| {
             let byte = self.text.floor_char_boundary(byte.min(self.text.len()));
@@ -125,7 +127,7 @@ fn cited_source(citation: &Value, said: &ReplyText) -> SourceInput {
     }
 }
 
-/// Address and title of every chunk that is a page.
+/// Returns URL and title of each grounding chunk; `None` for chunks that are no web page.
 fn pages_of(grounding: &Value) -> impl Iterator<Item = Option<(&str, &str)>> {
     let chunks = grounding.get("groundingChunks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     chunks.iter().map(|chunk| {
@@ -134,7 +136,7 @@ fn pages_of(grounding: &Value) -> impl Iterator<Item = Option<(&str, &str)>> {
     })
 }
 
-/// Every page that the text stands on, with its places; those without one come last.
+/// Returns the web pages that support the text, with their positions, followed by all pages without a position.
 fn grounded_sources(grounding: &Value, said: &ReplyText) -> Vec<SourceInput> {
     let pages: Vec<Option<(&str, &str)>> = pages_of(grounding).collect();
     let given = |at: usize, place| {
@@ -154,7 +156,7 @@ fn grounded_sources(grounding: &Value, said: &ReplyText) -> Vec<SourceInput> {
     all
 }
 
-/// The content of an `x:` block: the piece as it came, under a key of its own.
+/// Returns the content of an opaque `x:` block: the type, and the unchanged piece as `value`.
 pub fn opaque_content(name: &str, value: Value) -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), Value::from(format!("x:{name}"))), ("value".to_owned(), value)])
 }

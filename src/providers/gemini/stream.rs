@@ -1,5 +1,5 @@
-//! The decoder of Gemini: chunks to items (providers.md 2.4, 7.2, 7.3). Every chunk holds new parts only, and a part that
-//! carries a signature ends its block.
+//! Decoder of Gemini: chunks to items (docs/reference/providers.md 2.4, 7.2, 7.3). Every chunk has only new parts,
+//! and a part with a signature ends its block.
 
 use serde_json::Value;
 
@@ -15,16 +15,16 @@ use crate::redaction::SecretSet;
 use crate::text_accumulator::{TextAccumulator, TextKind};
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
-/// The state of one response body: a stream, or the JSON array that comes without `alt=sse`.
+/// Decoder of one response body: a stream, or the JSON array that is sent without `alt=sse`.
 pub type GeminiDecoder = JsonBody<GeminiReader>;
 
-/// Keys of a part that are not what it holds.
+/// Keys of a part that are not its payload.
 const NON_PAYLOAD_KEYS: [&str; 5] = ["thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"];
 
-/// What Gemini's chunks have said so far, of candidate 0 alone.
+/// [`ResponseReader`] of Gemini: the state of one response body. Only candidate 0 is read.
 #[derive(Debug, Default)]
 pub struct GeminiReader {
-    /// What goes back in the next request, when somebody wants to know.
+    /// The content for the next request, if it is kept.
     said: Option<GeminiReply>,
     model: String,
     response_id: String,
@@ -34,20 +34,20 @@ pub struct GeminiReader {
     sources: GeminiSources,
     said_text: ReplyText,
     counts: GeminiUsageCounts,
-    /// The last `finishReason`, or why the prompt was blocked.
+    /// The last `finishReason`, or the reason why the prompt was blocked.
     stop_reason: Option<String>,
-    /// One of Google's own tools was called and has not answered: text follows even after a `finishReason`.
+    /// A provider tool was called and has no result yet: text follows even after a `finishReason`.
     is_tool_running: bool,
     has_reply: bool,
 }
 
 impl GeminiDecoder {
-    /// `provider` is the name for people, used in sentences about failures.
+    /// Creates a decoder. `provider` is the display name for failure messages.
     pub fn for_provider(provider: &str, secrets: SecretSet) -> Self {
         Self::new(GeminiReader::default(), FailureBuilder::new(provider, secrets))
     }
 
-    /// The same, keeping what has to go back in the next request.
+    /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply() -> Self {
         let reader = GeminiReader { said: Some(GeminiReply::default()), ..GeminiReader::default() };
         Self::new(reader, FailureBuilder::new("", SecretSet::default()))
@@ -55,7 +55,7 @@ impl GeminiDecoder {
 }
 
 impl GeminiReader {
-    /// What has to go back, if it was kept.
+    /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> GeminiReply {
         let mut said = self.said.unwrap_or_default();
         if self.stop_reason.as_deref().is_some_and(is_broken_call) {
@@ -98,7 +98,7 @@ impl GeminiReader {
             } else if let Some((name, held)) = payload_of(part) {
                 self.growing.flush(out);
                 self.close_call(out);
-                // A picture that it only thinks with is no part of the reply.
+                // An image inside of a thought is not a part of the reply.
                 let shown = if is_thought && name == "inlineData" { "thoughtImage" } else { name };
                 self.own.read_part(shown, held, out);
                 self.is_tool_running = matches!(name, "executableCode" | "toolCall");
@@ -124,7 +124,7 @@ impl GeminiReader {
         self.keep_arguments(whole);
     }
 
-    /// A call in pieces is over when something else comes.
+    /// Ends a streamed call, because another part follows it.
     fn close_call(&mut self, out: &mut Vec<DecodedItem>) {
         let whole = self.calls.close(out);
         self.keep_arguments(whole);
@@ -146,7 +146,7 @@ impl GeminiReader {
 }
 
 impl ResponseReader for GeminiReader {
-    /// Several finish reasons can come, with text between them (providers.md 2.4).
+    /// Several finish reasons may arrive, with text between them (docs/reference/providers.md 2.4).
     const HAS_TERMINAL: bool = false;
 
     fn is_error(&self, said: BodyValue<'_>) -> bool {
@@ -196,7 +196,7 @@ impl ResponseReader for GeminiReader {
 
     fn finish(&mut self, out: &mut Vec<DecodedItem>) {
         self.growing.flush(out);
-        // Without the terminal a call in pieces is a cut one: half of its arguments must not look whole.
+        // Without a finish reason a streamed call was cut off: incomplete arguments must not look complete.
         if self.is_complete() {
             self.close_call(out);
         }
@@ -227,18 +227,19 @@ impl ResponseReader for GeminiReader {
     }
 }
 
-/// Finish reasons that say that a call went wrong: whatever stands there must not be run (providers.md 2.7, 7.2).
+/// Returns true for finish reasons that report a malformed call, which must not be run (docs/reference/providers.md
+/// 2.7, 7.2).
 fn is_broken_call(reason: &str) -> bool {
     matches!(reason, "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS")
 }
 
-/// What a part holds that is neither text nor a call, with its name.
+/// Returns name and value of a part's payload that is neither text nor a function call.
 fn payload_of(part: &Value) -> Option<(&str, &Value)> {
     let held = part.as_object()?.iter().find(|(key, _)| !NON_PAYLOAD_KEYS.contains(&key.as_str()))?;
     Some((held.0.as_str(), held.1))
 }
 
-/// A string field that says something.
+/// Returns a string field that is not empty.
 fn text_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

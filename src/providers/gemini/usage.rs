@@ -1,17 +1,18 @@
-//! Token counts as Gemini reports them (providers.md 2.5): on every chunk, growing; not every chunk has all of them.
+//! Token counts of Gemini (docs/reference/providers.md 2.5): every chunk reports running totals, though not always
+//! all of them.
 
 use serde_json::Value;
 
 use turnleaf_domain::Usage;
 
-/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+/// Larger numbers are not plausible token counts, and JavaScript cannot represent them exactly.
 const LARGEST: u64 = 1 << 53;
 
-/// The counts as they were said last, each for itself.
+/// The newest value of each count.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GeminiUsageCounts {
     prompt: Option<u64>,
-    /// What its own tools put before the model, counted beside the prompt.
+    /// The tokens that Google's own tools added to the prompt; the API counts them separately.
     tool_use: Option<u64>,
     cached: Option<u64>,
     candidates: Option<u64>,
@@ -19,7 +20,7 @@ pub struct GeminiUsageCounts {
 }
 
 impl GeminiUsageCounts {
-    /// Takes the `usageMetadata` of a chunk, if it has any.
+    /// Merges the `usageMetadata` of a chunk, if it has any.
     pub fn update(&mut self, chunk: &Value) {
         let Some(said) = chunk.get("usageMetadata") else { return };
         let newest = |known: Option<u64>, key: &str| {
@@ -34,8 +35,8 @@ impl GeminiUsageCounts {
         };
     }
 
-    /// The usage in Turnleaf's terms: thoughts are counted beside the candidates and are output too, what tools brought
-    /// beside the prompt and is input too. `None` when nothing was said.
+    /// Returns the usage by the domain's definition: output includes thoughts, and input includes the tokens that
+    /// tools added; the API counts both separately. `None` if nothing was reported.
     pub fn usage(&self) -> Option<Usage> {
         let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (None, None) => None,

@@ -1,4 +1,4 @@
-//! Turns and blocks of plain shape, for the tests of every API's requests.
+//! Simple turns and blocks for the request tests of every API.
 
 use bytes::Bytes;
 use chrono::DateTime;
@@ -25,7 +25,7 @@ pub fn block(id: u128, content: Content, parent: Option<u128>) -> Block {
     }
 }
 
-/// A turn with these blocks, and these responses.
+/// Returns a turn with these blocks and raw responses.
 pub fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
     let raw = raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes()).into()).collect();
     HistoryTurn {
@@ -38,7 +38,7 @@ pub fn turn(role: Role, blocks: Vec<Block>, raw: &[String]) -> HistoryTurn {
     }
 }
 
-/// A call; its own id is no response's.
+/// Returns a call whose id does not match any response.
 pub fn tool_use_block(id: u128) -> Block {
     let content = Content::ToolUse {
         tool_use_id: "any".into(),
@@ -51,7 +51,7 @@ pub fn tool_use_block(id: u128) -> Block {
     block(id, content, None)
 }
 
-/// The result of the call with this block id.
+/// Returns the result of the call with this block id.
 pub fn result_block(id: u128, call: u128, result: Value, is_error: bool) -> Block {
     let content = Content::ToolResult {
         tool_use_id: "any".into(),

@@ -1,4 +1,4 @@
-//! What of a result each API is given: the same words, within the same bound.
+//! Tests of tool results across all APIs: the same text, with the same limit.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn chat_request(history: Vec<HistoryTurn>) -> ChatRequest {
     }
 }
 
-/// Every API's request about a call that gave this, as text, with one response of its own kind.
+/// Returns the request text of every API for a call with this result, built on a response in the API's own format.
 fn results_by_api(result: &Value, metadata: &Value) -> Vec<(&'static str, String)> {
     let history = |raw: String| -> Vec<HistoryTurn> {
         let mut answered = result_block(3, 2, result.clone(), false);

@@ -1,4 +1,5 @@
-//! Why no response came, said so that somebody can do something about it: the name, the port, the certificate, the time.
+//! Messages for requests without a response. They name the cause that a user can fix: host name, port, certificate or
+//! timeout.
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -9,21 +10,21 @@ use crate::provider::ProviderError;
 use turnleaf_domain::{Failure, FailureKind};
 use turnleaf_platform::base_url;
 
-/// A request that got no response; whether it left this machine says the kind of the error.
+/// Returns the error of a request that got no response; `is_unsent` is set if the request did not leave this machine.
 pub fn unreachable_error(error: &reqwest::Error, target: &ProviderTarget) -> ProviderError {
     let is_unsent = error.is_connect() || error.is_builder();
     ProviderError { is_unsent, ..ProviderError::without_response(failure(error, target)) }
 }
 
-/// The failure of a request that got no response. Names the host, so that a wrong address can be seen, and nothing else
-/// of the URL.
+/// Returns the failure of a request that got no response. It names the host, so that a wrong address is visible, and
+/// no other part of the URL.
 fn failure(error: &reqwest::Error, target: &ProviderTarget) -> Failure {
     let detail =
         format!("{}: {}", base_url::host_and_port(&target.base_url), unreachable_reason(error, AddressUse::Provider));
     Failure::new(FailureKind::ProviderUnreachable, &target.provider).with_detail(target.secrets.redact(&detail))
 }
 
-/// Why a request got no response, without its address; `address_use` says what was there.
+/// Returns the reason why a request got no response, without its address; `address_use` selects the advice.
 pub fn unreachable_reason(error: &reqwest::Error, address_use: AddressUse) -> String {
     let innermost = innermost_message(error);
     if let Some(blocked) = find_in_chain::<BlockedAddress>(error) {
@@ -43,17 +44,18 @@ pub fn unreachable_reason(error: &reqwest::Error, address_use: AddressUse) -> St
     }
 }
 
-/// The innermost reason: the outer ones only say that there is an inner one, and repeat the URL.
+/// Returns the innermost message of an error: the outer ones only wrap it and repeat the URL.
 pub fn innermost_message(error: &(dyn Error + 'static)) -> String {
     error_chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
-/// An error and what it came of, from outside in. What an I/O error holds is no source of it.
+/// Iterates over an error and its sources, from the outermost. The inner error of an I/O error is not among its
+/// sources.
 fn error_chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |link| (*link).source())
 }
 
-/// The outermost link of this type, also inside I/O errors, which often hold one another.
+/// Returns the outermost error of this type, also inside of I/O errors, which often wrap one another.
 fn find_in_chain<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let inner = |link: &&'a (dyn Error + 'static)| -> Option<&'a (dyn Error + 'static)> {
         let held: &'a (dyn Error + Send + Sync + 'static) = link.downcast_ref::<std::io::Error>()?.get_ref()?;

@@ -1,7 +1,7 @@
-//! The guard of what is connected to. A host that is written as an address is checked before anything is sent, a name when
-//! it is resolved to be connected to, because it may mean something else a moment later. Both are needed: no name is asked
-//! about for an address. Endpoints without the local network reach the open internet alone; addresses of cloud metadata and
-//! link-local ones are reached by none.
+//! Guard against requests to internal networks (SSRF). A literal address is checked before anything is sent; a name
+//! is checked when it is resolved for the connection, because it may resolve differently a moment later. Both checks
+//! are needed, since literal addresses are never resolved. Endpoints without the local network reach public addresses
+//! only; cloud metadata and link-local addresses are blocked for all.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -15,7 +15,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use crate::address::{is_metadata, is_public};
 use turnleaf_platform::base_url;
 
-/// Why an address is not connected to. The advice depends on what is there ([`AddressUse`]).
+/// The reason why an address is blocked. The advice depends on its use ([`AddressUse`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BlockedAddress {
     #[error("{0} is not on the open internet")]
@@ -26,11 +26,11 @@ pub enum BlockedAddress {
     MetadataName(&'static str),
 }
 
-/// Names of metadata services. A proxy resolves names itself, so these are refused before anything is sent.
+/// Host names of metadata services. A proxy resolves names itself, so these are refused before anything is sent.
 const METADATA_NAMES: [&str; 5] =
     ["metadata.google.internal", "metadata.goog", "metadata", "instance-data", "instance-data.ec2.internal"];
 
-/// The use of an address, which names the setting that lets it be in the local network.
+/// The use of an address, which determines the setting that allows the local network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressUse {
     Provider,
@@ -38,7 +38,7 @@ pub enum AddressUse {
 }
 
 impl BlockedAddress {
-    /// Why this address may not be connected to, if so.
+    /// Returns the reason why this address is blocked, if it is.
     pub fn from_address(address: IpAddr, local_network: bool) -> Option<Self> {
         match address {
             address if is_metadata(address) => Some(Self::Metadata(address)),
@@ -47,7 +47,7 @@ impl BlockedAddress {
         }
     }
 
-    /// The reason with what its owner can do about it, as it ends up in the detail of a failure.
+    /// Returns the reason with advice for the owner, for the detail of a failure.
     pub fn advice(self, address_use: AddressUse) -> String {
         let what = match address_use {
             AddressUse::Provider => "provider",
@@ -60,7 +60,7 @@ impl BlockedAddress {
     }
 }
 
-/// Refuses an address whose host is written as one that may not be connected to, or named as a metadata service.
+/// Refuses a URL whose host is a blocked literal address or the name of a metadata service.
 pub fn check_literal(base_url: &str, local_network: bool) -> Result<(), BlockedAddress> {
     let host = reqwest::Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_ascii_lowercase));
     let host = host.as_deref().map(|host| host.trim_end_matches('.'));
@@ -72,15 +72,15 @@ pub fn check_literal(base_url: &str, local_network: bool) -> Result<(), BlockedA
     blocked.map_or(Ok(()), Err)
 }
 
-/// Asks what a name means.
+/// Resolves a host name.
 type Lookup = fn(String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
 
 fn lookup(name: String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
     Box::pin(async move { Ok(tokio::net::lookup_host((name.as_str(), 0)).await?.collect()) })
 }
 
-/// Resolves names as the system does and leaves out what may not be connected to. Names of the system's proxies are let
-/// through: where there is one, it is the one that connects, and what it may reach is its owner's business.
+/// DNS resolver that drops blocked addresses from the system's results. Names of the system's proxies are exempt: the
+/// proxy makes the connection, and its owner decides what it may reach.
 #[derive(Debug, Clone)]
 pub struct GuardedResolver {
     proxies: Arc<HashSet<String>>,
@@ -89,7 +89,7 @@ pub struct GuardedResolver {
 }
 
 impl GuardedResolver {
-    /// With the proxies that the environment names.
+    /// Creates a resolver that exempts the proxies in the environment variables.
     pub fn with_process_proxies(local_network: bool) -> Self {
         const VARIABLES: [&str; 6] =
             ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
@@ -218,7 +218,7 @@ mod tests {
 
     #[tokio::test]
     async fn name_resolving_to_metadata_address_is_blocked_even_with_local_network() {
-        /// Names in these tests spell what they mean: its addresses, joined by `_`, with `x` for a colon.
+        /// Names in these tests encode their addresses, joined by `_`, with `x` for a colon.
         fn spelled(name: String) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>> {
             let address = |text: &str| SocketAddr::new(text.replace('x', ":").parse().unwrap(), 0);
             Box::pin(std::future::ready(Ok(name.split('_').map(address).collect())))

@@ -1,4 +1,4 @@
-//! Where a request to a provider goes, and as whom.
+//! Destination and credentials of requests to a provider.
 
 use std::sync::Arc;
 
@@ -7,36 +7,36 @@ use secrecy::SecretString;
 use crate::redaction::SecretSet;
 use turnleaf_platform::endpoint::ProviderEndpoint;
 
-/// Whom to ask, and as whom.
+/// An endpoint with its credentials and headers.
 #[derive(Debug, Clone)]
 pub struct ProviderTarget {
-    /// The provider's name for people, for sentences about failures.
+    /// The display name of the provider, for failure messages.
     pub provider: Arc<str>,
     pub base_url: Arc<str>,
     pub api_key: Option<SecretString>,
     /// The header that carries the key.
     pub auth: ApiKeyHeader,
-    /// What the API wants beside the key, such as its version; names in lower case.
+    /// Headers that the API requires besides the key, such as its version; names in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// What the endpoint's owner wants beside it.
+    /// Headers that the owner of the endpoint configured.
     pub extra_headers: Arc<[(String, SecretString)]>,
-    /// Whether it may be anywhere but on the open internet.
+    /// Allows addresses that are not public.
     pub local_network: bool,
     pub secrets: SecretSet,
-    /// Those that are taken out of replies too, before anything reads or stores them.
+    /// The secrets that are also removed from replies before anything reads or stores them.
     pub reply_secrets: SecretSet,
 }
 
-/// How a key is shown.
+/// The header format of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApiKeyHeader {
     Bearer,
-    /// The key alone under this name.
+    /// The key alone, in a header of this name.
     Header(&'static str),
 }
 
 impl ProviderTarget {
-    /// An endpoint that takes its key as most do.
+    /// Creates the target of an endpoint with bearer authentication, which most APIs use.
     pub fn new(endpoint: &ProviderEndpoint) -> Self {
         Self {
             provider: endpoint.name.as_str().into(),

@@ -1,4 +1,4 @@
-//! A configured endpoint that speaks Ollama's own API, as a [`Provider`].
+//! [`Provider`] for a configured endpoint that speaks Ollama's native API.
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -12,7 +12,7 @@ use crate::streaming_redaction::RedactingDecoder;
 use turnleaf_domain::Capabilities;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
-/// One endpoint.
+/// A configured endpoint with its HTTP client.
 #[derive(Debug, Clone)]
 pub struct OllamaEndpoint {
     id: String,
@@ -21,7 +21,7 @@ pub struct OllamaEndpoint {
 }
 
 impl OllamaEndpoint {
-    /// The provider of an endpoint; nobody is asked yet.
+    /// Creates the provider of an endpoint, without any request.
     pub fn new(endpoint: &ProviderEndpoint, client: HttpClient) -> Self {
         let mut target = ProviderTarget::new(endpoint);
         target.base_url = root_of(&endpoint.base_url).into();
@@ -75,13 +75,13 @@ impl Provider for OllamaEndpoint {
     }
 }
 
-/// The address of the server itself: many write it with `/api`, or with the `/v1` of its other API.
+/// Returns the root URL of the server: many users configure it with `/api`, or with the `/v1` of the other API.
 fn root_of(base_url: &str) -> &str {
     let bare = base_url.trim_end_matches('/');
     bare.strip_suffix("/api").or_else(|| bare.strip_suffix("/v1")).unwrap_or(bare)
 }
 
-/// A model of the list. Newer servers say what it can do.
+/// Parses a model of the list. Newer servers state its capabilities.
 fn parse_listed_model(model: &Value) -> Option<ListedModel> {
     let id = ["model", "name"].into_iter().find_map(|key| model.get(key)?.as_str())?;
     Some(ListedModel::new(id, thinking::refine_capabilities(model, thinking::capabilities(id))))

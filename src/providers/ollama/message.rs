@@ -1,27 +1,27 @@
-//! The assistant message that a response becomes in the next request to the same model (providers.md 8, 9): its text, its
-//! thoughts and its calls, which are kept as they came.
+//! Replay of a response as an assistant message of the next request to the same model (docs/reference/providers.md 8,
+//! 9): its text, its thinking and its calls, which are kept unchanged.
 
 use serde_json::{Map, Value, json};
 
-/// A call of the response, as far as its answer has to name it.
+/// The fields of a call that its result must repeat.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OllamaCall {
     pub name: String,
-    /// The id that the server gave; older ones give none.
+    /// The id that the server assigned; older servers assign none.
     pub id: Option<String>,
 }
 
-/// Everything one response said that goes back.
+/// The content of one response for the next request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OllamaReply {
     pub text: String,
     pub thinking: String,
-    /// As they came.
+    /// The tool calls, unchanged.
     pub calls: Vec<Value>,
 }
 
 impl OllamaReply {
-    /// The calls, in their order.
+    /// Returns name and id of the calls, in order.
     pub fn named_calls(&self) -> Vec<OllamaCall> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         let named = |call: &Value| OllamaCall {
@@ -31,7 +31,7 @@ impl OllamaReply {
         self.calls.iter().map(named).collect()
     }
 
-    /// The message, or `None` when there is nothing but thoughts.
+    /// Returns the message; `None` if the response has only thinking.
     pub fn into_message(self, with_thinking: bool) -> Option<Value> {
         if self.text.is_empty() && self.calls.is_empty() {
             return None;

@@ -1,6 +1,6 @@
-//! What people attached to the messages of a path, as this turn's model is shown it: the pinned version of a document,
-//! wrapped; an image in the form for models; its words where the model does not see. Whose it is is asked again here, so
-//! that a row that names a stranger's document shows nothing of it.
+//! Attachments of the messages of a path, in the form this turn's model gets: the pinned version of a document,
+//! wrapped; an image re-encoded for models; or its text description if the model does not accept images. Ownership is
+//! checked again here, so that a row that names another user's document reveals nothing of it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use turnleaf_providers::provider::{AttachmentContent, AttachmentsByBlock, InputI
 use turnleaf_store::blobs::{self, ImageFormKind};
 use turnleaf_store::{Db, StoreError, documents};
 
-/// What each attachment of a message is shown as, and the lines of the manifest about it.
+/// The content sent for each attachment of a message, and the manifest entries about it.
 #[derive(Debug, Default)]
 struct TurnAttachments {
     attached: AttachmentsByBlock,
     shown: Vec<ShownAttachment>,
 }
 
-/// Reads what the messages of a path have attached, by their turns; the lines of those that go out say so.
+/// Reads the attachments of the messages of a path, by turn, and records those that are sent in the manifest.
 pub(super) async fn read_path_attachments(
     db: &Db,
     owner: UserId,
@@ -44,7 +44,7 @@ pub(super) async fn read_path_attachments(
     Ok(attached)
 }
 
-/// Reads what a message has attached. `sees` is whether images go out.
+/// Reads the attachments of one message. `sees` says whether images are sent.
 async fn read_message_attachments(
     db: &Db,
     owner: UserId,
@@ -130,8 +130,8 @@ async fn document(
         Some((start, end)) => selection::slice(content, start, end),
         None => Some(content),
     });
-    // The title of the card is the one that the message was written with: another title of the document changes no
-    // byte of what was sent before.
+    // The title is the one from the card, as it was when the message was written: renaming the document must not
+    // change bytes of earlier requests.
     let (text, shown_as) = match part {
         Some(part) => (
             document_prompt::render_document(ref_id, &card.title, version, card.lines, part),

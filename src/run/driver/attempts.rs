@@ -1,5 +1,5 @@
-//! How often one request is sent: again while nothing has come of it and the failure may pass, and never twice the same
-//! way where the provider says what it does not take.
+//! Retries of one request: it is sent again while no content has arrived and the failure is transient, and never
+//! twice in a form that the provider refuses.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ use turnleaf_platform::ids;
 use turnleaf_providers::error_classification;
 use turnleaf_providers::provider::{ChatRequest, DecodeOutcome, ProviderError};
 
-/// How the attempts at one request ended.
+/// The result of the attempts at one request.
 pub(super) enum AttemptResult {
     Ended(DecodeOutcome),
-    /// Refused before any content, for something that another form of the request does not have.
+    /// The provider refused the request before any content, for a reason that another form of the request avoids.
     Repairable(Failure),
 }
 
 impl TurnRun<'_> {
-    /// Sends a request until something comes of it, or nothing will.
+    /// Sends a request until a response has content or the failure is final.
     pub(super) async fn send_with_retries(
         &mut self,
         request: &ChatRequest,
@@ -48,7 +48,7 @@ impl TurnRun<'_> {
             };
             progress.is_refused = refused.is_free();
             if self.try_repair(&refused, request) {
-                // Also inside of a response that began well, what is refused is not charged.
+                // A refusal inside a response that began normally is not charged either.
                 progress.is_refused = true;
                 return Ok(AttemptResult::Repairable(refused.failure));
             }
@@ -73,7 +73,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// Nothing of an attempt that failed is the next one's.
+    /// Discards the state of a failed attempt, so that nothing of it leaks into the next one.
     fn discard_attempt(&mut self, progress: &mut GenerationProgress) {
         progress.raw.clear();
         (progress.usage, progress.reported_micros) = (Usage::default(), None);
@@ -81,7 +81,8 @@ impl TurnRun<'_> {
         self.usages.set(progress.id, Usage::default());
     }
 
-    /// How long to wait before this attempt; `None` when the provider asks for longer than anybody should wait.
+    /// Returns the wait before this attempt; `None` when the provider's `Retry-After` is longer than is reasonable to
+    /// wait.
     fn pause_before(&self, number: u32, failure: &Failure) -> Option<Duration> {
         match failure.retry_after_ms.map(Duration::from_millis) {
             Some(asked) if asked > limits::RETRY_AFTER_MAX => None,
@@ -89,7 +90,7 @@ impl TurnRun<'_> {
             None => {
                 let most =
                     (self.supervisor.timeouts().backoff * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);
-                // Full jitter, from the randomness of a fresh id: many runs must not come back at the same moment.
+                // Jitter comes from the random bits of a fresh id, so that many runs do not retry at the same moment.
                 let jitter = ids::mint::<uuid::Uuid>().as_u128() as u32;
                 Some(most.mul_f64(0.5 + 0.5 * f64::from(jitter) / f64::from(u32::MAX)))
             }

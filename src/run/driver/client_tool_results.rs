@@ -1,12 +1,12 @@
-//! Results that a client brings: it ran the tools of a reply itself and sends what they gave in the turn that follows. To
-//! a provider they belong to the reply's calls.
+//! Tool results that a client supplies: it ran the tools of a reply itself and sends the results in its next turn.
+//! For the provider they belong to the calls of that reply.
 
 use turnleaf_domain::{Block, BlockId, Content, Role};
 use turnleaf_providers::provider::HistoryTurn;
 
-/// Puts the results in messages where adapters look for them: beside the calls of the reply before, where that one goes
-/// back as the model wrote it. Of one that is told in words the results are words too. A message that has nothing else
-/// goes out as these results alone.
+/// Moves client results to where adapters expect them: next to the calls of the preceding reply, if that reply is
+/// sent raw. If the reply is sent as text, its results become text too. A message with nothing else is sent as these
+/// results alone.
 pub(super) fn attach_client_results(history: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
     let mut turns: Vec<HistoryTurn> = Vec::with_capacity(history.len());
     for mut turn in history {

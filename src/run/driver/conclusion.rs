@@ -1,4 +1,4 @@
-//! How one provider call ends: its blocks closed, its end noted, its tool calls handed on.
+//! The end of one provider call: closes its blocks, records its end, and hands over its tool calls.
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ use turnleaf_providers::provider::DecodeOutcome;
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus};
 
 impl TurnRun<'_> {
-    /// Stores how the generation ended. A failure's ending is stored together with the turn's.
+    /// Stores the end of the generation. After a failure it is stored together with the end of the turn.
     pub(super) async fn conclude_generation(
         &mut self,
         mut progress: GenerationProgress,
@@ -61,7 +61,8 @@ impl TurnRun<'_> {
             self.set_status(TurnStatus::WaitingSubagents);
         }
         self.cut_off = Some(end.clone());
-        // Of the last generation: one commit with the turn's ending. Of another one where it cannot be stored now, too.
+        // The end of the last generation is in one commit with the end of the turn; so is that of an earlier one if
+        // this flush fails.
         if !matches!(next, GenerationFollowUp::Complete) {
             self.recorder.flush(JournalBatch { generation_end: Some(end), ..JournalBatch::default() }).await?;
             self.cut_off = None;
@@ -69,7 +70,7 @@ impl TurnRun<'_> {
         Ok(next)
     }
 
-    /// A whole reply that says nothing is of no use to anybody, but a filter that took it can be named.
+    /// An empty reply is a failure; if a content filter caused it, the failure names the filter.
     fn empty_reply(&self, stop_reason: Option<&str>) -> HaltReason {
         let failure = match (stop_reason, stop_reason.and_then(Notice::from_stop_reason)) {
             (Some(reason), Some(Notice::Filtered | Notice::Declined)) => {
@@ -97,7 +98,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// What a call cost, as far as anybody knows; the turn's sum takes it over.
+    /// Records the cost of a call as far as it is known; the sum of the turn includes it.
     pub(super) async fn charge(&mut self, sale: BillableCall) -> Option<Charge> {
         let charge = self.price(sale).await;
         self.charges.push(charge.clone());
@@ -109,7 +110,7 @@ impl TurnRun<'_> {
         if !sale.needs_price_list() {
             return prices.charge(&sale);
         }
-        // The price list is read at its first use, which other replies need not wait for.
+        // The price list is parsed at its first use, on a blocking thread, so that other replies do not wait for it.
         let pricing = tasks::spawn_blocking(move || prices.charge(&sale));
         pricing.await.unwrap_or_else(|error| {
             tracing::error!(%error, "the price of a call could not be computed");

@@ -1,5 +1,5 @@
-//! What goes into a request: the path, each turn in the mode that the context rule gives it, and this turn's own steps
-//! so far. Read once a turn; the steps are added as they end.
+//! Context assembly: the path, each turn in its replay mode, and this turn's own steps so far. The path is read once
+//! per turn; steps are added as they end.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -24,36 +24,36 @@ use turnleaf_providers::stored_response::StoredResponse;
 use turnleaf_store::branches::PathBranch;
 use turnleaf_store::{StoreError, branches};
 
-/// The pause before a busy database is asked again.
+/// The pause before a busy database is read again.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
 
-/// The path above a turn, as it was read.
+/// The path above a turn, as read from the store.
 struct LoadedPath {
     path: CachedPath,
     branches: HashMap<BranchId, PathBranch>,
-    /// By turn the bytes of those replies that may go out as they came.
+    /// The bytes of those replies that may be sent raw, by turn.
     raws: HashMap<TurnId, (RawCoverage, Vec<StoredResponse>)>,
-    /// What the turn's own branch holds fixed, and what its provider keeps of it.
+    /// The frozen prompt prefix of the turn's own branch, and the provider state the branch keeps.
     frozen: PromptPrefix,
     state: ProviderState,
 }
 
 impl TurnRun<'_> {
-    /// The next request of this turn, and what went into it.
+    /// Builds the next request of this turn, with its manifest.
     pub(super) async fn next_request(&mut self) -> Result<(ChatRequest, RequestManifest), HaltReason> {
         self.load_context().await?;
         self.load_own_images().await?;
         Ok(self.assemble_request())
     }
 
-    /// What the model of this turn was told that it has.
+    /// Returns the tools that the model of this turn was offered.
     pub(super) async fn offered_tools(&mut self) -> Result<Vec<OfferedTool>, HaltReason> {
         self.load_context().await?;
         let frozen = self.context.as_ref().and_then(|context| context.frozen.tools.clone());
         Ok(frozen.unwrap_or_else(|| self.provider.tools().into_iter().map(OfferedTool::from_provider).collect()))
     }
 
-    /// Says in a call's block what people call its tool, from its first event on.
+    /// Adds the display name of the tool to a call's block, from its first event on.
     pub(super) fn name_tool(&self, event: &mut Event) {
         let Event::BlockStart { block } = event else { return };
         let Content::ToolUse { tool_name, .. } = &block.content else { return };
@@ -75,7 +75,8 @@ impl TurnRun<'_> {
         Ok(())
     }
 
-    /// The context once the database answers: the beginning of a reply waits for it as long as its growth would.
+    /// Reads the context, with retries while the database is busy: the start of a reply waits as long as a write of
+    /// its deltas would.
     async fn read_available_context(&self) -> Result<RequestContext, HaltReason> {
         let began = Instant::now();
         loop {
@@ -94,13 +95,13 @@ impl TurnRun<'_> {
         }
     }
 
-    /// The request out of what was read, in the form that a refusal left of it.
+    /// Assembles the request from the context, in the form that a repair requires.
     pub(super) fn assemble_request(&self) -> (ChatRequest, RequestManifest) {
         let context = self.context.clone().unwrap_or_default();
         let previous_response = self.previous_response(&context);
         let (mut history, mut manifest) = (context.history, context.manifest);
         let form = self.repair.as_ref().map(|repaired| repaired.repair);
-        // To be sent at all changes no turn, nor do images in words.
+        // Repairs that only resend the request or describe images as text change no reply.
         let repair = form.filter(|repair| repair.changes_replies());
         if let Some(kept) = &previous_response {
             omit_kept_by_provider(&mut manifest, kept.turn_id);
@@ -109,7 +110,7 @@ impl TurnRun<'_> {
             turn.leaves_out_reasoning |= repair.is_some_and(RequestRepair::omits_earlier_reasoning);
         }
         for entry in manifest.iter_mut().filter(|entry| entry.mode == ReplayMode::Raw) {
-            // What a turn already goes without, it does not get back.
+            // A repair that a turn already has is never undone.
             entry.repair = entry.repair.filter(|known| known.omits_earlier_reasoning()).or(repair).or(entry.repair);
         }
         if !self.steps_raw.is_empty() {
@@ -145,7 +146,8 @@ impl TurnRun<'_> {
         (request, RequestManifest { turns: manifest, not_sent, repair: form, previous_response_id })
     }
 
-    /// The response to go on from: this turn's last step, else the reply before it. A turn that was repaired sends all.
+    /// Returns the response to continue from: this turn's last step, otherwise the reply before it. A repaired turn
+    /// sends everything instead.
     fn previous_response(&self, context: &RequestContext) -> Option<KeptResponse> {
         if !self.provider.keeps_responses() || self.repair.is_some() || context.is_masked {
             return None;
@@ -161,15 +163,15 @@ impl TurnRun<'_> {
         Some(KeptResponse { turn_id: self.job.turn.id, response_id })
     }
 
-    /// What the branch keeps of this reply, now that it is whole, where that changes. A refusal was learnt from already
-    /// (`keep_repair`), and nothing goes on from a reply that had one.
+    /// Returns the new provider state of the branch if this complete reply changes it. A refusal was recorded before
+    /// (`keep_repair`), and no request continues from a reply that had one.
     pub(super) fn provider_state_update(&self) -> Option<ProviderState> {
         let state = &self.context.as_ref().filter(|_| self.repair.is_none())?.state;
         let previous_response = Some(self.kept_response()).filter(|_| self.provider.keeps_responses()).flatten();
         (state.previous_response != previous_response).then(|| ProviderState { previous_response, ..state.clone() })
     }
 
-    /// The steps so far: as they came, but for those that are told in words because the provider refused them.
+    /// Returns the steps so far: raw, except for those that are sent as text because the provider refused them.
     fn own_steps(&self) -> Vec<HistoryTurn> {
         let (blocks, turn_id) = (&self.recorder.turn().blocks, self.job.turn.id);
         let told = self.repair.as_ref().filter(|repaired| repaired.repair == RequestRepair::StepsTold);
@@ -203,11 +205,11 @@ impl TurnRun<'_> {
         turns
     }
 
-    /// Reads the path above this turn, with the branches that it runs along and the bytes of its replies.
+    /// Reads the path above this turn, with its branches and the raw bytes of its replies.
     async fn read_path(&self) -> Result<LoadedPath, StoreError> {
         let db = self.supervisor.db();
         let branch_id = self.job.turn.branch_id;
-        // None of them waits for another: a person waits for all of them.
+        // The reads run concurrently, because a person waits for all of them.
         let owner = self.job.owner;
         let paths = self.supervisor.path_cache();
         let begun = async {
@@ -241,7 +243,7 @@ impl TurnRun<'_> {
         let LoadedPath { path, branches, mut raws, frozen, state } = self.read_path().await?;
         let policy = branches.get(&self.job.turn.branch_id).map(|branch| branch.policy);
         let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
-        // Replies up to the one that the provider refused; none where that one is not on this path.
+        // The repair covers the replies up to the refused one; none if the refused one is not on this path.
         let refused = state.reasoning_left_out_until.and_then(|until| path.iter().position(|turn| turn.id == until));
         let is_refused = |at: usize| refused.is_some_and(|refused| at <= refused);
         let repair = |at: usize| {
@@ -262,7 +264,7 @@ impl TurnRun<'_> {
         let previous =
             state.previous_response.clone().filter(|kept| can_continue_from(&described, &manifest, kept.turn_id));
         let is_masked = has_model_break(&manifest);
-        // Where nobody knows whether it sees, it is shown the image; a refusal is learnt from.
+        // A model of unknown capability is sent the image; if it refuses, the repair records that.
         let sees = self.job.capabilities.images != Some(false);
         let mut attached =
             read_path_attachments(self.supervisor.db(), self.job.owner, &path, &mut manifest, sees).await?;
@@ -298,8 +300,8 @@ impl TurnRun<'_> {
     }
 }
 
-/// What is kept of a reply's bytes, without the requests in it that were refused and sent again. Bytes of another API,
-/// which the provider of this name spoke before, cannot be read by this one.
+/// Returns the kept bytes of a reply, without requests in it that were refused and sent again. Bytes that were
+/// written by another API under the same provider name cannot be replayed.
 pub(super) fn replayable_responses(
     turn: &Turn,
     steps: &[CachedResponse],

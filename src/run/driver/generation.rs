@@ -1,5 +1,5 @@
-//! One provider call: request stored, sent, tried again while nothing has come, its bytes kept and turned into events
-//! until it ends.
+//! One provider call: stores the request, sends it, retries while no content has arrived, keeps the response bytes
+//! and turns them into events until it ends.
 
 mod ingest;
 pub(super) mod progress;
@@ -27,8 +27,8 @@ use turnleaf_store::generations::requests::{RequestBase, StoredRequest};
 use turnleaf_store::generations::{NewGeneration, RawKind};
 
 impl TurnRun<'_> {
-    /// Makes one call of the provider, or two where the first is refused and can be repaired; gives what it asks
-    /// for.
+    /// Makes one provider call, or two if the first is refused and can be repaired. Returns what the response
+    /// requires next.
     pub(super) async fn run_generation(&mut self) -> Result<GenerationFollowUp, HaltReason> {
         loop {
             let (request, manifest) = self.next_request().await?;
@@ -56,7 +56,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// Stores the request before it is sent.
+    /// Stores the request before it is sent, so that a crash leaves a record of it.
     async fn start_generation(
         &mut self,
         body: &Bytes,
@@ -93,7 +93,8 @@ impl TurnRun<'_> {
         Ok(self.progress(id))
     }
 
-    /// The request as it is stored: after an earlier one of its path, if that can be read.
+    /// Returns the request as it is stored: as a byte delta against an earlier request of its path, if that one can
+    /// be read.
     async fn stored_request(&mut self, step: u32, body: &Bytes, manifest: &RequestManifest) -> StoredRequest {
         let manifest: Bytes = serde_json::to_vec(manifest).unwrap_or_default().into();
         let earlier = match self.base_of_step.take().filter(|(of, _)| *of == step) {
@@ -107,7 +108,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// The request that the one of this step may be stored after.
+    /// Returns the base request against which the request of this step may be stored.
     pub(super) async fn earlier_request(&self, step: u32) -> Option<Arc<RequestBase>> {
         let (turn, lock) = (self.job.turn.id, &self.job.lock);
         let earlier = self
@@ -141,7 +142,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// One attempt: what it ended with, or that nothing began.
+    /// Makes one attempt: the outcome of its response, or the error that kept it from starting.
     pub(super) async fn send_once(
         &mut self,
         body: Bytes,
@@ -161,7 +162,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// The clocks for this provider and model.
+    /// Returns the timeouts for this provider and model.
     pub(super) fn timeouts(&self) -> RunTimeouts {
         let of_provider = self.supervisor.registry().retry_policy(&self.job.lock.provider);
         self.supervisor
@@ -178,17 +179,17 @@ impl TurnRun<'_> {
     ) -> Result<DecodeOutcome, HaltReason> {
         let mut decoder = self.provider.decoder();
         let end = self.read(reply, decoder.as_mut(), progress, first_byte).await;
-        // What was held back and the usage come now, also of a body that was given up.
+        // The decoder is finished also after an aborted body, so that buffered items and usage are not lost.
         let mut items = Vec::new();
         let outcome = decoder.finish(&mut items);
         self.apply_items(&mut items, progress)?;
         match end {
-            // Nor has a server that says no more, or keeps the connection open.
+            // A response that is complete stays complete if the server then goes silent or keeps the connection open.
             Err(HaltReason::Failed(failure)) if outcome.complete && failure.kind == FailureKind::ProviderStalled => {
                 Ok(outcome)
             }
             Err(halt) => Err(halt),
-            // A connection that breaks after the last word has broken nothing.
+            // A connection that breaks after the final item does not fail the response.
             Ok(Some(failure)) if !outcome.complete => {
                 Ok(DecodeOutcome { complete: false, stop_reason: outcome.stop_reason, failure: Some(failure) })
             }
@@ -196,7 +197,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// Reads the body to its end; gives what it broke with.
+    /// Reads the body to its end. Returns the failure that broke it, if any.
     async fn read(
         &mut self,
         reply: ProviderReply,
@@ -207,7 +208,7 @@ impl TurnRun<'_> {
         let pace = self.timeouts();
         let mut body = reply.body;
         let mut items = Vec::new();
-        // What is said of a silence is how long it was, and not how long it might have been.
+        // Failures report the measured silence, not the timeout.
         let (mut bytes_at, mut progress_at) = (Instant::now(), Instant::now());
         let mut bytes_by = first_byte;
         let mut progress_by = Instant::now() + pace.idle_progress.max(pace.first_byte);
@@ -244,8 +245,8 @@ impl TurnRun<'_> {
             self.keep_raw(&bytes, progress)?;
             let was_over = decoder.is_over();
             decoder.feed(&bytes, &mut items);
-            // A server that keeps the connection after its last word is not waited for, but for a late usage; what else
-            // it sends then does not prolong the wait.
+            // After the final item the read only waits for late usage; other bytes that arrive then do not extend the
+            // wait.
             bytes_by = match decoder.is_over() {
                 false => Instant::now() + pace.idle_bytes,
                 true if was_over && items.is_empty() => bytes_by,
@@ -261,12 +262,13 @@ impl TurnRun<'_> {
         }
     }
 
-    /// The provider has said nothing since then, and is not waited for any more.
+    /// Returns the failure for a provider that has been silent since then.
     fn silence(&self, since: Instant) -> Failure {
         Failure::stalled(since.elapsed().as_secs(), self.provider.name())
     }
 
-    /// Stores what came. Gives how long that took: nobody was silent while we did not listen.
+    /// Stores pending events. Returns the time that took, by which deadlines are extended: the provider was not
+    /// silent while the run did not read.
     async fn store(&mut self) -> Result<Duration, HaltReason> {
         let began = Instant::now();
         self.recorder.flush_if_due().await?;

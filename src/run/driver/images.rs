@@ -1,5 +1,5 @@
-//! Images on their way to a model and from one: those of tools' results, which go out where the API has a place for them,
-//! and those of replies, which go back as they came. Their bytes are blobs.
+//! Images sent to and received from a model: those of tool results, which are sent if the API has a place for them,
+//! and those of replies, which are sent back unchanged. Their bytes are blobs.
 
 use super::run::{HaltReason, TurnRun};
 use turnleaf_domain::attachment::{AttachmentRendering, ShownAttachment};
@@ -15,7 +15,7 @@ use turnleaf_store::{StoreError, blobs};
 use turnleaf_tools::toolbox::NewBlob;
 
 impl TurnRun<'_> {
-    /// Reads the images of earlier replies that go back as they came, and those of a person that nobody has read in
+    /// Reads the images of earlier replies that are sent back unchanged, and images of the user that were not read in
     /// another form.
     pub(super) async fn read_images(&self, history: &mut [HistoryTurn]) -> Result<(), StoreError> {
         let mut room = self.job.capabilities.image_bounds.count;
@@ -34,7 +34,7 @@ impl TurnRun<'_> {
         Ok(())
     }
 
-    /// Reads those of this reply's steps that came since.
+    /// Reads the images of this reply's steps that were added since the last call.
     pub(super) async fn load_own_images(&mut self) -> Result<(), HaltReason> {
         let mut room = self.job.capabilities.image_bounds.count;
         let blocks = &self.recorder.turn().blocks;
@@ -47,8 +47,8 @@ impl TurnRun<'_> {
         Ok(())
     }
 
-    /// The images of these blocks; of results no more than there is room for, the newest first. One that is not there any
-    /// more is told in words.
+    /// Returns the images of these blocks; of results at most `room`, the newest first. A missing image is described
+    /// as text.
     async fn read_block_images(&self, blocks: &[Block], room: &mut usize) -> Result<AttachmentsByBlock, StoreError> {
         let (capabilities, model) = (&self.job.capabilities, &self.job.lock.model);
         let shows_results = capabilities.images != Some(false) && self.provider.accepts_tool_result_images(model);
@@ -76,7 +76,7 @@ impl TurnRun<'_> {
         Ok(attached)
     }
 
-    /// Takes out what this model is not shown, and notes what it is and what it is not.
+    /// Removes images that this model is not sent, and records in the manifest which are sent and which are not.
     pub(super) fn fit_images(
         &self,
         history: &mut [HistoryTurn],
@@ -101,7 +101,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// Hands the bytes of new images on, to be stored with their blocks.
+    /// Hands over the bytes of new images, to be stored with their blocks.
     pub(super) fn take_new_images(&mut self, builder: &mut BlockBuilder) {
         for (block, image) in builder.take_images() {
             let blob = NewBlob { sha256: image.sha256, mime: image.mime.to_owned(), bytes: image.bytes };
@@ -110,7 +110,7 @@ impl TurnRun<'_> {
     }
 }
 
-/// The images that a block names: a result that is no error, or an image itself.
+/// Returns the images that a block references: those of a successful result, or the image itself.
 fn named_images(block: &Block) -> Vec<ToolImage> {
     match &block.content {
         Content::ToolResult { metadata, is_error: false, .. } => tool_output::result_images(metadata),
@@ -121,7 +121,7 @@ fn named_images(block: &Block) -> Vec<ToolImage> {
     }
 }
 
-/// The line of a turn that goes out.
+/// Returns the manifest entry of a turn that is sent.
 fn entry_of(manifest: &mut [ManifestEntry], turn: TurnId) -> Option<&mut ManifestEntry> {
     manifest.iter_mut().rfind(|entry| entry.turn_id == turn && entry.mode != ReplayMode::Omitted)
 }
@@ -143,7 +143,7 @@ fn shown_attachment(block_id: BlockId, image: &InputImage) -> ShownAttachment {
     }
 }
 
-/// Notes that an image is told in words.
+/// Records that an image is sent as a text description.
 fn note_left_out(manifest: &mut [ManifestEntry], left_out: &OmittedImage) {
     let Some(entry) = entry_of(manifest, left_out.turn_id) else { return };
     let is_it =
@@ -167,7 +167,7 @@ fn note_left_out(manifest: &mut [ManifestEntry], left_out: &OmittedImage) {
     }
 }
 
-/// A model may be shown another form of the image that a block names.
+/// Matches an image also in the re-encoded form that models are sent.
 fn is_form_of(known: &ShownAttachment, sha256: &str) -> bool {
     known.ref_id == sha256 || known.sha256.as_deref() == Some(sha256)
 }

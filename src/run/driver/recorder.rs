@@ -1,5 +1,5 @@
-//! The recorder: turns the facts of one run into numbered, stored, published events. Growth is shown at once when the
-//! turn was quiet and gathered for a frame when it was not; everything else is stored before it is shown.
+//! The recorder: turns the facts of one run into numbered, stored, published events. Deltas are published at once
+//! after a quiet period and coalesced per frame otherwise; structure is committed before it is published.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use turnleaf_tools::toolbox::NewBlob;
 /// The bytes of the running generation that the journal does not have yet.
 struct RawTail {
     generation: GenerationId,
-    /// How many bytes of the response the journal was given.
+    /// The number of response bytes that the journal has.
     offset: u64,
     waiting: BytesMut,
 }
@@ -28,9 +28,9 @@ pub struct Recorder {
     journal: Journal,
     /// The turn with everything that was recorded, published or not.
     turn: Turn,
-    /// Noted, not numbered yet: growth may still join.
+    /// Events without a number; deltas may still be coalesced into them.
     pending: Vec<Event>,
-    /// Numbered and applied, not stored yet.
+    /// Events that are numbered and applied, but not stored.
     ready: Vec<(Event, EventLine)>,
     structural: bool,
     last_frame: Option<Instant>,
@@ -55,12 +55,12 @@ impl Recorder {
         }
     }
 
-    /// The turn with everything that was flushed or gathered; what was noted since is not in it.
+    /// Returns the turn as of the last flush; pending events are not in it.
     pub fn turn(&self) -> &Turn {
         &self.turn
     }
 
-    /// The turn's status with everything that was noted, flushed or not.
+    /// Returns the status of the turn including pending events.
     pub fn status(&self) -> TurnStatus {
         let noted = self.pending.iter().rev().find_map(|event| match event {
             Event::TurnStatus { status, .. } => Some(*status),
@@ -69,7 +69,7 @@ impl Recorder {
         noted.unwrap_or(self.turn.status)
     }
 
-    /// Notes an event. It is stored and shown with the next `settle` or `flush`.
+    /// Records an event. It is stored and published with the next [`Self::flush`].
     pub fn push(&mut self, mut event: Event) {
         event.enforce_bounds();
         self.structural |= !event.is_delta();
@@ -82,24 +82,24 @@ impl Recorder {
         }
     }
 
-    /// Notes bytes that this block names. They are stored together with it.
+    /// Records the bytes that this block references. They are stored together with the block.
     pub fn push_blobs(&mut self, block: BlockId, blobs: Vec<NewBlob>) {
         self.blobs.extend(blobs.into_iter().map(|blob| (block, blob)));
     }
 
-    /// From here on, `raw` keeps bytes for this generation.
+    /// Directs the bytes of [`Self::push_raw`] to this generation.
     pub fn start_raw(&mut self, generation: GenerationId) {
         self.raw = Some(RawTail { generation, offset: 0, waiting: BytesMut::new() });
     }
 
-    /// Bytes as the provider sent them; stored with the events they led to.
+    /// Records bytes as the provider sent them; they are stored with the events they led to.
     pub fn push_raw(&mut self, bytes: &[u8]) {
         if let Some(raw) = &mut self.raw {
             raw.waiting.extend_from_slice(bytes);
         }
     }
 
-    /// When pending growth must be shown; `None` when nothing waits.
+    /// Returns the time at which pending deltas must be published; `None` when nothing is pending.
     pub fn frame_deadline(&self) -> Option<Instant> {
         if self.pending.is_empty() {
             return None;
@@ -107,7 +107,7 @@ impl Recorder {
         Some(self.last_frame.map_or_else(Instant::now, |last| last + limits::FRAME_EVERY))
     }
 
-    /// Flushes if there is anything that must not wait: a change of what exists, or growth whose frame is due.
+    /// Flushes if a pending event must not wait: a structural change, or deltas whose frame is due.
     pub async fn flush_if_due(&mut self) -> Result<(), Failure> {
         if self.structural || self.frame_deadline().is_some_and(|deadline| deadline <= Instant::now()) {
             self.flush(JournalBatch::default()).await?;
@@ -115,7 +115,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Stores and shows everything that waits, together with what `batch` brings.
+    /// Stores and publishes everything pending, together with `batch`.
     pub async fn flush(&mut self, batch: JournalBatch) -> Result<(), Failure> {
         let (events, batch) = self.take(batch);
         let stored = !batch.blocks.is_empty()
@@ -126,7 +126,7 @@ impl Recorder {
         if stored {
             let (raw, blobs) = (batch.raw.clone(), batch.blobs.clone());
             if let Err(unstored) = self.journal.commit(&self.live, batch).await {
-                // The ending stores and shows them.
+                // The ending stores and publishes them.
                 self.ready = events;
                 self.blobs = blobs;
                 self.put_back(raw);
@@ -140,8 +140,9 @@ impl Recorder {
         Ok(())
     }
 
-    /// Stores the ending however long the database takes: a turn may not hang for ever. What cannot be stored at once
-    /// is shown already. Where the database refuses what the run has of its turn, the turn ends without it.
+    /// Stores the ending, with retries for as long as the database is unavailable, because a turn must not stay
+    /// unfinished. What cannot be stored at once is published meanwhile. If the database refuses the run's data, the
+    /// turn ends without it.
     pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> JournalBatch, supervisor: &Supervisor) {
         let (events, batch) = self.take(JournalBatch::default());
         let complete = |mut batch: JournalBatch, turn: &Turn| {
@@ -154,7 +155,7 @@ impl Recorder {
         let mut pause = limits::BACKOFF_FIRST;
         let mut shown = false;
         loop {
-            // Growth that could not be stored before is stored with the ending.
+            // Deltas that could not be stored before are stored with the ending.
             for batch in self.live.take_returned_batches() {
                 lines.extend(batch.lines);
                 raw.extend(batch.raw);
@@ -167,7 +168,8 @@ impl Recorder {
                 Ok(()) => break,
                 Err(unstored) if unstored.is_taken => {
                     tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
-                    // Rows with places that are not theirs look like another's; then it has not ended yet.
+                    // Rows with wrong positions look like those of another writer; then the turn has not ended yet
+                    // and is ended here.
                     if let Err(error) =
                         supervisor.end_stored_turn(&self.live, &TurnEnding::Failed(unstored.failure)).await
                     {
@@ -176,7 +178,8 @@ impl Recorder {
                     return;
                 }
                 Err(unstored) if unstored.is_refused => {
-                    // However it ended: a part of what was shown is missing.
+                    // The turn ends as failed whatever its own ending was, because a part of what was shown is
+                    // missing.
                     match supervisor.end_stored_turn(&self.live, &TurnEnding::Failed(unstored.failure)).await {
                         Ok(()) => {
                             tracing::error!(turn = %self.turn.id, "a turn ends without what the database refuses of it");
@@ -204,7 +207,7 @@ impl Recorder {
         }
     }
 
-    /// Takes back bytes that were not stored, before those that came since.
+    /// Takes back bytes that were not stored, in front of those recorded since.
     fn put_back(&mut self, pieces: Vec<(GenerationId, u64, Bytes)>) {
         let Some(raw) = &mut self.raw else { return };
         let mut waiting = BytesMut::new();
@@ -216,7 +219,7 @@ impl Recorder {
         raw.waiting = waiting;
     }
 
-    /// Numbers and applies what is pending, so that `turn` has it; it is stored with the next flush.
+    /// Numbers and applies pending events, so that `turn` includes them; the next flush stores them.
     pub fn apply_pending(&mut self) {
         let first = self.turn.last_event_seq + 1;
         for (event, seq) in std::mem::take(&mut self.pending).into_iter().zip(first..) {
@@ -230,7 +233,7 @@ impl Recorder {
     fn take(&mut self, mut batch: JournalBatch) -> (Vec<(Event, EventLine)>, JournalBatch) {
         self.apply_pending();
         let events = std::mem::take(&mut self.ready);
-        // Growth is in the journal only, until the block ends.
+        // Deltas are in the journal only, until their block ends.
         let changes = events.iter().filter(|(event, _)| !event.is_delta());
         let touched: Vec<BlockId> = changes.filter_map(|(event, _)| event.block_id()).collect();
         batch.blocks =

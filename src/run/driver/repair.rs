@@ -1,6 +1,6 @@
-//! Repair: a request that was refused for the reasoning in it goes out once more in the form that its provider takes, as
-//! a generation of its own, so that everything that was sent is kept as it was sent. Once a turn; what the provider says
-//! to the second form is the turn's failure.
+//! Repair: a request that was refused for its reasoning or images is sent once more in a form that the provider
+//! accepts, as a generation of its own, so that every request is kept as it was sent. A turn is repaired once; a
+//! refusal of the second form is the turn's failure.
 
 use super::generation::progress::GenerationProgress;
 use super::run::{AppliedRepair, HaltReason, TurnRun};
@@ -12,7 +12,8 @@ use turnleaf_store::StoreError;
 use turnleaf_store::branches;
 
 impl TurnRun<'_> {
-    /// Whether another form of the request may be accepted. From then on requests have that form.
+    /// Switches to another form of the request if the provider may accept that. All further requests of the turn have
+    /// this form.
     pub(super) fn try_repair(&mut self, refused: &ProviderError, request: &ChatRequest) -> bool {
         if self.repair.is_some() {
             return false;
@@ -22,7 +23,7 @@ impl TurnRun<'_> {
         let Some(repair) = repair.or_else(|| pictures::repair(refused, request)) else { return false };
         let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
         self.repair = Some(AppliedRepair { repair, steps, blocks, is_announced: false, is_kept: false });
-        // The same bytes again would be refused again.
+        // Identical bytes would be refused again.
         let is_changed = self.provider.build(&self.assemble_request().0) != self.provider.build(request);
         if !is_changed {
             self.repair = None;
@@ -30,7 +31,7 @@ impl TurnRun<'_> {
         is_changed
     }
 
-    /// Stores how the refused request ended, before the repaired one is sent.
+    /// Stores the end of the refused request before the repaired one is sent.
     pub(super) async fn record_refusal(
         &mut self,
         progress: GenerationProgress,
@@ -45,17 +46,19 @@ impl TurnRun<'_> {
         Ok(())
     }
 
-    /// Says what happened, in front of what the repaired request brings.
+    /// Adds the notice about the repair in front of the content of the repaired request.
     pub(super) fn announce_repair(&mut self) {
         let Some(repaired) = self.repair.as_mut().filter(|repaired| !repaired.is_announced) else { return };
         repaired.is_announced = true;
-        // Not of the generation that follows: its row may not be stored, and the notice still is.
+        // The notice belongs to no generation: the row of the next one may fail to be stored, and the notice must
+        // still be.
         let content = repaired.repair.notice().content();
         let block = self.new_block(content, BlockState::Done);
         self.recorder.push(Event::BlockStart { block });
     }
 
-    /// Keeps on the branch what an accepted repair taught, so that its next request is not refused for the same.
+    /// Records the accepted repair in the branch's provider state, so that its next request is not refused for the
+    /// same reason.
     pub(super) async fn keep_repair(&mut self) {
         let (turn, branch) = (self.job.turn.id, self.job.turn.branch_id);
         let context = self.context.clone().unwrap_or_default();

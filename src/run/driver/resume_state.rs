@@ -1,4 +1,5 @@
-//! Where a turn stands that an earlier process left waiting: what its run would know, out of what is stored.
+//! The resume state of a turn that an earlier process left waiting: rebuilds what its run would know from stored
+//! data.
 
 use bytes::Bytes;
 
@@ -15,7 +16,7 @@ use turnleaf_store::StoreError;
 use turnleaf_store::generations::{self, Generation, raw};
 
 impl TurnRun<'_> {
-    /// Goes on with a turn that waits for a person.
+    /// Continues a turn that waits for a person.
     pub(super) async fn resume_steps(&mut self) -> Result<(), HaltReason> {
         self.restore_state().await.map_err(|error| {
             tracing::error!(turn = %self.job.turn.id, %error, "where a turn stands could not be read");
@@ -35,13 +36,13 @@ impl TurnRun<'_> {
         self.step = made.iter().map(|generation| generation.step + 1).max().unwrap_or_default();
         let steps = raw::list_by_turns(db, &[turn.id]).await?.remove(&turn.id).unwrap_or_default();
         let mut steps: Vec<CachedResponse> = steps.into_iter().map(CachedResponse::from).collect();
-        // A request that was refused and repaired is no step.
+        // A request that was refused and repaired is not a step.
         steps.retain(|step| has_blocks_from(&turn, step.generation_id));
         let told = steps.iter().any(|step| step.is_empty);
         (_, self.steps_raw) = replayable_responses(&turn, &steps, self.provider.api());
         self.repair = applied_repair(&turn, &made);
         if told && self.repair.as_ref().is_none_or(|repaired| repaired.repair != RequestRepair::StepsTold) {
-            // Without the bytes they can only be told in words.
+            // Without their bytes, steps can only be sent as text.
             self.repair = Some(AppliedRepair::already_announced(
                 RequestRepair::StepsTold,
                 self.steps_raw.len(),
@@ -54,7 +55,7 @@ impl TurnRun<'_> {
         Ok(())
     }
 
-    /// What the newest calls gave belongs to steps that are told in words as long as none follows them.
+    /// Extends the steps that are sent as text by the results of the newest calls, as long as no step follows them.
     pub(super) fn extend_repair_over_results(&mut self) {
         let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
         if let Some(told) =
@@ -65,7 +66,7 @@ impl TurnRun<'_> {
     }
 }
 
-/// Whether the model wrote anything of the turn in this generation.
+/// Returns whether the model wrote a block of the turn in this generation.
 fn has_blocks_from(turn: &Turn, generation: GenerationId) -> bool {
     turn.blocks.iter().any(|block| block.generation_id == Some(generation))
 }
@@ -78,7 +79,7 @@ fn charge_of(generation: &Generation) -> Option<Charge> {
     })
 }
 
-/// The repair of the turn's requests, with what the turn had when it was made.
+/// Returns the repair of the turn's requests, with the steps and blocks the turn had at that time.
 fn applied_repair(turn: &Turn, made: &[Generation]) -> Option<AppliedRepair> {
     let form = |generation: &Generation| {
         serde_json::from_value::<RequestManifest>(generation.request_manifest.clone()).ok()?.repair
@@ -88,13 +89,13 @@ fn applied_repair(turn: &Turn, made: &[Generation]) -> Option<AppliedRepair> {
     let behind: Vec<GenerationId> = made[at..].iter().map(|generation| generation.id).collect();
     let is_behind = |block: &Block| block.generation_id.is_some_and(|generation| behind.contains(&generation));
     let first = turn.blocks.iter().position(is_behind).unwrap_or(turn.blocks.len());
-    // The line that says so stands between.
+    // The notice of the repair stands between the two generations.
     let is_said = |block: &Block| block.generation_id.is_none() && is_notice(&block.content);
     let blocks = first - usize::from(first > 0 && is_said(&turn.blocks[first - 1]));
     Some(AppliedRepair::already_announced(form(&made[at])?, steps, blocks))
 }
 
-/// Under which id the provider keeps a response: it said so in it.
+/// Returns the id under which the provider keeps a response, as the response states it.
 fn response_id(provider: &dyn Provider, bytes: &Bytes) -> Option<String> {
     if !provider.keeps_responses() {
         return None;
@@ -105,7 +106,7 @@ fn response_id(provider: &dyn Provider, bytes: &Bytes) -> Option<String> {
     items.into_iter().rev().find_map(|item| if let DecodedItem::ResponseId(id) = item { Some(id) } else { None })
 }
 
-/// The calls that are not over, as the model made them.
+/// Returns the unfinished calls as the model made them.
 fn open_calls(turn: &Turn) -> Vec<PendingCall> {
     let open = |block: &Block| match &block.content {
         Content::ToolUse { tool_use_id, tool_name, arguments_raw, arguments, status, .. } if status.is_open() => {

@@ -1,4 +1,4 @@
-//! One run in progress: all that it knows, and why it stops.
+//! One run in progress: its state, and the reasons for which it halts.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use turnleaf_providers::stored_response::StoredResponse;
 use turnleaf_store::generations::GenerationEnd;
 use turnleaf_store::generations::requests::RequestBase;
 
-/// Why a run stopped before it was complete.
+/// The reason why a run halted before it was complete.
 pub(super) enum HaltReason {
     Interrupted(Interrupt),
     Failed(Failure),
-    /// The server goes down while the turn waits for a person: it stays as it is, for the next process.
+    /// The server shuts down while the turn waits for a person: the turn is left as it is for the next process.
     LeftWaiting,
 }
 
@@ -33,13 +33,13 @@ impl From<Failure> for HaltReason {
     }
 }
 
-/// What a generation that ended asks for.
+/// What a finished generation requires next.
 pub(super) enum GenerationFollowUp {
-    /// Nothing: the reply is complete.
+    /// The reply is complete.
     Complete,
-    /// Its tool calls, answered.
+    /// The tool calls have to be answered.
     Tools(Vec<PendingCall>),
-    /// The next request: the provider paused in the middle of a long reply and goes on when it is sent back.
+    /// The provider paused in the middle of a long reply and continues when the reply is sent back to it.
     Continue,
 }
 
@@ -51,27 +51,27 @@ pub(super) struct TurnRun<'a> {
     pub(super) provider: Arc<dyn Provider>,
     pub(super) recorder: Recorder,
     pub(super) usages: GenerationUsages,
-    /// What the generations that ended cost, in order.
+    /// The costs of the finished generations, in order.
     pub(super) charges: Vec<Option<Charge>>,
     pub(super) context: Option<RequestContext>,
-    /// After which request that of a step may be stored, where that was asked already.
+    /// The base for the stored request of a step, if it was already looked up.
     pub(super) base_of_step: Option<(u32, Option<Arc<RequestBase>>)>,
-    /// Images of this turn's own steps that are read again.
+    /// Images of this turn's own steps that were read from the store.
     pub(super) images: AttachmentsByBlock,
-    /// The request after which the provider paused. The same again would pause again.
+    /// The request after which the provider paused. Sending the same bytes again would only pause again.
     pub(super) paused_at: Option<Bytes>,
-    /// The bodies of this turn's generations that ended, in order.
+    /// The response bodies of this turn's finished generations, in order.
     pub(super) steps_raw: Vec<StoredResponse>,
-    /// Under which id the provider keeps the last of them.
+    /// The id under which the provider keeps the last of them.
     pub(super) response_id: Option<String>,
-    /// The generations that were made, whose bytes are packed at the end.
+    /// The generations of this run, whose raw bytes are packed at the end.
     pub(super) generations: Vec<GenerationId>,
-    /// The number of the next generation. A request that was refused and repaired took one of its own.
+    /// The number of the next generation. A request that was refused and repaired has a number of its own.
     pub(super) step: u32,
-    /// What a refusal made of this turn's requests; one turn is repaired once.
+    /// The repair of this turn's requests; a turn is repaired once.
     pub(super) repair: Option<AppliedRepair>,
     pub(super) deadline: Instant,
-    /// The end of the generation that a failure or a Stop cut off, still to be stored.
+    /// The end of a generation that a failure or a Stop cut off, not stored yet.
     pub(super) cut_off: Option<GenerationEnd>,
 }
 
@@ -85,16 +85,16 @@ pub(super) struct RequestContext {
     pub(super) state: ProviderState,
     /// The newest reply before this one.
     pub(super) previous_reply: Option<TurnId>,
-    /// The response of that reply, if this one may go on from it.
+    /// The provider-kept response of that reply, if this turn may continue from it.
     pub(super) previous_response: Option<KeptResponse>,
     pub(super) is_masked: bool,
 }
 
-/// What a refusal made of this turn's requests.
+/// A repair that is applied to this turn's requests.
 #[derive(Debug, Clone)]
 pub(super) struct AppliedRepair {
     pub(super) repair: RequestRepair,
-    /// How many steps, and how many blocks, the turn had then.
+    /// The numbers of steps and blocks that the turn had when it was repaired.
     pub(super) steps: usize,
     pub(super) blocks: usize,
     pub(super) is_announced: bool,
@@ -102,20 +102,20 @@ pub(super) struct AppliedRepair {
 }
 
 impl AppliedRepair {
-    /// One that was said and learnt from already.
+    /// Returns a repair whose notice and provider state were stored before.
     pub(super) fn already_announced(repair: RequestRepair, steps: usize, blocks: usize) -> Self {
         Self { repair, steps, blocks, is_announced: true, is_kept: true }
     }
 }
 
 impl TurnRun<'_> {
-    /// Looks for the provider anew: while a person was waited for, its settings may have changed.
+    /// Looks up the provider again, because its settings may have changed while the run waited for a person.
     pub(super) fn refresh_provider(&mut self) -> Result<(), Failure> {
         let lock = &self.job.lock;
         let provider =
             self.supervisor.registry().find(&lock.provider).ok_or_else(|| missing_provider_failure(&lock.provider))?;
         if provider.api() != self.provider.api() {
-            // What can be sent of earlier replies depends on what it speaks.
+            // The API of the provider determines which earlier replies can be sent raw, so the context is read again.
             self.context = None;
         }
         self.provider = provider;

@@ -1,8 +1,8 @@
-//! Tools of one step: every call is looked at, asked about where a person has to be asked, run beside the others, and
-//! stored with its result as soon as it is over. The model goes on when all are.
+//! Tool calls of one step: each call is gated, approved by a person if needed, run concurrently with the others, and
+//! stored with its result as soon as it ends. The model continues when all calls have ended.
 //!
-//! `call` is what is known of a call, `admission` decides what becomes of it, `running` runs it, `recording` stores how
-//! it moves, `hearing` does what a person says meanwhile, `words` are the texts for the model.
+//! `call` holds the state of a call, `admission` decides whether it runs, `running` runs it, `recording` stores its
+//! changes, `commands` handles commands of people meanwhile, `result_texts` holds the texts for the model.
 
 mod admission;
 mod call;
@@ -23,16 +23,16 @@ use turnleaf_domain::{BlockId, BlockState, Content, Event, FailureKind, TurnStat
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::missing_provider::MissingProvider;
 
-/// Who answered the calls of a step.
+/// The side that answered the calls of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AnsweredBy {
-    /// All of them have their results: the model goes on.
+    /// The server has all results, and the model continues.
     Server,
-    /// The client has at least one of them: the reply is complete, and goes on with the client's next turn.
+    /// The client runs at least one of the calls: the reply is complete, and the client's next turn continues it.
     Client,
 }
 
-/// What happens next in a step.
+/// The next event that a step handles.
 enum StepEvent {
     Interrupted(Interrupt),
     Closing,
@@ -43,7 +43,7 @@ enum StepEvent {
 }
 
 impl TurnRun<'_> {
-    /// Answers the calls of a step, of which some may have been taken up by an earlier process.
+    /// Answers the calls of a step, some of which an earlier process may have admitted.
     pub(super) async fn answer_calls(&mut self, calls: Vec<PendingCall>) -> Result<AnsweredBy, HaltReason> {
         let live = self.live.clone();
         let mut heard = live.mailbox().listen();
@@ -71,7 +71,7 @@ impl TurnRun<'_> {
                 _ = tick.tick(), if step.is_running() => StepEvent::Tick,
             };
             if waits {
-                // A person takes whatever time a person takes.
+                // Time spent waiting for a person does not count against the run's time limit.
                 self.deadline += since.elapsed();
             }
             let done = match next {
@@ -104,7 +104,7 @@ impl TurnRun<'_> {
         Ok(AnsweredBy::Server)
     }
 
-    /// Takes the calls up, unless the step pauses before them.
+    /// Admits the calls, unless the step pauses before them.
     async fn begin_step(&mut self, calls: Vec<PendingCall>) -> Result<ToolStep, HaltReason> {
         let newest: Vec<BlockId> = calls.iter().map(|call| call.block_id).collect();
         let mut step = ToolStep::new(calls);
@@ -121,7 +121,7 @@ impl TurnRun<'_> {
         Ok(step)
     }
 
-    /// Stops before the calls run; gives the block that says so.
+    /// Pauses before the calls run. Returns the block that shows the pause.
     async fn pause(&mut self, reason: ReplyPauseReason) -> Result<BlockId, HaltReason> {
         let block = self.new_block(reason.content(&reason.sentence()), BlockState::Open);
         let id = block.id;
@@ -130,7 +130,7 @@ impl TurnRun<'_> {
         Ok(id)
     }
 
-    /// Takes in what a gate said, or how a call ended.
+    /// Handles the decision of a gate or the end of a call.
     async fn advance(&mut self, step: &mut ToolStep, work: CallWork) -> Result<(), HaltReason> {
         match work {
             CallWork::Gated { at, gate } => self.apply_gate(step, at, gate).await,
@@ -142,7 +142,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// Leaves the turn for the next process: what runs is interrupted, what is asked stays asked.
+    /// Leaves the turn for the next process: running calls are interrupted, open questions stay open.
     async fn leave(&mut self, step: &mut ToolStep) -> Result<(), HaltReason> {
         for at in 0..step.calls.len() {
             if matches!(step.calls[at].stage, CallStage::Running) {
@@ -154,7 +154,7 @@ impl TurnRun<'_> {
     }
 }
 
-/// How often progress is looked at.
+/// Returns the interval at which progress is recorded.
 fn progress_interval() -> Interval {
     let every = limits::TOOL_PROGRESS_EVERY;
     let mut tick = interval_at(Instant::now() + every, every);

@@ -1,4 +1,4 @@
-//! What a run hands to the journal: numbered events, and the batch that one step of it stores.
+//! Input of the journal: numbered events, and the batch that one step of a run stores.
 
 use std::sync::Arc;
 
@@ -10,49 +10,49 @@ use turnleaf_store::generations;
 use turnleaf_store::turns::TurnProgress;
 use turnleaf_tools::toolbox::NewBlob;
 
-/// A numbered event, serialised once for the journal and for every follower.
+/// A numbered event, serialised once for the journal and all followers.
 #[derive(Debug, Clone)]
 pub struct EventLine {
     pub seq: u64,
-    /// The event as JSON, without turn and number.
+    /// The event as JSON, without turn id and number.
     pub json: Arc<str>,
 }
 
 impl EventLine {
-    /// An event with its number, serialised.
+    /// Serialises a numbered event.
     pub fn from_event(event: Event, seq: u64) -> (Event, Self) {
-        // Events hold strings, numbers and parsed JSON: nothing that serialising could refuse.
+        // Events hold strings, numbers and parsed JSON, so serialising cannot fail.
         let json = serde_json::to_string(&event).unwrap_or_else(|_| r#"{"type":"unknown"}"#.into());
         (event, Self { seq, json: json.into() })
     }
 
-    /// The event's wire name. Events are written with their tag first.
+    /// Returns the event's wire name. The tag is the first member of the JSON.
     pub fn name(&self) -> &str {
         self.json.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split('"').next()).unwrap_or("unknown")
     }
 }
 
-/// What one step of one run stores, in one transaction.
+/// The writes of one step of one run, stored in one transaction.
 #[derive(Default)]
 pub struct JournalBatch {
     pub lines: Vec<EventLine>,
-    /// Blocks that are new or changed, whole.
+    /// New or changed blocks, complete.
     pub blocks: Vec<Block>,
-    /// Bytes of the provider that led here, with their offset in the response.
+    /// Provider bytes that led to these events, with their offset in the response.
     pub raw: Vec<(GenerationId, u64, Bytes)>,
-    /// Bytes of results, with the blocks that name them.
+    /// Bytes of results, with the blocks that reference them.
     pub blobs: Vec<(BlockId, NewBlob)>,
     pub progress: Option<TurnProgress>,
     pub generation: Option<generations::NewGeneration>,
     pub generation_end: Option<generations::GenerationEnd>,
-    /// The turn as it ended.
+    /// The turn with its ending.
     pub ending: Option<Turn>,
-    /// What the branch of a turn that ended keeps for its provider from then on, where that changes.
+    /// The branch's new provider state after the turn's end, if it changes.
     pub provider_state: Option<ProviderState>,
 }
 
 impl JournalBatch {
-    /// How much it brings.
+    /// Returns the size of the batch in bytes.
     pub(super) fn byte_count(&self) -> usize {
         let lines = self.lines.iter().map(|line| line.json.len());
         let raw = self.raw.iter().map(|(_, _, raw)| raw.len());

@@ -1,4 +1,4 @@
-//! Entries of the journal, and how one transaction stores those of many turns.
+//! Journal entries, and the transaction that stores those of many turns.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,34 +20,34 @@ use turnleaf_store::turn_events::EventRow;
 use turnleaf_store::{Db, StoreError, Tx, branches, generations, turn_blocks, turn_events, turns};
 use turnleaf_tools::toolbox::NewBlob;
 
-/// Batches that may wait for the writer. A full channel slows the runs, not the memory.
+/// Capacity of the channel to the writer. Backpressure: a full channel slows the runs instead of using memory.
 pub(super) const WAITING_BATCHES: usize = 1024;
 
 /// A batch on its way to the writer.
 pub(super) struct JournalEntry {
-    /// When it was handed over.
+    /// The time at which it was queued.
     pub since: Instant,
     pub live: Arc<LiveTurn>,
     pub turn_id: TurnId,
     pub chat_id: ChatId,
     pub batch: JournalBatch,
-    /// There for batches that must be stored before their run goes on.
+    /// Present for batches that must be stored before their run continues.
     pub done: Option<oneshot::Sender<Result<(), CommitError>>>,
-    /// Gone with the entry, when it is answered; and for one that waits while others are stored.
+    /// Counts the entry in the journal's health; removed when it is answered, or deferred while others are stored.
     pub waiting: Option<WaitingBatch>,
 }
 
-/// Why a batch is not in the journal.
+/// The reason why a batch was not stored.
 #[derive(Debug, Clone)]
 pub struct CommitError {
     pub failure: Failure,
-    /// Another writer owns this turn: its numbers are taken, or the database is, or it has an ending.
+    /// Another writer owns this turn: its event numbers or the database are taken, or the turn already has an ending.
     pub is_taken: bool,
-    /// The database takes other batches, and not this one for what it is. The same again is refused again.
+    /// The database accepts other batches but refuses this one for its content; repeating it is pointless.
     pub is_refused: bool,
 }
 
-/// Stores entries in one transaction, which waits for rows that others hold as long as `lock_wait` says.
+/// Stores entries in one transaction, which waits at most `lock_wait` for row locks of others.
 pub(super) async fn store_entries(
     db: &Db,
     waiting: &[JournalEntry],
@@ -93,12 +93,12 @@ pub(super) async fn store_entries(
     tx.commit_idempotent().await
 }
 
-/// Stores how far the turn of an entry is, and its ending where it has one.
+/// Stores the progress of an entry's turn, and its ending if it has one.
 async fn store_progress(tx: &mut Tx, entry: &JournalEntry) -> Result<(), StoreError> {
     if let Some(progress) = &entry.batch.progress
         && !turns::record_progress(tx, progress).await?
     {
-        // Its run waits for each of them, so this is not a repeated one behind its own ending.
+        // The run waits for each progress write, so this is not a repeated one after its own ending.
         return Err(StoreError::NotUnique);
     }
     if let Some(end) = &entry.batch.generation_end {
@@ -106,7 +106,7 @@ async fn store_progress(tx: &mut Tx, entry: &JournalEntry) -> Result<(), StoreEr
     }
     let Some(ending) = &entry.batch.ending else { return Ok(()) };
     if !turns::finish(tx, ending).await? {
-        // First terminal wins, with its events and blocks: nothing of the loser's is stored.
+        // The first terminal state wins, with its events and blocks; nothing of the loser is stored.
         tracing::warn!(turn = %entry.turn_id, "a turn ended twice");
         return Err(StoreError::NotUnique);
     }
@@ -120,7 +120,7 @@ fn blob_of((block, blob): &(BlockId, NewBlob)) -> NewBlockBlob<'_> {
     NewBlockBlob { block: *block, sha256: &blob.sha256, mime: &blob.mime, bytes: &blob.bytes }
 }
 
-/// One piece a response out of what came of each since the last commit: a row costs more than its bytes.
+/// Merges the pieces of each response since the last commit into one, because a row costs more than its bytes.
 fn merge_raw_pieces<'a>(
     raw: impl Iterator<Item = &'a (GenerationId, u64, Bytes)>,
 ) -> Vec<(GenerationId, u64, Vec<u8>)> {

@@ -1,5 +1,5 @@
-//! How long the journal keeps its runs waiting: the age of the oldest batch that is handed over and neither stored nor
-//! refused. A writer that hangs (a disk that does not answer, a database that is locked) shows in nothing else.
+//! Journal health: the age of the oldest batch that is queued and neither stored nor refused. Nothing else reveals a
+//! hanging writer (an unresponsive disk, a locked database).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The batches that wait, in the order in which they were handed over.
+/// The waiting batches, in the order in which they were queued.
 #[derive(Debug, Clone, Default)]
 pub struct JournalHealth(Arc<Mutex<WaitingBatches>>);
 
@@ -17,7 +17,7 @@ struct WaitingBatches {
     since: BTreeMap<u64, Instant>,
 }
 
-/// One batch that waits; dropped with it.
+/// A guard for one waiting batch; dropping it ends the wait.
 #[derive(Debug)]
 pub struct WaitingBatch {
     health: JournalHealth,
@@ -25,7 +25,7 @@ pub struct WaitingBatch {
 }
 
 impl JournalHealth {
-    /// A batch begins to wait.
+    /// Starts tracking a batch.
     pub fn track_batch(&self) -> WaitingBatch {
         let number = self.with(|waiting| {
             let number = waiting.next;
@@ -36,7 +36,7 @@ impl JournalHealth {
         WaitingBatch { health: self.clone(), number }
     }
 
-    /// The age of the oldest batch that waits; zero where none does.
+    /// Returns the age of the oldest waiting batch; zero if none waits.
     pub fn delay(&self) -> Duration {
         self.with(|waiting| waiting.since.first_key_value().map_or(Duration::ZERO, |(_, since)| since.elapsed()))
     }

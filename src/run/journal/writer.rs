@@ -1,6 +1,6 @@
-//! The task that writes the journal. Batches of all turns are committed together. What cannot be stored together is stored
-//! turn by turn, so that the entries of one turn that the database cannot take hold up nobody else; those are tried again
-//! by themselves until the patience for them ends.
+//! The journal writer: group-commits batches of all turns. If a group cannot be stored, each turn is stored by
+//! itself, so that entries of one turn that the database refuses hold up nobody else; those are deferred and retried
+//! separately until their patience ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,49 +16,50 @@ use turnleaf_domain::{Failure, FailureKind, TurnId, limits};
 use turnleaf_platform::clock::Clock;
 use turnleaf_store::{Db, StoreError};
 
-/// The pauses before a busy database is asked again.
+/// Retry pauses for a busy database.
 const PAUSE_FIRST: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-/// The same for entries that are tried by themselves, while others are stored.
+/// The longest retry pause for deferred entries, while others are stored.
 const PAUSE_DEFERRED_MAX: Duration = Duration::from_secs(30);
-/// How long turns are tried by themselves one after the other, where none of them is stored.
+/// The time limit for trying turns one after the other while none of them is stored.
 const ROUND: Duration = Duration::from_secs(10);
-/// Entries of one turn that may wait apart: its run is not slowed by a full channel, as with a database that is away.
+/// Deferred entries per turn: a deferred turn does not fill the channel, which would slow its run as during an
+/// outage.
 const ENTRIES_DEFERRED: usize = WAITING_BATCHES;
-/// Attempts at all turns together before each is tried by itself.
+/// Attempts at the whole group before each turn is tried by itself.
 const ATTEMPTS_TOGETHER: u32 = 3;
-/// How long an attempt waits for rows that somebody else holds: the first at turns together, and each later one. The
-/// entries of all other turns wait meanwhile.
+/// Row lock timeouts of the first group attempt and of each later attempt. The entries of all other turns wait
+/// meanwhile.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 const LOCK_WAIT_AGAIN: Duration = Duration::from_millis(200);
 
-/// The writer: entries that are stored together, and those of turns that are tried by themselves.
+/// The writer, with the entries of the group and the deferred entries of single turns.
 pub(super) struct JournalWriter {
     db: Db,
     clock: Arc<dyn Clock>,
     entries: mpsc::Receiver<JournalEntry>,
-    /// How long a busy database is tried again before the turns involved fail.
+    /// The time for which a busy database is retried before the affected turns fail.
     patience: Duration,
     waiting: Vec<JournalEntry>,
     bytes: usize,
     deferred: BTreeMap<TurnId, DeferredTurn>,
 }
 
-/// The entries of one turn that could not be stored while others were.
+/// Entries of one turn that could not be stored while others were.
 struct DeferredTurn {
     entries: Vec<JournalEntry>,
     again_at: Instant,
     pause: Duration,
-    /// Of the last attempt at them.
+    /// The error of the last attempt.
     error: StoreError,
 }
 
-/// What became of entries.
+/// The outcome of storing entries.
 #[derive(Clone, Copy)]
 enum StoreOutcome<'e> {
     Stored,
     Failed(&'e StoreError),
-    /// The database stores, but not this.
+    /// The database works but refuses these entries.
     Refused(&'e StoreError),
 }
 
@@ -70,7 +71,7 @@ impl<'e> StoreOutcome<'e> {
         }
     }
 
-    /// Of an error; `stores` says whether the database stores other things.
+    /// Returns the outcome for an error; `stores` says whether the database stores other entries.
     fn from_error(error: &'e StoreError, stores: bool) -> Self {
         if stores && error.may_be_refusal() { Self::Refused(error) } else { Self::Failed(error) }
     }
@@ -86,7 +87,7 @@ impl JournalWriter {
         Self { db, clock, entries, patience, waiting: Vec::new(), bytes: 0, deferred: BTreeMap::new() }
     }
 
-    /// Writes until the last handle is dropped and everything is stored or answered.
+    /// Runs until the last handle is dropped and everything is stored or answered.
     pub(super) async fn run(mut self) {
         let mut deadline: Option<Instant> = None;
         loop {
@@ -113,9 +114,9 @@ impl JournalWriter {
                 return;
             };
             let mut urgent = self.take(entry);
-            // Whatever else has arrived joins the same commit.
+            // Everything else that has arrived joins the same commit.
             urgent |= self.take_arrived();
-            // The clock is asked here too: as long as batches keep coming, the waits above never get their turn.
+            // The deadline is checked here too, because the waits above never complete while batches keep arriving.
             let is_due = deadline.is_some_and(|deadline| deadline <= Instant::now());
             if urgent || is_due || self.bytes >= limits::COMMIT_BYTES {
                 self.flush().await;
@@ -123,17 +124,17 @@ impl JournalWriter {
             } else if deadline.is_none() && !self.waiting.is_empty() {
                 deadline = Some(Instant::now() + limits::COMMIT_EVERY);
             }
-            // Looked at again: the flush may have answered the one that was due.
+            // Checked again, because the flush may have answered the deferred turn that was due.
             if self.deferred.values().any(|apart| apart.again_at <= Instant::now()) {
                 self.store_one_deferred().await;
             }
         }
     }
 
-    /// Takes an entry; gives whether its run waits for it.
+    /// Takes an entry; returns whether its run waits for it.
     fn take(&mut self, mut entry: JournalEntry) -> bool {
         if let Some(apart) = self.deferred.get_mut(&entry.turn_id) {
-            // Behind those of its turn, whose numbers are lower.
+            // The entry queues behind earlier ones of its turn, whose numbers are lower.
             drop(entry.waiting.take());
             apart.entries.push(entry);
             if apart.entries.len() >= ENTRIES_DEFERRED {
@@ -147,7 +148,7 @@ impl JournalWriter {
         urgent
     }
 
-    /// Takes what has arrived, as far as there is room: behind a full channel the runs wait.
+    /// Takes everything that has arrived, up to the bound; beyond it, the full channel holds the runs back.
     fn take_arrived(&mut self) -> bool {
         let mut urgent = false;
         while self.waiting.len() < WAITING_BATCHES
@@ -158,8 +159,8 @@ impl JournalWriter {
         urgent
     }
 
-    /// Stores what waits, and tries a busy database again for a while. An attempt that failed may have been stored all the
-    /// same, because its acknowledgement can be lost: everything in it is idempotent.
+    /// Stores the waiting entries, with retries while the database is busy. A failed attempt may have been committed
+    /// nevertheless, because the acknowledgement can be lost; therefore all writes in it are idempotent.
     async fn flush(&mut self) {
         let (mut pause, mut attempts) = (PAUSE_FIRST, 0);
         while !self.waiting.is_empty() {
@@ -193,8 +194,8 @@ impl JournalWriter {
         self.waiting.iter().all(|entry| entry.turn_id == self.waiting[0].turn_id)
     }
 
-    /// Stores the entries of each turn by themselves. Those that the database has no time for wait: apart where others
-    /// were stored, with all others where none was.
+    /// Stores the entries of each turn by themselves. Turns for which the database is busy are deferred if others
+    /// were stored, otherwise they keep waiting with the rest.
     async fn store_each(&mut self) {
         let mut turns: Vec<(TurnId, Vec<JournalEntry>)> = Vec::new();
         for entry in self.waiting.drain(..) {
@@ -209,7 +210,7 @@ impl JournalWriter {
                 && !busy.is_empty()
                 && (began.elapsed() > ROUND || self.attempt(&[], LOCK_WAIT).await.is_err())
             {
-                // The database is away, or slow with all of them. Those that were not tried come first the next time.
+                // The database is unavailable, or slow for all turns. Untried turns come first in the next round.
                 self.waiting.extend(entries);
                 continue;
             }
@@ -222,7 +223,7 @@ impl JournalWriter {
         }
         for (turn, mut entries, error) in busy {
             if has_stored {
-                // The journal writes; it is this turn that waits.
+                // The journal itself works, so this turn no longer counts for its health.
                 entries.iter_mut().for_each(|entry| drop(entry.waiting.take()));
                 tracing::warn!(%turn, "what a reply wrote cannot be stored while others are");
                 let again_at = Instant::now() + PAUSE_FIRST;
@@ -233,7 +234,7 @@ impl JournalWriter {
         }
     }
 
-    /// Tries the turn whose time has come.
+    /// Tries the deferred turn that is due.
     async fn store_one_deferred(&mut self) {
         let Some(turn) = self.deferred.iter().min_by_key(|(_, apart)| apart.again_at).map(|(turn, _)| *turn) else {
             return;
@@ -250,7 +251,7 @@ impl JournalWriter {
                 apart.again_at = Instant::now() + apart.pause;
                 self.deferred.insert(turn, apart);
             }
-            // It has waited for too long, or its run writes so much that it cannot be kept any longer.
+            // The turn has waited too long, or its run writes more than can be kept waiting.
             Err(error) if error.is_busy() => {
                 let stores = self.attempt(&[], LOCK_WAIT).await.is_ok();
                 answer(apart.entries, StoreOutcome::from_error(&error, stores));
@@ -259,7 +260,7 @@ impl JournalWriter {
         }
     }
 
-    /// Answers the turns that have waited for too long.
+    /// Fails the turns that have waited too long.
     async fn give_up(&mut self, error: &StoreError) {
         let is_late = |entry: &JournalEntry| entry.since.elapsed() >= self.patience;
         let late: Vec<TurnId> = self.waiting.iter().filter(|entry| is_late(entry)).map(|entry| entry.turn_id).collect();
@@ -268,9 +269,9 @@ impl JournalWriter {
         if late.is_empty() && late_apart.is_empty() {
             return;
         }
-        // A database that stores nothing at all is away; one that stores nothing of these may refuse them.
+        // An empty transaction tells an unavailable database from one that refuses these entries.
         let stores = self.attempt(&[], LOCK_WAIT).await.is_ok();
-        // Of turns that were tried together, nobody knows whose the failure is.
+        // In a group of several turns, the failure cannot be attributed to one of them.
         let outcome = StoreOutcome::from_error(error, stores && self.is_of_one_turn());
         let (late, waiting) = self.waiting.drain(..).partition(|entry| late.contains(&entry.turn_id));
         self.waiting = waiting;
@@ -280,7 +281,7 @@ impl JournalWriter {
         }
     }
 
-    /// Stores within the time that the database has for it. A dead connection would never say that it is dead.
+    /// Stores entries within the database's attempt limit, because a dead connection never reports an error.
     async fn attempt(&self, entries: &[JournalEntry], lock_wait: Duration) -> Result<(), StoreError> {
         let now: DateTime<Utc> = self.clock.now();
         let Some(limit) = self.db.attempt_limit() else {
@@ -295,7 +296,7 @@ fn is_older(entries: &[JournalEntry], age: Duration) -> bool {
     entries.iter().any(|entry| entry.since.elapsed() >= age)
 }
 
-/// Tells runs what became of their entries.
+/// Answers runs with the outcome of their entries.
 fn answer<E: IntoIterator<Item = JournalEntry>>(entries: E, outcome: StoreOutcome<'_>) {
     if let StoreOutcome::Failed(error) | StoreOutcome::Refused(error) = outcome {
         tracing::error!(%error, "the journal could not be written");
@@ -313,7 +314,7 @@ fn answer<E: IntoIterator<Item = JournalEntry>>(entries: E, outcome: StoreOutcom
             StoreOutcome::Refused(error) => Err(unstored(error, true)),
         };
         match (entry.done, outcome) {
-            // A run that stopped waiting needs no answer.
+            // The run may no longer wait for the answer.
             (Some(done), outcome) => drop(done.send(outcome)),
             (None, Ok(())) => {}
             (None, Err(unstored)) => {
@@ -342,7 +343,8 @@ mod tests {
 
     #[test]
     fn journal_is_called_stuck_after_last_attempt_at_oldest_batch() {
-        // All together, one turn by itself, and whether the database is there; each may take as long as an attempt may.
+        // The group attempts, one turn by itself, and the probe for the database; each may take a whole attempt
+        // limit.
         let last = limits::JOURNAL_PATIENCE + PAUSE_MAX + ROUND + 4 * TimeLimits::SERVING.attempt;
         assert!(last < limits::JOURNAL_STUCK, "{last:?}");
     }

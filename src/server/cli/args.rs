@@ -1,4 +1,5 @@
-//! The arguments. Names are contract (contract.md 1); the help texts are for people who have read nothing else.
+//! The arguments. Their names are part of the public interface (docs/reference/api.md 1); the doc comments are the
+//! help text.
 
 use std::path::PathBuf;
 
@@ -27,128 +28,128 @@ pub struct CliArgs {
     pub json: bool,
 }
 
-/// Settings that beat the environment and the configuration file.
+/// Settings that take precedence over the environment and the configuration file.
 #[derive(Debug, clap::Args)]
 pub struct SettingArgs {
-    /// Where to serve [default: 127.0.0.1:3000]
+    /// Address to listen on [default: 127.0.0.1:3000]
     #[arg(long, global = true, value_name = "HOST:PORT")]
     pub listen: Option<String>,
     /// Database, sqlite://PATH or postgres://… [default: turnleaf.db in the data directory]
     #[arg(long, global = true, value_name = "URL")]
     pub database: Option<String>,
-    /// Where everything is kept [default: ~/.local/share/turnleaf]
+    /// Directory for all data [default: ~/.local/share/turnleaf]
     #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
-    /// Configuration file [default: ~/.config/turnleaf/config.toml, if there is one]
+    /// Configuration file [default: ~/.config/turnleaf/config.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
-    /// Bring the database up to date and serve
+    /// Migrate the database and serve
     Serve,
-    /// Bring the database up to date, nothing else
+    /// Migrate the database and exit
     Migrate {
-        /// Say what would be done, and do nothing
+        /// Show what would be done, without doing it
         #[arg(long)]
         dry_run: bool,
     },
-    /// Check everything stored; findings end with exit code 74
+    /// Check all stored data; findings end with exit code 74
     Fsck {
-        /// Move values that cannot be read into quarantine and put something readable in their place; the server must not
-        /// run
+        /// Move unreadable values into quarantine and replace them with readable ones; the server must not run
         #[arg(long)]
         repair: bool,
-        /// Print what is in quarantine, one value a line as JSON
+        /// Print the quarantined values, one JSON object per line
         #[arg(long, conflicts_with = "repair")]
         quarantine: bool,
     },
-    /// Read a provider's raw reply as it was recorded and print what it becomes
+    /// Parse a recorded raw response of a provider and print the result
     Replay(ReplayArgs),
-    /// Copy the database to a file, also while it is in use
+    /// Copy the database to a file, even while it is in use
     Backup {
-        /// The copy, which must not exist
+        /// File of the copy, which must not exist
         file: PathBuf,
     },
-    /// Put such a copy in the place of the database; the server must not run
+    /// Replace the database with a backup; the server must not run
     Restore {
-        /// The copy
+        /// File of the backup
         file: PathBuf,
     },
-    /// Take in chats from an archive of Turnleaf or from what another program exported
+    /// Import chats from a Turnleaf archive or from the export of another program
     Import(ImportArgs),
-    /// Take out chats: all of them, or one
+    /// Export all chats, or one
     Export(ExportArgs),
     /// Check or show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Look for what may be wrong with this installation
+    /// Check this installation for problems
     Doctor,
     /// Print the version
     Version,
-    /// Run a program and leave nothing of it behind; for Turnleaf itself
+    /// Run a program and end all of its processes with it; used by Turnleaf itself
     #[command(hide = true)]
     Guard(GuardArgs),
-    /// Read one file on standard input and answer on standard output; for Turnleaf itself
+    /// Convert one file from standard input to standard output; used by Turnleaf itself
     #[command(hide = true)]
     Convert,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Say whether a server would start with it
+    /// Check whether a server would start with the configuration
     Check,
-    /// Show every setting and where it comes from; secrets are masked
+    /// Show every setting and its origin; secrets are masked
     Print,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// What it is: turnleaf, chatgpt, claude, open-webui, librechat, llama-cpp or big-agi; or, of a database,
-    /// legacy-messages or legacy-actions
+    /// Format: turnleaf, chatgpt, claude, open-webui, librechat, llama-cpp or big-agi; for a database legacy-messages
+    /// or legacy-actions
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub from: String,
-    /// Say what would be done, and do nothing
+    /// Show what would be imported, without importing it
     #[arg(long)]
     pub dry_run: bool,
-    /// Exported files, as they came; of a database its SQLite file or postgres://…
+    /// Exported files, unchanged; for a database its SQLite file or postgres://…
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// One chat; all of them without it
+    /// Export one chat instead of all
     #[arg(long, value_name = "ID")]
     pub chat: Option<String>,
-    /// What is written
+    /// Output format
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
-    /// A file, which must not exist [default: standard output]; for git a folder, which must not exist or be empty
+    /// Output file, which must not exist [default: standard output]; for git a folder, which must not exist or be
+    /// empty
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// How much of reasoning is written, as Markdown and HTML
+    /// How much reasoning to include, in Markdown and HTML
     #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
     pub reasoning: DetailLevel,
-    /// How much of tools is written, as Markdown and HTML
+    /// How much of tool calls to include, in Markdown and HTML
     #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
     pub tools: DetailLevel,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ExportFormat {
-    /// An archive with everything: all branches, the bytes of providers, images, documents
+    /// Archive with everything: all branches, raw responses, images, documents
     Json,
-    /// The path that is shown, for people
+    /// The shown path as Markdown
     Markdown,
-    /// The path that is shown, as one page that needs no network
+    /// The shown path as one page that needs no network
     Html,
-    /// All branches as a bare repository: a turn is a commit
+    /// All branches as a bare repository, one commit per message or reply
     Git,
 }
 
-/// How much of something is written.
+/// How much of a kind of content is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum DetailLevel {
     Folded,
@@ -174,16 +175,16 @@ pub struct ReplayArgs {
     /// The dialect of the protocol, such as deepseek
     #[arg(long, value_name = "NAME")]
     pub dialect: Option<String>,
-    /// The status the body came with [default: 200]
+    /// HTTP status of the response [default: 200]
     #[arg(long, value_name = "N")]
     pub http_status: Option<u16>,
-    /// Feed this many bytes at a time; the result is the same
+    /// Feed the parser this many bytes at a time; the result is the same
     #[arg(long, value_name = "BYTES", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub chunk: Option<usize>,
-    /// Add what the next request to the same model would carry
+    /// Add what the next request to the same model would contain
     #[arg(long)]
     pub next: bool,
-    /// The body, or - for standard input
+    /// File with the response body, or - for standard input
     pub file: PathBuf,
 }
 
@@ -192,7 +193,7 @@ pub struct GuardArgs {
     /// Become the program instead of watching it
     #[arg(long = "become")]
     pub is_program: bool,
-    /// The process that must be there
+    /// Process id of the parent, whose end ends the program
     pub parent: u32,
     /// The program and its arguments
     #[arg(last = true, required = true)]

@@ -1,4 +1,4 @@
-//! `turnleaf backup`: a consistent copy of a SQLite database, also while a server uses it.
+//! `turnleaf backup`: a consistent copy of a SQLite database, even while a server uses it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `turnleaf config`: whether the configuration can be used, and what it is.
+//! `turnleaf config`: checks or prints the configuration.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Opening the configured database for a command, and what its failures mean for the exit code.
+//! Opens the configured database for a command, and maps its errors to exit codes.
 
 use crate::server::cli::exit::{CliError, CliExitCode};
 use turnleaf_platform::config::Config;
@@ -18,21 +18,21 @@ impl From<StoreError> for CliError {
     }
 }
 
-/// Runs a command's work on one thread, which is enough for everything but serving.
+/// Runs a command's future on a single-threaded runtime, which is enough for everything but serving.
 pub fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| CliError::could_not("start", error))?.block_on(work)
 }
 
-/// Makes the data directory where it is missing.
+/// Creates the data directory if it is missing.
 pub fn create_data_dir(config: &Config) -> Result<StorageDir, CliError> {
     let path = &config.data_dir.value;
     StorageDir::open(path)
         .map_err(|error| CliError::could_not(&format!("make the data directory {}", path.display()), error))
 }
 
-/// Opens the database of an installation that exists. A command that only looks must not make an empty one, and nothing
-/// is read of one that a newer Turnleaf has written.
+/// Opens the database of an existing installation. A read-only command must not create an empty one, and a database
+/// of a newer Turnleaf is refused.
 pub async fn open_existing(config: &Config) -> Result<Db, CliError> {
     if let Some(path) = config.database.value.sqlite_path().filter(|path| !path.exists()) {
         let text = format!("there is no database at {} (set by {})", path.display(), config.database.source);
@@ -43,7 +43,7 @@ pub async fn open_existing(config: &Config) -> Result<Db, CliError> {
     Ok(db)
 }
 
-/// The same where it must have this binary's schema to be read.
+/// Opens a database that must have this binary's schema.
 pub async fn open_current(config: &Config) -> Result<Db, CliError> {
     let db = open_existing(config).await?;
     if db.plan_migration().await?.is_pending() {

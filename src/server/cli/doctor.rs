@@ -1,5 +1,4 @@
-//! `turnleaf doctor`: what may be wrong with this installation, in sentences, without changing it and without asking
-//! the network.
+//! `turnleaf doctor`: checks the installation for problems, without changing it and without network access.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -20,14 +19,14 @@ use turnleaf_platform::lock_file::{LockError, LockFile};
 use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_store::dialect;
 
-/// How bad it is.
+/// The severity of an observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
     Fine,
-    /// Works, but worth knowing.
+    /// It works, but its operator should know.
     Note,
-    /// Will not work.
+    /// It will not work.
     Wrong,
 }
 
@@ -42,7 +41,7 @@ fn observation(subject: &'static str, verdict: Verdict, what: impl Display) -> O
     Observation { subject, verdict, what: what.to_string() }
 }
 
-/// Prints one line for each thing looked at; fails when one of them will not work.
+/// Prints one line for each check; fails when one of them will not work.
 pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
     let mut all = vec![configuration(config), address(config), directory(config)];
     all.extend(disks(config));
@@ -122,7 +121,7 @@ fn directory(config: &Config) -> Observation {
     }
 }
 
-/// One observation for each directory that the server writes to.
+/// Returns one observation for each directory that the server writes to.
 fn disks(config: &Config) -> Vec<Observation> {
     let bound = config.min_free_disk.value;
     let observe = |directory: PathBuf| {
@@ -156,7 +155,7 @@ fn site(config: &Config) -> Observation {
     observation("site", Verdict::Fine, format_args!("build {}", site.build()))
 }
 
-/// What the process that reads files is bound by on this system: one is asked.
+/// Starts a converter process and reports its sandbox on this system.
 fn sandbox() -> Observation {
     let converter = Converter::new(std::env::current_exe().unwrap_or_default());
     let asked = block_on(async { Ok(converter.probe_sandbox().await) });

@@ -1,4 +1,4 @@
-//! How a command ends: the exit codes that scripts may rely on (contract.md 1), and the message that goes with them.
+//! Results of commands: the exit codes on which scripts may rely (docs/reference/api.md 1), and the error message.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use turnleaf_platform::config::ConfigError;
 use turnleaf_platform::lock_file::LockError;
 
-/// Exit codes other than 0. Wrong use (2) is the argument parser's.
+/// Exit codes other than 0. The argument parser uses 2 itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum CliExitCode {
@@ -21,7 +21,7 @@ pub enum CliExitCode {
     Configuration = 78,
 }
 
-/// A command that did not succeed: its exit code, and what standard error says.
+/// The failure of a command: its exit code, and the message for standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliError {
     pub code: CliExitCode,
@@ -33,12 +33,12 @@ impl CliError {
         Self { code: exit, message: message.to_string() }
     }
 
-    /// A file that was named and is not there.
+    /// Returns the failure of a command whose file does not exist.
     pub fn file_not_found(path: &Path) -> Self {
         Self::new(CliExitCode::Failed, format_args!("there is no file {}", path.display()))
     }
 
-    /// A failure without a code of its own, in the words "could not …: why".
+    /// Returns a general failure, with the message "could not …: why".
     pub fn could_not(what: &str, error: impl Display) -> Self {
         Self::new(CliExitCode::Failed, format_args!("could not {what}: {error}"))
     }
@@ -60,7 +60,7 @@ impl From<LockError> for CliError {
     }
 }
 
-/// Prints the message of a failure and gives its code to the process.
+/// Prints the message of a failure and returns its exit code.
 pub fn exit_code(result: Result<(), CliError>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! `turnleaf export`: chats as an archive; a chat's path as Markdown or as a page; a chat as a git repository.
+//! `turnleaf export`: chats as an archive; the path of a chat as Markdown or as a page; a chat as a git repository.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
@@ -19,10 +19,10 @@ use turnleaf_platform::config::Config;
 use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::{Service, ServiceError};
 
-/// Pieces of an archive that wait to be written.
+/// The capacity of the channel of archive pieces.
 const CHUNK_QUEUE: usize = 8;
 
-/// Writes to a file, to a folder, or to standard output.
+/// Exports to a file, to a folder, or to standard output.
 pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
     let chat: Option<ChatId> = match args.chat.as_deref().map(str::parse) {
         None => None,
@@ -50,7 +50,7 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
         (error, _) => CliError::could_not("export", error),
     };
     block_on(async {
-        // A command that only looks makes no installation, and brings none up to date.
+        // A read-only command must not create an installation or migrate one.
         open_current(config).await?.close().await;
         let (service, owner, _) = installation::open_read_only(config).await?;
         let text = match wanted {
@@ -76,7 +76,7 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
     })
 }
 
-/// What is written.
+/// The subject of the export.
 enum ExportTarget<'a> {
     Archive(ExportScope),
     Markdown(ChatId),
@@ -84,7 +84,7 @@ enum ExportTarget<'a> {
     Repository(ChatId, &'a Path),
 }
 
-/// Ends with what the service says, and with what became of the file.
+/// Exports an archive. The outer result is the service's, the inner one that of the output.
 async fn archive(
     service: &Service,
     owner: UserId,
@@ -92,7 +92,7 @@ async fn archive(
     mut out: ExportOutput<'_>,
 ) -> Result<Result<(), CliError>, ServiceError> {
     let (send, mut receive) = mpsc::channel::<Bytes>(CHUNK_QUEUE);
-    // What cannot be written is not waited for: its end goes with it, and nothing more is read.
+    // A write error drops the receiver, which ends the reader as well.
     let write = async move {
         while let Some(piece) = receive.recv().await {
             out.write(&piece)?;
@@ -106,12 +106,12 @@ async fn archive(
     };
     let (written, read) = tokio::join!(write, read);
     match (written, read) {
-        // It was read no further because of this.
+        // The read ended early because of this error.
         (Err(unwritten), _) => Ok(Err(unwritten)),
         (Ok(_), Err(unread)) => Err(unread),
         (Ok(out), Ok(damaged)) => {
             if damaged > 0 {
-                // On standard output the archive itself may stand.
+                // Standard output may hold the archive itself.
                 eprintln!(
                     "{damaged} damaged values could not be exported: the archive names them, and `turnleaf fsck`"
                 );
@@ -121,7 +121,7 @@ async fn archive(
     }
 }
 
-/// Where it goes. A file is there once it is whole.
+/// The output of an export. A file appears only once it is complete.
 enum ExportOutput<'a> {
     Terminal(BufWriter<io::Stdout>),
     File(BufWriter<NamedTempFile>, &'a Path),
@@ -159,7 +159,7 @@ impl<'a> ExportOutput<'a> {
     }
 }
 
-/// Nobody reads on: that is no failure of the export.
+/// Converts a write error; a closed pipe is not a failure of the export itself.
 fn write_error(error: io::Error) -> CliError {
     match error.kind() {
         ErrorKind::BrokenPipe => CliError::new(CliExitCode::Failed, "nobody read to the end"),

@@ -1,6 +1,6 @@
-//! Permissions of what an installation keeps: chats, keys and backups are readable by their owner alone. New files are
-//! covered by the umask of the process; this module repairs files and folders that an older version, a copy or another
-//! tool left open to other accounts.
+//! Permissions of the installation's files: chats, keys and backups are readable by their owner alone. New files are
+//! covered by the umask of the process; this module repairs files and folders that an older version, a copy or
+//! another tool left open to other accounts.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -14,44 +14,44 @@ use turnleaf_platform::config::Config;
 use turnleaf_platform::lock_file::LOCK_FILE;
 use turnleaf_platform::sealing::KEY_FILE;
 
-/// Permission bits of the group and of everybody else.
+/// The permission bits of the group and of others.
 const GROUP_AND_OTHERS: u32 = 0o077;
-/// A folder with this bit is shared by many accounts, as `/tmp` is, and is never an installation's own.
+/// The sticky bit marks a folder that many accounts share, such as `/tmp`, which never belongs to an installation.
 const STICKY: u32 = 0o1000;
 
-/// Keeps every file that this process and its children make from now on to their owner.
+/// Restricts all files that this process and its children create from now on to their owner.
 pub fn restrict_umask() {
     rustix::process::umask(Mode::from_raw_mode(GROUP_AND_OTHERS));
 }
 
-/// Closes what other accounts may read of this installation, and gives the warning to show where there was anything.
+/// Restricts the permissions of the installation's files, and returns a warning if other accounts could read any.
 pub fn repair(config: &Config) -> Option<String> {
     let own_uid = rustix::process::geteuid().as_raw();
     ExposedPaths::find_for_config(config).restrict(own_uid).warning()
 }
 
-/// The paths that other accounts may read, as one look found them.
+/// Paths that other accounts may read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExposedPaths {
-    /// Paths of this account, which can be closed.
+    /// Paths of this account, which can be restricted.
     pub restrictable: Vec<PathBuf>,
-    /// Paths that are left alone, each with the reason.
+    /// Paths that are left unchanged, each with the reason.
     pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
 impl ExposedPaths {
-    /// Looks at the installation that is configured.
+    /// Finds the exposed paths of the configured installation.
     pub fn find_for_config(config: &Config) -> Self {
         let database = config.database.value.sqlite_path();
         Self::find(&config.data_dir.value, database.as_deref(), rustix::process::geteuid().as_raw())
     }
 
-    /// Looks at the data directory, its known files, and the SQLite file with what lies beside it. `own_uid` is the
-    /// account of this process.
+    /// Finds the exposed paths: the data directory, its known files, and the SQLite file with its companions.
+    /// `own_uid` is the account of this process.
     pub fn find(data_dir: &Path, database: Option<&Path>, own_uid: u32) -> Self {
         let mut found = Self::default();
         for path in known_paths(data_dir, database) {
-            // What is not there, or vanishes meanwhile, is closed enough.
+            // A path that is missing or disappears in between is not exposed.
             let Ok(itself) = fs::symlink_metadata(&path) else { continue };
             let Ok(target) = fs::metadata(&path) else { continue };
             if target.mode() & GROUP_AND_OTHERS == 0 {
@@ -65,12 +65,12 @@ impl ExposedPaths {
         found
     }
 
-    /// All of them, whether they can be closed or not.
+    /// Returns all of them, restrictable or not.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.restrictable.iter().chain(self.skipped.iter().map(|(path, _)| path))
     }
 
-    /// Takes the permissions of others away. Must run before this process opens the database: SQLite's locks belong to
+    /// Removes the permissions of others. Must run before this process opens the database: SQLite's locks belong to
     /// the process, and closing any descriptor of the file releases them.
     pub fn restrict(self, own_uid: u32) -> FileModeRepair {
         let mut repair = FileModeRepair { skipped: self.skipped, ..FileModeRepair::default() };
@@ -93,7 +93,7 @@ pub struct FileModeRepair {
 }
 
 impl FileModeRepair {
-    /// One warning that names everything that was closed or could not be; nothing where all was in order.
+    /// Returns one warning that names every path that was restricted or could not be; `None` when all was in order.
     pub fn warning(&self) -> Option<String> {
         let shown = |path: &PathBuf| path.display().to_string();
         let mut sentences = Vec::new();
@@ -110,13 +110,13 @@ impl FileModeRepair {
     }
 }
 
-/// Every path whose permissions matter: the data directory, the lock, the key, waiting imports, and the database with
-/// its log, its backups and its copies, all of which begin with its name.
+/// Returns every path whose permissions matter: the data directory, the lock, the key, waiting imports, and the
+/// database with its log, backups and copies, all of which begin with its name.
 fn known_paths(data_dir: &Path, database: Option<&Path>) -> Vec<PathBuf> {
     let mut paths = vec![data_dir.to_owned(), data_dir.join(LOCK_FILE), data_dir.join(KEY_FILE)];
     let imports = data_dir.join(IMPORTS_DIR);
     paths.push(imports.clone());
-    // A folder that is a symbolic link is somebody else's arrangement: its content is not touched.
+    // A folder behind a symbolic link was arranged by an administrator: its content is not touched.
     if fs::symlink_metadata(&imports).is_ok_and(|itself| itself.is_dir()) {
         paths.extend(entries(&imports));
     }
@@ -133,7 +133,7 @@ fn known_paths(data_dir: &Path, database: Option<&Path>) -> Vec<PathBuf> {
     paths
 }
 
-/// The paths of a folder in an order that stays; none where it cannot be read.
+/// Returns the sorted paths of a folder; none when it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -155,7 +155,8 @@ fn reason_to_leave(itself: &Metadata, own_uid: u32) -> Option<&'static str> {
     }
 }
 
-/// Closes one path through a descriptor that follows no symbolic link, so that what was looked at is what is changed.
+/// Restricts one path through a descriptor that follows no symbolic link, so that the path that was checked is the
+/// one that is changed.
 fn close_path(path: &Path, own_uid: u32) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
@@ -194,7 +195,7 @@ mod tests {
         fs::set_permissions(&lock, PermissionsExt::from_mode(0o644)).unwrap();
         let own_uid = fs::metadata(&lock).unwrap().uid();
 
-        // Looked at as an account that owns none of it.
+        // Checks as an account that owns none of the files.
         let found = ExposedPaths::find(dir.path(), None, own_uid + 1);
         assert_eq!(found.restrictable, Vec::<PathBuf>::new());
         let warning = found.restrict(own_uid + 1).warning().unwrap();

@@ -1,4 +1,4 @@
-//! The free space on the disks that the server writes to, as the service asks for it.
+//! Free space of the disks that the server writes to, measured for the service's storage bounds.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use turnleaf_platform::config::Config;
 use turnleaf_platform::tasks::{self, Task};
 use turnleaf_service::usage::storage::{FreeSpace, FreeSpaceProbe, StorageLimits};
 
-/// The bounds on storage that are configured.
+/// Returns the configured storage bounds.
 pub fn storage_limits(config: &Config) -> StorageLimits {
     let probe = |directory: PathBuf| {
         let measure = move || free_space(directory.clone());
@@ -23,12 +23,12 @@ pub fn storage_limits(config: &Config) -> StorageLimits {
     StorageLimits::new(least_free_probe(probes), config.min_free_disk.value.0, config.quota.value.0)
 }
 
-/// The directories that the server writes to: the data directory, and that of a SQLite file elsewhere.
+/// Returns the directories that the server writes to: the data directory, and that of a SQLite file elsewhere.
 pub fn written_directories(config: &Config) -> Vec<PathBuf> {
     let mut directories = vec![config.data_dir.value.clone()];
     let database = config.database.value.sqlite_path();
     let elsewhere = database.as_deref().and_then(Path::parent).filter(|folder| *folder != config.data_dir.value);
-    // The file of a relative path without a folder is in the current one.
+    // A relative path without a folder is in the current directory.
     directories.extend(elsewhere.map(|folder| match folder.as_os_str().is_empty() {
         true => PathBuf::from("."),
         false => folder.to_owned(),
@@ -36,8 +36,8 @@ pub fn written_directories(config: &Config) -> Vec<PathBuf> {
     directories
 }
 
-/// The directory on whose disk the least space is free, of those that can be measured: one that cannot is no reason not
-/// to look at the others.
+/// Measures all directories and returns the one with the least free space. Directories that cannot be measured are
+/// skipped while another can.
 fn least_free_probe(probes: Vec<FreeSpaceProbe>) -> FreeSpaceProbe {
     Arc::new(move || {
         let measured = join_all(probes.iter().map(|probe| probe()));
@@ -60,7 +60,8 @@ fn free_space(directory: PathBuf) -> io::Result<FreeSpace> {
     Ok(FreeSpace { bytes: free_bytes(&directory)?, directory })
 }
 
-/// The bytes that this account may still write on the disk of this folder, or of the nearest one above that exists.
+/// Returns the bytes that this account may still write on the disk of this folder, or of its nearest existing
+/// ancestor.
 pub fn free_bytes(folder: &Path) -> io::Result<u64> {
     let mut folder = PathBuf::from(folder);
     loop {
@@ -72,16 +73,16 @@ pub fn free_bytes(folder: &Path) -> io::Result<u64> {
     }
 }
 
-/// The last measurement, and one that has not come to an end.
+/// The last measurement, and one that is in progress.
 #[derive(Default)]
 struct Samples {
     last: Option<(Instant, FreeSpace)>,
     running: Option<Task<io::Result<FreeSpace>>>,
 }
 
-/// A probe that measures at most once in `age`: many requests come at once, and a disk does not fill up meanwhile. It
-/// measures on a thread for what blocks and waits for it at most `patience`: a file system that does not answer holds up
-/// neither the worker threads nor the requests, and is asked by one thread.
+/// Returns a probe with a cache: it measures at most once in `age`, because many requests come at once and a disk
+/// does not fill up in that time. It measures on a blocking thread and waits at most `patience`: an unresponsive file
+/// system holds up neither the worker threads nor the requests, and occupies one thread.
 fn sampled_probe(
     age: Duration,
     patience: Duration,
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (free_space_of(1), free_space_of(2)));
     }
 
-    /// On a runtime with one worker, which a call that blocks it would stop.
+    /// Runs on a runtime with one worker, which a blocking call would stop.
     #[tokio::test]
     async fn unresponsive_file_system_blocks_no_worker_and_is_queried_once() {
         let (answer, waiting) = mpsc::channel::<u64>();
@@ -179,7 +180,7 @@ mod tests {
             let directory = dir.path().to_owned();
             sampled_probe(Duration::ZERO, PATIENCE, move || free_space(directory.clone()))
         };
-        // Nothing can be written on the disk of the processes.
+        // The proc file system has no free space.
         let full = probe(|| free_space("/proc".into()));
         let broken = probe(|| Err(io::Error::other("not mounted")));
         let named = least_free_probe(vec![measured.clone(), full, broken.clone()])().await.unwrap();

@@ -1,5 +1,5 @@
-//! `turnleaf fsck`: checks every invariant of what is stored. Changes nothing, but for `--repair`, which moves values that
-//! cannot be read into quarantine.
+//! `turnleaf fsck`: checks every invariant of the stored data. It changes nothing, except with `--repair`, which
+//! moves unreadable values into quarantine.
 
 use std::sync::Arc;
 
@@ -18,9 +18,10 @@ use turnleaf_store::fsck::repair::{self, QuarantineEntry, RepairedValue, ValueRe
 use turnleaf_store::fsck::{self, CheckMode, FsckFinding};
 use turnleaf_store::{Claim, Db};
 
-/// Prints the findings, one a line or as a JSON array. None is success; any is damaged data.
+/// Prints the findings, one per line or as a JSON array. Any finding ends with the exit code of damaged data.
 pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
-    // Beside a running server some turns are rightly unfinished. Without one, none may be, and none must start now.
+    // While a server runs, some turns are unfinished. Otherwise none may be, and the lock keeps a server from
+    // starting.
     let lock = LockFile::acquire(&config.data_dir.value, ids::mint());
     let meanwhile = if matches!(lock, Err(LockError::InUse { .. })) { CheckMode::Serving } else { CheckMode::Stopped };
     let findings = block_on(async {
@@ -42,7 +43,7 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
     findings_result(&findings)
 }
 
-/// Ends what no server drives, moves what cannot be read into quarantine, and checks again. The server must not run.
+/// Sweeps unfinished turns, moves unreadable values into quarantine, and checks again. The server must not run.
 pub fn repair(config: &Config, json: bool) -> Result<(), CliError> {
     let boot: BootId = ids::mint();
     let _lock = LockFile::acquire(&config.data_dir.value, boot)?;
@@ -70,12 +71,12 @@ async fn repair_and_check(db: &Db) -> Result<(Vec<ValueRepair>, Vec<FsckFinding>
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     sweep::sweep_unfinished_turns(db, &clock).await?;
     let repairs = repair::repair(db, clock.now()).await?;
-    // A turn whose row could not be read before.
+    // A repaired turn may be unfinished; before the repair its row could not be read.
     sweep::sweep_unfinished_turns(db, &clock).await?;
     Ok((repairs, fsck::check(db, CheckMode::Stopped).await?))
 }
 
-/// Prints what is in quarantine, one value a line as JSON: its bytes as text where they are text, else in hexadecimal.
+/// Prints the quarantined values, one JSON object per line: as text where the bytes are text, else in hexadecimal.
 pub fn list_quarantine(config: &Config) -> Result<(), CliError> {
     let values = block_on(async {
         let db = open_current(config).await?;
@@ -110,7 +111,7 @@ fn print_repairs(repairs: &[ValueRepair]) -> Result<(), CliError> {
 
 fn print_findings(findings: &[FsckFinding]) -> Result<(), CliError> {
     for FsckFinding { invariant, table, id, problem: what } in findings {
-        // What the database itself finds names its own places.
+        // Findings of the database itself already name their place.
         let place = [*table, id.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         let colon = if place.is_empty() { "" } else { ": " };
         output::print_line(format_args!("{place}{colon}{what} ({invariant})"))?;

@@ -1,4 +1,4 @@
-//! `turnleaf import`: chats from an archive of Turnleaf, from what other programs hand out, and from their databases.
+//! `turnleaf import`: chats from a Turnleaf archive, from exports of other programs, and from their databases.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -17,19 +17,20 @@ use turnleaf_service::transfer::imports::{
     ImportFormat, ImportReport, ImportRequest, LegacyImport, formats, parse_format, parse_schema, schemas,
 };
 
-/// One source.
+/// One source of an import.
 enum CliImportSource {
-    /// A file, known by its content where no format is said.
+    /// A file; without a format it is detected from the content.
     File(PathBuf, Option<ImportFormat>),
     Database(LegacySource, LegacySchema),
 }
 
-/// Takes sources in, one after the other, and tells what came of each. Ends with exit code 1 when one could not be read
-/// to its end.
+/// Imports the sources one after the other, and reports the result of each. Ends with exit code 1 when one could not
+/// be read to its end.
 pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliError> {
     let sources =
         args.sources.iter().map(|source| parse_source(&args.from, source)).collect::<Result<Vec<_>, CliError>>()?;
-    // A database comes in within one transaction. On SQLite a server could not write meanwhile, and replies would fail.
+    // A database is imported in one transaction, during which a server on SQLite could not write, and its replies
+    // would fail. The lock keeps a server from running.
     let holds_writer = parse_schema(&args.from).is_some() && config.database.value.is_sqlite() && !args.dry_run;
     let lock = match holds_writer {
         true => Some(LockFile::acquire(create_data_dir(config)?.path(), ids::mint::<BootId>())?),
@@ -66,7 +67,7 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
             };
             reports.push(report.map_err(|error| CliError::could_not(&what, error))?);
         }
-        // What was written last is a part of the file then, not of a log beside it.
+        // Closing moves the write-ahead log into the database file.
         service.supervisor().db().close().await;
         Ok(reports)
     })?;
@@ -115,11 +116,11 @@ fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> 
     }
 }
 
-/// How it is called in what is told.
+/// Formats the name of the source in the report.
 impl fmt::Display for CliImportSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // It shows itself without its password.
+            // The URL is formatted without its password.
             Self::Database(LegacySource::Server(url), _) => url.fmt(f),
             Self::Database(LegacySource::File(file), _) | Self::File(file, _) => match file.file_name() {
                 Some(name) => f.write_str(&name.to_string_lossy()),

@@ -1,5 +1,5 @@
-//! The service of an installation for a command that works on its chats, beside a server that may run: without
-//! providers, without tools, and nothing is started.
+//! The service of an installation for a command that may run beside a server: without providers and tool servers, and
+//! without starting anything.
 
 use std::io;
 use std::path::Path;
@@ -26,12 +26,11 @@ use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_store::{Db, users};
 
-/// Where files lie in the data directory that are taken in, or wait to be.
+/// The folder of the data directory for files that are being imported or wait for it.
 pub const IMPORTS_DIR: &str = "imports";
 
-/// The service over a database that is brought up to date, and its owner. Where there is no installation yet, it begins
-/// with this. A database is not brought up to date under a server that uses it: `held` is the data directory's lock,
-/// where the command has it already.
+/// Opens the service over a migrated database, with its owner; creates the installation if there is none. A database
+/// is not migrated while a server uses it: `held` is the data directory's lock, if the command has it already.
 pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, UserId), CliError> {
     let data_dir = create_data_dir(config)?;
     let db = Db::open(config.database.value.expose()).await?;
@@ -48,8 +47,8 @@ pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, 
     Ok((service.with_imports(imports), owner))
 }
 
-/// The same for a command that changes nothing. Where there is no installation it looks at an empty one, in a folder that
-/// goes with what is given back.
+/// Opens the service for a read-only command. Without an installation it opens an empty one in a temporary folder,
+/// which is removed with the returned handle.
 pub async fn open_read_only(config: &Config) -> Result<(Service, UserId, Option<TempDir>), CliError> {
     if config.database.value.sqlite_path().is_some_and(|path| !path.exists()) {
         let dir = TempDir::new().map_err(|error| CliError::could_not("make a folder to look in", error))?;
@@ -59,17 +58,18 @@ pub async fn open_read_only(config: &Config) -> Result<(Service, UserId, Option<
         return Ok((service, owner, Some(dir)));
     }
     let db = open_current(config).await?;
-    // What has to wait does so where the system has such files: the data directory may be one that only the server writes.
+    // Scratch files go to the system's temporary folder, because the data directory may be writable only for the
+    // server.
     let (service, owner) = build_service(db, config, create_data_dir(config)?.path()).await?;
     Ok((service, owner, None))
 }
 
-/// Imports whose files lie in the data directory, in the way that `open` takes its folder.
+/// Creates the import jobs with their folder in the data directory; `open` is the constructor for that folder.
 pub fn imports(data_dir: &Path, open: impl Fn(&Path) -> io::Result<ImportJobs>) -> Result<ImportJobs, CliError> {
     open(&data_dir.join(IMPORTS_DIR)).map_err(|error| CliError::could_not("make the folder of files to take in", error))
 }
 
-/// What seals secrets, with the key that is configured or the one of the data directory.
+/// Returns the sealer, which encrypts secrets with the configured key or with the one in the data directory.
 pub fn sealer(config: &Config, data_dir: &Path) -> Result<Sealer, CliError> {
     let keyring = Keyring::open(config.security.secret_key.as_ref(), data_dir);
     Ok(Sealer::new(keyring.map_err(|error| CliError::could_not("read or make the key that seals secrets", error))?))
@@ -82,7 +82,7 @@ async fn build_service(db: Db, config: &Config, data_dir: &Path) -> Result<(Serv
     tx.commit().await?;
     let sealer = sealer(config, data_dir)?;
     let registry = Arc::new(ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(1.0)));
-    // Of the servers of tools only the names are asked for: which there are.
+    // Tool servers are not started; only their names are needed.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     let tools = ServiceToolbox::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
     let supervisor = Supervisor::new(db, registry, Arc::new(tools.clone()), clock, false, RunTimeouts::default());

@@ -1,4 +1,4 @@
-//! `turnleaf migrate`: brings the schema up to date without serving.
+//! `turnleaf migrate`: migrates the schema without serving.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use turnleaf_platform::lock_file::LockFile;
 use turnleaf_store::migrate::Migration;
 use turnleaf_store::{Claim, Db};
 
-/// Migrates, or says what it would do. A dry run changes nothing and makes no file.
+/// Migrates, or shows what would be done. A dry run changes nothing and creates no file.
 pub fn run(config: &Config, dry_run: bool, json: bool) -> Result<(), CliError> {
     let migration = if dry_run { block_on(plan(config))? } else { block_on(migrate(config))? };
     if json {
@@ -53,7 +53,7 @@ async fn migrate(config: &Config) -> Result<Option<Migration>, CliError> {
     let boot: BootId = ids::mint();
     let _lock = LockFile::acquire(data_dir.path(), boot)?;
     let db = Db::open(config.database.value.expose()).await?;
-    // A server with the old schema would go on serving; and one that lost its claim for a moment must notice.
+    // The claim keeps out a server with the old schema; a new epoch fences off one that lost its claim for a moment.
     let mut claim = Claim::acquire(&db, boot).await?;
     let done = db.migrate(None, SystemClock.now()).await?;
     claim.start_epoch().await?;

@@ -1,4 +1,4 @@
-//! Results on standard output. Someone may have closed it (`turnleaf … | head`), which is no reason to panic.
+//! Results on standard output. A closed pipe (`turnleaf … | head`) is not an error.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::server::cli::exit::CliError;
 
-/// One line of a result.
+/// Prints one line of a result.
 pub fn print_line(text: impl Display) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
@@ -18,7 +18,7 @@ pub fn print_line(text: impl Display) -> Result<(), CliError> {
     }
 }
 
-/// A result as one JSON value, indented for people who look at it all the same.
+/// Prints a result as one JSON value, indented for readability.
 pub fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| CliError::could_not("print the result", error))?;
     print_line(text)

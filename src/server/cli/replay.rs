@@ -1,4 +1,4 @@
-//! `turnleaf replay`: a provider's raw reply in, what it becomes out. Needs no database and no configuration.
+//! `turnleaf replay`: parses a provider's raw response and prints the result. Needs no database and no configuration.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `turnleaf restore`: puts a copy that `turnleaf backup` made in the place of the database, after looking at it whole.
+//! `turnleaf restore`: replaces the database with a backup of `turnleaf backup`, after checking it completely.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -15,12 +15,12 @@ use turnleaf_platform::lock_file::LockFile;
 use turnleaf_store::fsck::{CheckMode, check as look_at};
 use turnleaf_store::{Db, StoreError, dialect};
 
-/// What becomes of the database that was there: beside the new one, under this ending and the time.
+/// The suffix, before the time, of the previous database, which stays beside the new one.
 const BACKUP_SUFFIX: &str = "before-restore";
-/// What SQLite writes beside a database and has not read into it yet.
+/// The suffix of SQLite's write-ahead log.
 const WAL_SUFFIX: &str = "-wal";
 
-/// Checks the copy and puts it in place. The database that was there stays beside it.
+/// Checks the backup and replaces the database. The previous database stays beside it.
 pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
     let Some(target) = config.database.value.sqlite_path() else {
         let text = "this restores SQLite databases only; for PostgreSQL use pg_restore or psql";
@@ -31,7 +31,7 @@ pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
     }
     let data_dir = create_data_dir(config)?;
     let boot: BootId = ids::mint();
-    // A server that runs would go on with the old one.
+    // A running server would continue with the old database.
     let _lock = LockFile::acquire(data_dir.path(), boot)?;
     let copy = backup_path(&target, "restoring");
     remove_all(&copy)?;
@@ -50,26 +50,26 @@ pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
     output::print_line(format_args!("{} was restored from {}.", target.display(), file.display()))
 }
 
-/// Copies a database with the log that a process which was killed left beside it.
+/// Copies a database with the log that a killed process left beside it.
 fn copy_with_log(file: &Path, to: &Path) -> io::Result<()> {
     copy(file, to)?;
     let log = with_end(file, WAL_SUFFIX);
     if log.exists() { copy(&log, &with_end(to, WAL_SUFFIX)) } else { Ok(()) }
 }
 
-/// Copies what is in a file, and not who may write it: backups are often kept so that nobody can. Nobody else may read
-/// it.
+/// Copies the content of a file but not its mode, because backups are often kept read-only. Only the owner may read
+/// the copy.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut to = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to)?;
     io::copy(&mut File::open(from)?, &mut to)?;
     to.sync_all()
 }
 
-/// Gives the database that is there a second name, so that at no moment there is none.
+/// Links the present database under a second name, so that a database exists at every moment.
 fn keep_previous(target: &Path, before: &Path) -> io::Result<()> {
     for end in ["", WAL_SUFFIX] {
         let (from, to) = (with_end(target, end), with_end(before, end));
-        // Not every file system has names like that.
+        // Not every file system supports hard links.
         if from.exists() && fs::hard_link(&from, &to).is_err() {
             fs::copy(&from, &to)?;
             File::open(&to)?.sync_all()?;
@@ -78,7 +78,8 @@ fn keep_previous(target: &Path, before: &Path) -> io::Result<()> {
     sync_folder(before)
 }
 
-/// Puts the copy in the place of what is there. The old log goes first: it would be read into the new database.
+/// Replaces the database with the copy. The old log is removed first, because SQLite would apply it to the new
+/// database.
 fn replace(copy: &Path, target: &Path) -> io::Result<()> {
     File::open(copy)?.sync_all()?;
     for end in [WAL_SUFFIX, "-shm"] {
@@ -89,7 +90,7 @@ fn replace(copy: &Path, target: &Path) -> io::Result<()> {
     sync_folder(target)
 }
 
-/// A name is on the disk when its folder is.
+/// Syncs the folder, which makes a renamed file durable.
 fn sync_folder(of: &Path) -> io::Result<()> {
     match of.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         Some(folder) => File::open(folder)?.sync_all(),
@@ -97,7 +98,7 @@ fn sync_folder(of: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether the copy is a database of this program, and whole. `file` is how it is called in what is said.
+/// Checks that the copy is a complete Turnleaf database. `file` is its name in messages.
 async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
     let refused = |why: String| {
         let text = format_args!(
@@ -113,7 +114,7 @@ async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
         looked
     };
     match looked.await {
-        // Closed, it has its log within it.
+        // Closing the database would have merged a readable log.
         Ok(None) if with_end(copy, WAL_SUFFIX).exists() => Err(refused("its log cannot be read into it".to_owned())),
         Ok(None) => Ok(()),
         Ok(Some(why)) => Err(refused(why)),
@@ -122,13 +123,13 @@ async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
     }
 }
 
-/// What is wrong with it.
+/// Returns the problem of a database, if any.
 async fn find_problem(db: &Db) -> Result<Option<String>, StoreError> {
     let plan = db.plan_migration().await?;
     if plan.from.is_none() {
         return Ok(Some("it is another program's, or empty".to_owned()));
     }
-    // An older schema is brought up to date by the next start, which copies it first; its pages are looked at here.
+    // An older schema is migrated by the next start, after a backup; only its pages are checked here.
     let findings = if plan.is_pending() {
         dialect::check_integrity(db).await?.len()
     } else {
@@ -147,7 +148,7 @@ fn with_end(file: &Path, end: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Removes a database with what SQLite left beside it.
+/// Removes a database with its log and shared memory file.
 fn remove_all(file: &Path) -> Result<(), CliError> {
     ["", WAL_SUFFIX, "-shm"].iter().try_for_each(|end| {
         let file = with_end(file, end);

@@ -1,5 +1,5 @@
-//! Two paths of a chat side by side: what each cost and took, and exchange by exchange where their words differ. It
-//! changes nothing.
+//! Compares two paths of a chat side by side: the cost and time of each, and exchange by exchange the text
+//! differences. Read-only.
 
 mod comparison;
 mod measures;
@@ -21,15 +21,15 @@ use turnleaf_platform::tasks;
 use turnleaf_store::branches;
 use turnleaf_store::turns::Ancestor;
 
-/// Why a turn is not compared with itself.
+/// The reason why a turn is not compared with itself.
 pub const SAME_TURN_REASON: &str = "this is the same turn as the left one";
 
-/// What a comparison is asked for.
+/// The request for one page of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonRequest {
     pub left: TurnId,
     pub right: TurnId,
-    /// Pairs to leave out.
+    /// The number of pairs to skip.
     pub skip: usize,
     pub limit: u32,
 }
@@ -73,7 +73,7 @@ impl Service {
         let draft = |(number, pair)| draft(number, pair, (&left, &left_turns), (&right, &right_turns), &locks);
         let drafts: Vec<PairDraft> = (skip + 1..).zip(page).map(draft).collect();
         let next_skip = Some(skip + drafts.len()).filter(|next| *next < aligned.len());
-        // Comparing long texts takes its time, which must not be the other requests'.
+        // Comparing long texts takes time that other requests on this worker would wait for.
         let pairs = tasks::spawn_blocking(move || drafts.into_iter().map(PairDraft::compared).collect());
         let pairs = pairs.await.map_err(|_| turnleaf_store::StoreError::Gone("the comparison"))?;
         Ok(Comparison {
@@ -92,7 +92,7 @@ impl Service {
     }
 }
 
-/// A pair whose texts are yet to be compared.
+/// A pair whose texts are not yet compared.
 struct PairDraft {
     number: usize,
     halves: [Option<ComparedExchange>; 2],

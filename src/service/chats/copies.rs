@@ -1,5 +1,5 @@
-//! Copying a path into a chat of its own: what was said and the bytes it came in, so that the next request is made of
-//! the same bytes as in the chat it was copied from. Nobody is asked again.
+//! Copies a path into a chat of its own, with its content and its raw response bytes, so that the next request is
+//! assembled from the same bytes as in the original chat. No provider is asked.
 
 use std::collections::HashMap;
 
@@ -17,29 +17,30 @@ use turnleaf_store::branches::frozen;
 use turnleaf_store::copies::{CopiedBlock, CopiedExchange, CopiedTurn, CopyPlan, PathSkeleton, copy, path_skeleton};
 use turnleaf_store::{branches, chat_tools, chats, turns};
 
-/// What a copied chat's title has behind it.
+/// The suffix of a copied chat's title.
 const MARK: &str = " (copy)";
 
 /// A chat that is a copy of a path.
 #[derive(Debug, Clone)]
 pub struct CopiedChat {
     pub chat: Chat,
-    /// The branch on which it goes on.
+    /// The branch on which the copy continues.
     pub branch: Branch,
     pub leaf: TurnId,
 }
 
-/// The copies of a path's branches: one for each stretch with one lock.
+/// The copies of a path's branches: one per consecutive stretch with one lock.
 struct CopiedBranches {
     branches: Vec<Branch>,
-    /// The old branch whose prompt and tools each of them takes: the newest of its stretch.
+    /// The source of each copy's prompt and tools: the newest branch of its stretch.
     sources: Vec<BranchId>,
     of_turn: Vec<BranchId>,
 }
 
 impl Service {
-    /// A new chat with the path from the root to this reply. Turns, exchanges, blocks and raw bytes come along, each
-    /// stretch of one lock on a branch with that lock; counts, costs and requests do not, because nothing was asked.
+    /// Copies the path from the root to this reply into a new chat. Turns, exchanges, blocks and raw bytes are
+    /// copied, each stretch with one lock onto a branch with that lock; token counts, costs and requests are not,
+    /// because no provider was asked.
     pub async fn copy_chat(
         &self,
         owner: UserId,
@@ -105,7 +106,7 @@ impl Service {
         Ok(Created::new(CopiedChat { chat, branch, leaf }))
     }
 
-    /// What the same request made before, as it is now.
+    /// Returns the copy that an earlier request with the same idempotency key created, in its present state.
     async fn earlier_copy(&self, owner: UserId, made: &str) -> Result<Created<CopiedChat>, ServiceError> {
         let chat = made.parse().map_err(|_| ServiceError::NotFound)?;
         let path = self.path(owner, chat, None, 1).await?;
@@ -114,7 +115,7 @@ impl Service {
         Ok(Created::existing(CopiedChat { chat: path.chat, branch, leaf }))
     }
 
-    /// The chat that a chat was copied from, as long as it is there.
+    /// Returns the chat and turn from which a chat was copied, if they still exist.
     pub async fn copy_origin(&self, owner: UserId, chat: &Chat) -> Result<Option<(Chat, TurnId)>, ServiceError> {
         let Some(turn) = chat.copied_from_turn_id else { return Ok(None) };
         let Some(turn) = turns::find(self.db(), owner, turn).await? else { return Ok(None) };
@@ -166,7 +167,7 @@ impl Service {
     }
 }
 
-/// The title with the mark, within the bound.
+/// Returns the title with the suffix, cut to the title bound.
 fn copy_title(title: &str) -> String {
     if title.is_empty() {
         return String::new();
@@ -175,7 +176,7 @@ fn copy_title(title: &str) -> String {
     title.chars().take(room).chain(MARK.chars()).collect()
 }
 
-/// What becomes of each row of a path. `branch_of` is the new branch of each turn.
+/// Plans the new ids of all rows of a path. `branch_of` is the new branch of each turn.
 fn plan_copies(path: &PathSkeleton, turns: &HashMap<TurnId, TurnId>, branch_of: &[BranchId]) -> CopyPlan {
     let ords: HashMap<TurnId, i64> = path.turns.iter().map(|turn| turn.id).zip(1..).collect();
     let exchanges: HashMap<ExchangeId, ExchangeId> =

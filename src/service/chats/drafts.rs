@@ -1,4 +1,4 @@
-//! Drafts: what a person has typed and not sent, for each chat and for the chat that does not exist yet.
+//! Drafts: text and attachments that are not sent yet, per chat and for the chat that does not exist yet.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use turnleaf_domain::attachment::{Attachment, CARD_KEY};
 use turnleaf_domain::{ChatId, Content, InvalidField, UserId, limits};
 use turnleaf_store::drafts::{self, Draft};
 
-/// How often a change of a draft is made again, when others change it at the same moment. One of them always succeeds.
+/// The attempts to change a draft while others change it at the same moment. With each round one writer succeeds.
 const TRIES: usize = 64;
 
 impl Service {
-    /// Stores a draft and gives its new revision. The newest write wins; the revision tells another tab that it did.
+    /// Stores a draft and returns its new revision. The last write wins; other tabs notice by the revision.
     pub async fn save_draft(&self, owner: UserId, chat: Option<ChatId>, draft: Draft) -> Result<i64, ServiceError> {
         check(&draft)?;
         if let Some(chat) = chat {
@@ -23,7 +23,7 @@ impl Service {
         let now = self.clock().now();
         let mut rev = drafts::put(&mut tx, owner, chat, &draft, now).await?;
         if rev.is_none() {
-            // Another tab wrote meanwhile. The newest wins; that tab sees the revision move and says so.
+            // Another tab wrote in between. The last write wins; that tab sees the new revision and tells its reader.
             let known = drafts::rev(self.db(), owner, chat).await?;
             rev = drafts::put(&mut tx, owner, chat, &Draft { rev: known, ..draft.clone() }, now).await?;
         }
@@ -32,8 +32,8 @@ impl Service {
         Ok(rev)
     }
 
-    /// Attaches what these blocks name to a draft, behind what is attached already; its words stay. Only what can be sent
-    /// is attached.
+    /// Appends the files and documents that these blocks name to a draft's attachments and keeps its text. References
+    /// are resolved first, so that only sendable content is attached.
     pub async fn attach_to_draft(
         &self,
         owner: UserId,
@@ -54,7 +54,7 @@ impl Service {
         self.change_attached(owner, chat, |attached| attached.extend(new.iter().cloned())).await
     }
 
-    /// Takes what has this key away from what a draft has attached; nothing where it is gone already.
+    /// Removes the attachment with this key from a draft; does nothing when it is already gone.
     pub async fn detach_from_draft(&self, owner: UserId, chat: Option<ChatId>, key: &str) -> Result<(), ServiceError> {
         let leave_out = |attached: &mut Vec<Attachment>| {
             if let Some(at) = attached.iter().position(|one| one.dedup_key() == key) {
@@ -64,8 +64,8 @@ impl Service {
         self.change_attached(owner, chat, leave_out).await.map(drop)
     }
 
-    /// Changes what a draft has attached and gives its revision. What another request stores at the same moment is changed
-    /// in its turn, not written over.
+    /// Changes the attachments of a draft and returns its revision. Uses optimistic concurrency: when another request
+    /// stored the draft in between, the change is applied to the new state instead of overwriting it.
     async fn change_attached(
         &self,
         owner: UserId,
@@ -97,13 +97,13 @@ impl Service {
         Ok(drafts::find(self.db(), owner, chat).await?)
     }
 
-    /// The revision alone of a draft; 0 where there is none.
+    /// Returns only the revision of a draft; 0 when there is none.
     pub async fn draft_rev(&self, owner: UserId, chat: Option<ChatId>) -> Result<i64, ServiceError> {
         Ok(drafts::rev(self.db(), owner, chat).await?)
     }
 }
 
-/// Whether a draft is within its bounds.
+/// Checks the bounds of a draft.
 fn check(draft: &Draft) -> Result<(), ServiceError> {
     if draft.text.chars().count() > limits::DRAFT_CHARS {
         let limit = format!("at most {} characters", limits::DRAFT_CHARS);

@@ -1,5 +1,5 @@
-//! What new chats begin with beside their first message: instructions that all of them get, and what was set for the next
-//! one before it exists. The latter belongs to the new chat's draft: the message that makes the chat takes it along.
+//! Initial settings of new chats: instructions for all of them, and settings for the next chat before it exists. The
+//! latter belong to the new chat's draft: the message that creates the chat consumes them.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ const INSTRUCTIONS: &str = "chats.instructions";
 /// The setting that holds what was set for the next chat.
 const NEXT: &str = "chats.next";
 
-/// What was set for the chat that does not exist yet. Nothing means what every new chat gets.
+/// Settings of the chat that does not exist yet. `None` takes the default of new chats.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NextChat {
     #[serde(default)]
@@ -29,23 +29,24 @@ pub struct NextChat {
 }
 
 impl Service {
-    /// The prompt that new chats begin with; empty where there is none.
+    /// Returns the prompt of new chats; empty when there is none.
     pub async fn instructions(&self, owner: UserId) -> Result<String, ServiceError> {
         self.setting(owner, INSTRUCTIONS).await
     }
 
-    /// Says what new chats begin with. Chats that are there keep what they have.
+    /// Sets the prompt of new chats. Existing chats keep theirs.
     pub async fn set_instructions(&self, owner: UserId, prompt: &str) -> Result<(), ServiceError> {
         check_system_prompt(prompt)?;
         self.set_setting(owner, INSTRUCTIONS, &json!(prompt)).await
     }
 
-    /// What was set for the next chat.
+    /// Returns the settings of the next chat.
     pub async fn next_chat(&self, owner: UserId) -> Result<NextChat, ServiceError> {
         self.setting(owner, NEXT).await
     }
 
-    /// Sets what the next chat is told and asks of its models. The prompt of all new chats is none of its own.
+    /// Sets the prompt and the parameters of the next chat. A prompt equal to the instructions is stored as unset, so
+    /// later changes of the instructions still apply.
     pub async fn set_next_chat(&self, owner: UserId, prompt: &str, params: ModelParams) -> Result<(), ServiceError> {
         check_system_prompt(prompt)?;
         params.validate()?;
@@ -61,7 +62,7 @@ impl Service {
         self.change_next_chat(owner, |next| NextChat { tools, ..next }).await
     }
 
-    /// Changes a part of what was set. The other part stays what somebody else makes it at the same moment.
+    /// Changes a part of the settings under a row lock, so that a concurrent change of the other part survives.
     async fn change_next_chat(
         &self,
         owner: UserId,
@@ -74,7 +75,7 @@ impl Service {
         Ok(tx.commit().await?)
     }
 
-    /// The tools that the next chat begins with.
+    /// Returns the tools of the next chat.
     pub async fn next_chat_tools(&self, owner: UserId) -> Result<ToolChoice, ServiceError> {
         match self.next_chat(owner).await?.tools {
             Some(tools) => Ok(tools),
@@ -82,11 +83,11 @@ impl Service {
         }
     }
 
-    /// What the next chat begins with. It is taken: the chat behind it begins as every other.
+    /// Consumes the settings of the next chat: the chat after it starts with the defaults.
     pub(crate) async fn take_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<InitialChatSettings, ServiceError> {
         let mut next = self.next_chat(owner).await?;
         if next != NextChat::default() {
-            // What is set from here on is for the chat behind this one.
+            // Settings that are stored after this lock belong to the chat after this one.
             let now = self.clock().now();
             next = parse_setting(settings::lock_for_update(tx, owner, NEXT, now).await?);
             settings::put(tx, owner, NEXT, &Value::Null, now).await?;
@@ -98,12 +99,12 @@ impl Service {
         Ok(InitialChatSettings { title: String::new(), system_prompt, params: next.params, tools: next.tools })
     }
 
-    /// Nothing is set for the next chat any more.
+    /// Clears the settings of the next chat.
     pub(crate) async fn clear_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<(), StoreError> {
         settings::put(tx, owner, NEXT, &Value::Null, self.clock().now()).await
     }
 
-    /// One setting; what it is at first where nobody set it.
+    /// Returns one setting; its default when it was never set.
     pub(crate) async fn setting<T: DeserializeOwned + Default>(
         &self,
         owner: UserId,
@@ -120,7 +121,7 @@ impl Service {
     }
 }
 
-/// What another version of the server stored is nothing that was set.
+/// Parses a stored setting. A value that this version cannot read counts as unset.
 fn parse_setting<T: DeserializeOwned + Default>(value: Value) -> T {
     serde_json::from_value(value).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Documents, made of words or of an uploaded file and changed by versions.
+//! Creates documents from text or from an uploaded file, and changes them by adding versions.
 
 use bytes::Bytes;
 use serde_json::json;
@@ -13,16 +13,16 @@ use turnleaf_store::documents::Document;
 use turnleaf_store::documents::write::{self, NewDocumentVersion};
 use turnleaf_store::uploads;
 
-/// What a document that a person writes is made of.
+/// The media type of a written document.
 const WRITTEN: &str = "text/markdown";
-/// Kinds that a person may say of a text.
+/// Media types that a person may choose for a text.
 pub const TEXT_KINDS: [&str; 4] = [WRITTEN, "text/plain", "text/html", "text/csv"];
 
-/// Where the words of a version come from.
+/// The source of a version's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DocumentTextSource {
     Text(String),
-    /// A file that was uploaded, and its encoding where a person chose one.
+    /// An uploaded file, with its encoding when a person chose one.
     Blob {
         sha256: String,
         encoding: Option<String>,
@@ -31,27 +31,27 @@ pub enum DocumentTextSource {
 
 #[derive(Debug, Clone)]
 pub struct NewDocumentRequest {
-    /// Of a file, its name where there is none.
+    /// `None` takes the name of the file.
     pub title: Option<String>,
-    /// One of [`TEXT_KINDS`]; a file has its own.
+    /// One of [`TEXT_KINDS`]; a file brings its own.
     pub kind: Option<String>,
     pub source: DocumentTextSource,
     pub client_request_id: Option<String>,
 }
 
-/// What is not there stays.
+/// A change of a document; `None` keeps a field.
 #[derive(Debug, Clone, Default)]
 pub struct DocumentChange {
     pub title: Option<String>,
     pub source: Option<DocumentTextSource>,
-    /// The revision that the change was made from; without it the change is made of whatever is there.
+    /// The revision on which the change is based; `None` applies it to any revision.
     pub rev: Option<i64>,
 }
 
-/// The words of a version as they are stored.
+/// The text of a version as it is stored.
 pub(crate) struct DocumentText {
     pub text: String,
-    /// Of the file, or nothing for what was written.
+    /// The media type of the file; `None` for a written text.
     kind: Option<String>,
     origin: Option<String>,
     notes: Vec<String>,
@@ -59,7 +59,7 @@ pub(crate) struct DocumentText {
 }
 
 impl Service {
-    /// Makes a document.
+    /// Creates a document. Supports idempotency keys.
     pub async fn create_document(
         &self,
         owner: UserId,
@@ -94,7 +94,7 @@ impl Service {
         Ok(Created::new(self.document(owner, id).await?))
     }
 
-    /// Whether there is room for another version of these words.
+    /// Checks the quota and the storage bounds for another version with this text.
     async fn check_document_room(&self, owner: UserId, words: &DocumentText) -> Result<(), ServiceError> {
         let bytes = words.text.len() as u64;
         self.check_quota(owner, bytes).await?;
@@ -105,10 +105,7 @@ impl Service {
         self.document(owner, made.parse().map_err(|_| ServiceError::NotFound)?).await
     }
 
-    /// Gives a document other words, another title, or both. Words that are the same make no version.
-    ///
-    /// # Errors
-    /// `document_changed` with the present `rev` when it is not the one that was changed.
+    /// Changes the text, the title, or both. An equal text adds no version.
     pub async fn change_document(
         &self,
         owner: UserId,
@@ -168,7 +165,7 @@ impl Service {
         self.read_file_text(name, sha256, blob.bytes, encoding.as_deref()).await
     }
 
-    /// The words of a file of this name. It need not be stored.
+    /// Extracts the text of a file with this name. The file need not be stored.
     pub(crate) async fn read_file_text(
         &self,
         name: String,
@@ -190,7 +187,7 @@ impl DocumentText {
     }
 }
 
-/// What a person wrote: line ends of Windows become those of everybody, NUL its picture, and nothing else changes.
+/// Normalizes a written text: CRLF becomes LF, and NUL becomes its visible symbol (U+2400). Nothing else changes.
 pub(crate) fn normalize_written(text: &str) -> Result<DocumentText, ServiceError> {
     if text.len() > limits::DOCUMENT_BYTES {
         let limit = format!("a document has at most {}", ByteSize::from_usize(limits::DOCUMENT_BYTES));
@@ -200,7 +197,7 @@ pub(crate) fn normalize_written(text: &str) -> Result<DocumentText, ServiceError
     Ok(DocumentText { text, kind: None, origin: None, notes: Vec::new(), name: None })
 }
 
-/// The kind of a document of these words, where somebody may have said one.
+/// Returns the media type of a document: that of its file, else the chosen one.
 pub(crate) fn document_kind(said: Option<&str>, words: &DocumentText) -> Result<String, ServiceError> {
     match (said, &words.kind) {
         (_, Some(kind)) => Ok(kind.clone()),
@@ -210,7 +207,7 @@ pub(crate) fn document_kind(said: Option<&str>, words: &DocumentText) -> Result<
     }
 }
 
-/// A title that a document may have.
+/// Validates the title of a document.
 pub(crate) fn check_title(title: &str) -> Result<String, ServiceError> {
     let title = title.trim();
     if title.is_empty() || title.chars().count() > limits::TITLE_CHARS || title.chars().any(char::is_control) {

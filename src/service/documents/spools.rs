@@ -1,5 +1,5 @@
-//! Uploads on their way: each lies in a spool while it arrives, in memory as long as it is short, else in a file without a
-//! name. What it says that it is long, or is by now, counts against the quota and the disk before it is there.
+//! Spools of uploads in progress: each is held in memory while it is short, else in an unnamed file. Its declared or
+//! written size counts against the quota and the disk before it is stored.
 
 use std::io::{self, Read, Seek, Write};
 
@@ -9,7 +9,7 @@ use crate::usage::storage::spooled::{Reservation, SpooledSize};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{UserId, limits};
 
-/// One upload on its way.
+/// One upload in progress.
 pub struct UploadSpool {
     service: Service,
     owner: UserId,
@@ -19,7 +19,7 @@ pub struct UploadSpool {
     checked_at: u64,
 }
 
-/// Why a spool takes no more.
+/// The reason why a spool rejects more bytes.
 #[derive(Debug, thiserror::Error)]
 pub enum SpoolError {
     #[error(transparent)]
@@ -29,7 +29,7 @@ pub enum SpoolError {
 }
 
 impl Service {
-    /// A spool for an upload that says that it has so many bytes; 0 where it does not say.
+    /// Returns a spool for an upload of `declared` bytes; 0 when the size is unknown.
     pub fn upload_spool(&self, owner: UserId, declared: u64) -> UploadSpool {
         UploadSpool {
             service: self.clone(),
@@ -43,15 +43,13 @@ impl Service {
 }
 
 impl UploadSpool {
-    /// Whether there is room for it, before anything of it is read. What was declared counts already.
-    ///
-    /// # Errors
-    /// `Storage`, with what there is too little of.
+    /// Checks the storage bounds before anything is read. The declared size already counts.
     pub async fn check_room(&self) -> Result<(), ServiceError> {
         self.service.check_growth(self.owner, 0).await
     }
 
-    /// Writes the next piece; looks again whether there is room after each so many bytes.
+    /// Writes the next piece, and checks the storage bounds again after every [`limits::STORAGE_CHECKED_EVERY`]
+    /// bytes.
     pub async fn write(&mut self, piece: &[u8]) -> Result<(), SpoolError> {
         self.write_unchecked(piece)?;
         if self.written - self.checked_at >= limits::STORAGE_CHECKED_EVERY as u64 {
@@ -61,9 +59,9 @@ impl UploadSpool {
         Ok(())
     }
 
-    /// The same without a look, for the first part of a form that is refused already: its words go back to its page.
+    /// Writes without a check, for the first part of a form that is already refused: its text returns to its page.
     pub fn write_unchecked(&mut self, piece: &[u8]) -> io::Result<()> {
-        // The disk's buffer takes a piece at once.
+        // Blocking is acceptable: the page cache takes a piece at once.
         self.file.write_all(piece)?;
         self.written += piece.len() as u64;
         if let Some(reservation) = &mut self.reservation {
@@ -77,12 +75,12 @@ impl UploadSpool {
         self.written
     }
 
-    /// Goes to its start, to be read.
+    /// Seeks to the start for reading.
     pub fn rewind(&mut self) -> io::Result<()> {
         self.file.rewind()
     }
 
-    /// Counts no longer: what is kept of it is counted as it is kept.
+    /// Releases the reservation: the stored result is counted by itself.
     pub fn release(&mut self) {
         self.reservation = None;
     }

@@ -1,5 +1,5 @@
-//! Files that people bring. What a file is, is told by its bytes; an image is kept as it was drawn again, without
-//! anything hidden in it; every other file is kept as it came, and is only ever read by [`Reader`](turnleaf_convert::Reader).
+//! Uploaded files. The type of a file is detected from its bytes. An image is stored re-encoded, without hidden
+//! metadata; every other file is stored as it is, and only [`Reader`](turnleaf_convert::Reader) parses it.
 
 use std::sync::Arc;
 
@@ -24,23 +24,23 @@ use turnleaf_store::uploads::{self, NewUpload};
 pub use turnleaf_store::blobs::StoredBlob;
 pub use turnleaf_store::uploads::{Upload, UploadKind};
 
-/// What an upload became.
+/// A stored upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletedUpload {
-    /// Of what is kept: an image's is not that of the bytes that came.
+    /// The hash of the stored bytes; for an image it differs from that of the uploaded bytes.
     pub sha256: String,
     pub mime: String,
     pub byte_count: u64,
-    /// As it is shown.
+    /// The display name.
     pub name: String,
     pub kind: UploadKind,
-    /// Of an image, in pixels.
+    /// The size of an image, in pixels.
     pub size: Option<(u32, u32)>,
-    /// The sha256 of a small form of an image, where it has one.
+    /// The sha256 of an image's thumbnail, if it has one.
     pub thumbnail: Option<String>,
 }
 
-/// A file as it would be kept, with its bytes.
+/// A file that is ready to be stored, with its bytes.
 pub(crate) struct PreparedUpload {
     pub uploaded: CompletedUpload,
     pub bytes: Bytes,
@@ -48,19 +48,20 @@ pub(crate) struct PreparedUpload {
 }
 
 impl PreparedUpload {
-    /// What it takes in all.
+    /// Returns the bytes of the file and all image forms.
     pub fn byte_count(&self) -> u64 {
         (self.bytes.len() + self.forms.iter().map(|(_, form)| form.bytes.len()).sum::<usize>()) as u64
     }
 }
 
 impl Service {
-    /// A place among those uploads that are worked on at the same time. It is for one that is all here.
+    /// Waits for a permit that bounds concurrent processing of uploads. It is acquired after the upload has arrived
+    /// completely.
     pub async fn upload_permit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(self.upload_permits()).acquire_owned().await.ok()
     }
 
-    /// Keeps a file. It may be named by a message, a draft or a document within a day, then it is forgotten.
+    /// Stores a file. Unless a message, a draft or a document references it within a day, it is deleted.
     pub async fn upload_file(&self, owner: UserId, name: &str, bytes: Bytes) -> Result<CompletedUpload, ServiceError> {
         let prepared = self.prepare_upload(name, bytes).await?;
         self.check_file_room(owner, &prepared.uploaded.sha256, prepared.byte_count()).await?;
@@ -71,7 +72,7 @@ impl Service {
         Ok(kept)
     }
 
-    /// What a file would be kept as. Nothing is stored.
+    /// Prepares a file for storage without storing it.
     pub(crate) async fn prepare_upload(&self, name: &str, bytes: Bytes) -> Result<PreparedUpload, ServiceError> {
         let name = file_name::sanitize(name)?;
         if bytes.len() > limits::UPLOAD_BYTES {
@@ -106,7 +107,7 @@ impl Service {
         Ok(PreparedUpload { uploaded, bytes: image.bytes, forms })
     }
 
-    /// Stores what was prepared. That there is room for it was looked at.
+    /// Stores a prepared file. The caller has checked the quota.
     pub(crate) async fn store_upload(
         &self,
         owner: UserId,
@@ -122,13 +123,13 @@ impl Service {
         Ok(uploaded)
     }
 
-    /// The newest upload of these bytes, which may be forgotten although they are still named.
+    /// Returns the newest upload of these bytes. Uploads expire although their bytes may still be referenced.
     pub async fn newest_upload(&self, owner: UserId, sha256: &str) -> Result<Option<Upload>, ServiceError> {
         Ok(uploads::find(self.db(), owner, sha256).await?)
     }
 
-    /// The bytes of this hash (64 hex digits in lower case), as long as a turn of the owner's that is not deleted names
-    /// them.
+    /// Returns the bytes with this hash (64 lower-case hex digits), as long as a turn of the owner that is not
+    /// deleted references them.
     pub async fn blob(&self, owner: UserId, sha256: &str) -> Result<StoredBlob, ServiceError> {
         let is_hash = sha256.len() == 64 && sha256.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
         if !is_hash {
@@ -137,7 +138,7 @@ impl Service {
         blobs::find(self.db(), owner, sha256).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Whether a person's files may grow by this much. What is there already takes no more.
+    /// Checks the quota for a file. Bytes that are already stored take no more room.
     pub(crate) async fn check_file_room(&self, owner: UserId, sha256: &str, bytes: u64) -> Result<(), ServiceError> {
         if blobs::find_type_and_size(self.db(), owner, sha256).await?.is_some() {
             return Ok(());
@@ -145,7 +146,7 @@ impl Service {
         self.check_quota(owner, bytes).await
     }
 
-    /// Whether a person's files and documents may grow by this much.
+    /// Checks the quota of a person's files and documents.
     pub(crate) async fn check_quota(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
         let used = uploads::used_bytes(self.db(), owner).await?;
         if used.saturating_add(bytes) <= limits::PERSON_UPLOAD_BYTES {
@@ -159,7 +160,7 @@ impl Service {
     }
 }
 
-/// The other forms of a picture with their names.
+/// Returns the other forms of an image with their hashes.
 pub(crate) async fn image_forms(
     thumbnail: Option<EncodedImage>,
     for_models: Option<EncodedImage>,
@@ -174,7 +175,7 @@ pub(crate) async fn image_forms(
     Ok(forms)
 }
 
-/// Stores the other forms of a picture; it is stored before, in the same transaction.
+/// Stores the other forms of an image. The image itself must be stored earlier in the same transaction.
 pub(crate) async fn store_image_forms(
     tx: &mut Tx,
     sha256: &str,
@@ -193,12 +194,12 @@ fn new_upload(owner_id: UserId, uploaded: &CompletedUpload) -> NewUpload<'_> {
     NewUpload { id: ids::mint(), owner_id, sha256, name, kind: *kind, size: *size }
 }
 
-/// A file beyond the bound.
+/// Returns the refusal of a file beyond the size bound.
 pub fn file_too_large() -> ServiceError {
     ServiceError::TooLarge { field: "file", limit: format!("at most {}", ByteSize::from_usize(limits::UPLOAD_BYTES)) }
 }
 
-/// Why a file was not read, as a refusal.
+/// Converts a conversion error into a refusal.
 pub(crate) fn file_refusal(why: ConversionError) -> ServiceError {
     let message = why.to_string();
     let (how, code) = match &why {
@@ -223,7 +224,7 @@ pub(crate) fn file_refusal(why: ConversionError) -> ServiceError {
     ServiceError::unfit(how, code, "file", message)
 }
 
-/// Off the request's task: 32 MiB take a while.
+/// Hashes off the request's task, because 32 MiB take a while.
 async fn hash(bytes: Bytes) -> Result<String, ServiceError> {
     let hashed = tasks::spawn_blocking(move || hex(Sha256::digest(&bytes)));
     hashed.await.map_err(|error| {

@@ -1,4 +1,4 @@
-//! A chat's tree as a person looks over it: its outline, and its branches with where they left and what they took.
+//! Outline of a chat's tree, and its branches with their fork points and usage.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,48 +10,49 @@ use turnleaf_domain::{Branch, BranchId, Chat, ChatId, InvalidField, TurnId, User
 use turnleaf_store::spending::{SpendingGrouping, SpendingSum};
 use turnleaf_store::{branches, spending, turns};
 
-/// The tree with what its rows say beside it.
+/// The tree with the details that its rows show.
 pub struct ChatOutline {
     pub chat: Chat,
     pub outline: TreeOutline,
     pub branches: HashMap<BranchId, Branch>,
-    /// The turns that say the words that were looked for.
+    /// The turns that contain the search text; `None` without a search.
     pub hits: Option<HashSet<TurnId>>,
 }
 
-/// A branch in the list of them.
+/// A branch in the list of branches.
 #[derive(Debug, Clone)]
 pub struct ListedBranch {
     pub branch: Branch,
-    /// Turns of its own that are not deleted.
+    /// The number of its own turns that are not deleted.
     pub turns: usize,
-    /// The first and the last of them.
+    /// The first and the last of its own turns.
     pub ends: Option<(TurnSketch, TurnSketch)>,
-    /// The turn that it left.
+    /// The turn at which it forks.
     pub left_turn: Option<TurnSketch>,
-    /// The version beside which it begins: the oldest other turn that hangs where its first one hangs.
+    /// The version beside which it begins: the oldest other child of its first turn's parent.
     pub sibling: Option<TurnSketch>,
-    /// What its own turns took, deleted ones included.
+    /// The usage of its own turns, deleted ones included.
     pub usage: SpendingSum,
 }
 
-/// What deleting, pruning and comparing a branch would mean. Counting walks the tree: for the branches that are shown.
+/// The effect of deleting, pruning and comparing a branch. Computing it walks the tree, so it is done only for the
+/// branches that are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct BranchImpact {
-    /// How many turns go when it is deleted: its own and what hangs on them.
+    /// The number of turns that its deletion removes: its own and their descendants.
     pub deleted_turns: usize,
-    /// Whether that is all there is: then the chat is what can be deleted.
+    /// True when it has all turns of the chat: then the chat itself is deleted instead.
     pub is_all: bool,
-    /// Turns that are neither on the way to its last one nor below that.
+    /// The number of turns that are neither ancestors nor descendants of its last turn.
     pub pruned_turns: usize,
-    /// The end of the path that the chat opens with, where that is another one than the branch leads to.
+    /// The end of the path that the chat opens at, if the branch leads to another end.
     pub current: Option<TurnId>,
 }
 
 /// All branches of a chat.
 pub struct ListedBranches {
     pub chat: Chat,
-    /// Pinned ones first, then by creation.
+    /// Pinned branches first, then by creation.
     pub branches: Vec<ListedBranch>,
     outline: TreeOutline,
 }
@@ -71,11 +72,8 @@ impl ListedBranches {
 }
 
 impl Service {
-    /// The outline of a chat. `at` is a turn of the path that is read, as in [`Service::path`]; `words` are what turns
-    /// must say to be among the hits, none where nothing is looked for.
-    ///
-    /// # Errors
-    /// `NotFound` for a chat that is not there; `InvalidField` for more words than [`limits::FIND_CHARS`] hold.
+    /// Returns the outline of a chat. `at` is a turn of the path that is read, as in [`Service::path`]; `words` is
+    /// the text that turns must contain to be hits, empty without a search.
     pub async fn outline(
         &self,
         owner: UserId,
@@ -102,7 +100,7 @@ impl Service {
         })
     }
 
-    /// The branches of a chat.
+    /// Returns the branches of a chat.
     pub async fn listed_branches(&self, owner: UserId, id: ChatId) -> Result<ListedBranches, ServiceError> {
         let ChatOutline { chat, outline, branches, .. } = self.outline(owner, id, None, "").await?;
         let since_ever = (DateTime::UNIX_EPOCH, self.clock().now() + chrono::TimeDelta::days(1));
@@ -127,7 +125,7 @@ impl Service {
         Ok(ListedBranches { chat, branches: listed, outline })
     }
 
-    /// How many ends the tree of a chat has.
+    /// Returns the number of leaves of a chat's tree.
     pub async fn leaf_count(&self, owner: UserId, chat: ChatId) -> Result<u64, ServiceError> {
         Ok(turns::outline::count_leaves(self.db(), owner, chat).await?.unsigned_abs())
     }

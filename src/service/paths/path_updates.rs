@@ -1,29 +1,29 @@
-//! A path as it grows: where a follower of a chat begins, and what came behind the turn that it has. Not for one turn as
-//! it grows: that is the run's follower.
+//! Updates of a path for a follower of a chat: its initial tip, and the turns that were added since. A single growing
+//! turn has a follower of its own, in `turnleaf_run`.
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{BranchId, ChatId, InvalidField, Role, Turn, TurnId, UserId, block, client_redaction, limits};
 use turnleaf_store::{branches, turns};
 
-/// The end of a path: its last turn on the branch that goes on from there.
+/// The tip of a path: its last turn, on the branch that continues it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathTip {
     pub branch: BranchId,
     pub turn: Option<TurnId>,
 }
 
-/// What became of a path.
+/// The changes of a path since a tip.
 #[derive(Debug)]
 pub struct PathUpdate {
     pub end: PathTip,
-    /// Root side first, as clients may see them.
+    /// Ordered from the root, redacted for clients.
     pub turns: Vec<Turn>,
-    /// The end that the follower had was deleted.
+    /// True when the tip that the follower had was deleted.
     pub is_cut: bool,
 }
 
 impl Service {
-    /// The end of the path through `through`, or of `branch`, or of the path that the chat opens at.
+    /// Returns the tip of the path through `through`, or of `branch`, or of the path that the chat opens at.
     pub async fn path_tip(
         &self,
         owner: UserId,
@@ -57,11 +57,8 @@ impl Service {
         Ok(PathTip { branch: branch.ok_or(ServiceError::NotFound)?, turn: leaf })
     }
 
-    /// What became of a path since a follower had it up to `from`: the turns that were added, at most
-    /// [`limits::PAGE_MAX`], the newest; or what is left of it, where its end was deleted.
-    ///
-    /// # Errors
-    /// `NotFound`: the chat is gone.
+    /// Returns the changes of a path since `from`: the turns that were added, at most [`limits::PAGE_MAX`], the
+    /// newest; or what is left of it when its tip was deleted.
     pub async fn path_update(&self, owner: UserId, chat: ChatId, from: PathTip) -> Result<PathUpdate, ServiceError> {
         let Some(branch) = branches::find(self.db(), owner, from.branch).await? else {
             let end = self.path_tip(owner, chat, None, None).await?;
@@ -75,7 +72,7 @@ impl Service {
         if let Some(had) = from.turn.filter(|_| end != from) {
             match turns.iter().position(|turn| turn.id == had) {
                 Some(at) => drop(turns.drain(..=at)),
-                // What comes before a deleted turn, the follower has.
+                // The follower already has the turns before a deleted one.
                 None if turns::find_position(self.db(), owner, had).await?.is_none() => {
                     return Ok(PathUpdate { end, turns: Vec::new(), is_cut: true });
                 }
@@ -86,8 +83,9 @@ impl Service {
         Ok(PathUpdate { end, turns, is_cut: false })
     }
 
-    /// The turns of the path to this end that hold blocks behind this place in the chat, beginning with the reply that
-    /// the place lies in, because its end lies behind too; the newest [`limits::PAGE_MAX`], and whether there are more.
+    /// Returns the turns of the path to this tip that hold blocks after this `chat_seq`, beginning with the reply
+    /// that contains it, because that reply's end lies after it; the newest [`limits::PAGE_MAX`], and whether there
+    /// are more.
     pub async fn path_turns_after(
         &self,
         owner: UserId,

@@ -1,4 +1,4 @@
-//! A chat as scripts read it: the shape of its tree, and one path as places, groups, blocks or messages.
+//! Chats as API clients read them: the shape of a tree, and one path as nodes, groups, blocks or messages.
 
 use std::ops::Range;
 
@@ -14,22 +14,22 @@ use turnleaf_store::{turn_blocks, turns};
 /// The shape of a chat's tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeShape {
-    /// The chat's revision: it rises with whatever changes the shape.
+    /// The chat's revision, which rises with every change of the shape.
     pub rev: i64,
-    /// By their places in the chat, so a predecessor comes first.
+    /// Ordered by position in the chat, so a predecessor comes first.
     pub turns: Vec<ShapeTurn>,
 }
 
-/// A page of something on a path.
+/// A page of items of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathPage<T> {
     pub items: Vec<T>,
-    /// How many there are on the whole path.
+    /// The number of items on the whole path.
     pub total: u64,
 }
 
 impl<T> PathPage<T> {
-    /// Of a chat without turns.
+    /// Returns the page of a chat without turns.
     fn empty() -> Self {
         Self { items: Vec::new(), total: 0 }
     }
@@ -39,11 +39,12 @@ impl<T> PathPage<T> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupPage {
     pub groups: Vec<MessageGroup>,
-    /// Where the next page begins. A page ends sooner than asked for when its blocks are very long.
+    /// The `skip` of the next page. A page ends before its limit when its blocks are very long.
     pub next_skip: Option<usize>,
 }
 
-/// How many of these fit into a bound, and the first in any case: what is larger than a page is a page.
+/// Returns how many of these sizes fit into a bound, and at least one: an item larger than a page is a page of its
+/// own.
 pub(crate) fn fitting_count(each: impl Iterator<Item = u64>, bound: u64) -> usize {
     let sums = each.scan(0, |sum: &mut u64, bytes| {
         *sum = sum.saturating_add(bytes);
@@ -53,11 +54,11 @@ pub(crate) fn fitting_count(each: impl Iterator<Item = u64>, bound: u64) -> usiz
 }
 
 impl Service {
-    /// The shape of a chat's tree.
+    /// Returns the shape of a chat's tree.
     ///
     /// # Errors
-    /// `corrupt_tree` where a turn hangs on none that is older: no such row is written here, and no reader could make a
-    /// tree of it.
+    /// `corrupt_tree` when the parent of a turn is not an older turn: the server never writes such a row, and no
+    /// client could build a tree from it.
     pub async fn tree_shape(&self, owner: UserId, chat: ChatId) -> Result<TreeShape, ServiceError> {
         let (rev, turns) = turns::tree_shape(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
         let mut seen = std::collections::HashSet::with_capacity(turns.len());
@@ -71,19 +72,19 @@ impl Service {
         Ok(TreeShape { rev, turns })
     }
 
-    /// The places of all turns from the root to this one.
+    /// Returns the nodes of all turns from the root to this one.
     pub async fn path_to(&self, owner: UserId, chat: ChatId, turn: TurnId) -> Result<Vec<TurnNode>, ServiceError> {
         let end = self.turn_spot(owner, chat, turn).await?;
         Ok(turns::nodes_between(self.db(), owner, &end, 0, end.depth).await?)
     }
 
-    /// The versions of a turn, itself included, oldest first.
+    /// Returns the versions of a turn, itself included, oldest first.
     pub async fn siblings(&self, owner: UserId, turn: TurnId) -> Result<Vec<TurnId>, ServiceError> {
         turns::siblings(self.db(), owner, &[turn]).await?.remove(&turn).ok_or(ServiceError::NotFound)
     }
 
-    /// At most `limit` groups of the path to `leaf` behind the first `skip`; without a leaf, of the path that the chat
-    /// opens at.
+    /// Returns at most `limit` groups of the path to `leaf` after the first `skip`; without a leaf, of the path that
+    /// the chat opens at.
     pub async fn groups(
         &self,
         owner: UserId,
@@ -112,7 +113,7 @@ impl Service {
         let last = page.last().map_or(run.end, |run| run.end);
         let path = self.turns_between(owner, &end, run.start as i64, last as i64 - 1).await?;
         if path.is_empty() {
-            // The end was deleted meanwhile.
+            // The end was deleted in between.
             return Err(ServiceError::NotFound);
         }
         let exchanges = self.exchanges(owner, &path).await?;
@@ -122,7 +123,7 @@ impl Service {
         Ok(GroupPage { groups, next_skip: (next < runs.len()).then_some(next) })
     }
 
-    /// How many bytes of stored blocks the turns of a path from depth `first` to before `end` hold, one by one.
+    /// Returns the bytes of stored blocks for each turn of a path from depth `first` to before `end`.
     pub(crate) async fn bytes_between(
         &self,
         owner: UserId,
@@ -137,7 +138,8 @@ impl Service {
         Ok((first..end).map(|depth| held.get(&(depth as i64)).copied().unwrap_or(0)).collect())
     }
 
-    /// At most `limit` blocks of that path behind the first `skip`.
+    /// Returns at most `limit` blocks of a path after the first `skip`, by the same rule for `leaf` as
+    /// [`Self::groups`].
     pub async fn blocks(
         &self,
         owner: UserId,
@@ -147,7 +149,7 @@ impl Service {
         limit: u32,
     ) -> Result<PathPage<ContentBlock>, ServiceError> {
         let Some(end) = self.end_of_path(owner, chat, leaf).await? else { return Ok(PathPage::empty()) };
-        // Only the last turn of a path can be running, and memory is ahead of its rows.
+        // Only the last turn of a path can be running; its live state is ahead of its rows.
         let running = self.supervisor().live_turn(end.id).map(|live| client_redaction::redact_turn(live.turn()));
         let last = end.depth - i64::from(running.is_some());
         let mut seen = self.db().snapshot().await?;
@@ -170,7 +172,7 @@ impl Service {
         Ok(PathPage { items, total })
     }
 
-    /// At most `limit` turns of that path behind the first `skip`, as messages of the shape from before blocks.
+    /// Returns at most `limit` turns of a path after the first `skip`, in the message format from before blocks.
     pub async fn messages(
         &self,
         owner: UserId,
@@ -203,7 +205,7 @@ impl Service {
         }
     }
 
-    /// The turns between two depths of a path as clients may see them now.
+    /// Returns the turns between two depths of a path in their present state, redacted for clients.
     pub(crate) async fn turns_between(
         &self,
         owner: UserId,

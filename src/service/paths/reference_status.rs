@@ -1,5 +1,5 @@
-//! How what messages name stands now: a document may have a newer version or be deleted, an image may be lost. Looked up
-//! for all that a page shows at once.
+//! The present status of references in messages: a document may have a newer version or be deleted, an image may be
+//! missing. Statuses are looked up for a whole page at once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,11 +8,11 @@ use turnleaf_domain::attachment::{Attachment, ReferenceStatus};
 use turnleaf_domain::{BlockId, Content, DocumentId, Turn, UserId};
 use turnleaf_store::attachments;
 
-/// How many ids one statement names.
+/// The number of ids in one statement.
 const IDS_AT_ONCE: usize = 1_000;
 
 impl Service {
-    /// Of the blocks of these turns those that name what is not as it was.
+    /// Returns the blocks of these turns whose reference is outdated or gone.
     pub async fn reference_statuses(
         &self,
         owner: UserId,
@@ -20,7 +20,7 @@ impl Service {
     ) -> Result<HashMap<BlockId, ReferenceStatus>, ServiceError> {
         let blocks = || turns.iter().flat_map(|turn| &turn.blocks);
         let newest = self.newest(owner, blocks().map(|block| &block.content)).await?;
-        // What a running reply draws may be stored after this.
+        // An image of a running reply may be stored only after the turn was read.
         let over = turns.iter().filter(|turn| turn.status.is_terminal()).flat_map(|turn| &turn.blocks);
         let images: Vec<BlockId> = over.filter(|block| block.is_image()).map(|block| block.id).collect();
         let mut kept = HashSet::new();
@@ -32,7 +32,7 @@ impl Service {
         Ok(named.chain(lost).collect())
     }
 
-    /// The same for what a draft has attached, by place.
+    /// Returns the outdated references among a draft's attachments, by position.
     pub async fn draft_reference_statuses(
         &self,
         owner: UserId,
@@ -59,7 +59,7 @@ impl Service {
     }
 }
 
-/// The newest versions of the documents that are there.
+/// The newest versions of the documents that exist.
 struct NewestVersions(HashMap<DocumentId, chrono::DateTime<chrono::Utc>>);
 
 impl NewestVersions {

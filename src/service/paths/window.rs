@@ -1,4 +1,4 @@
-//! A window onto one path of a chat: some turns before a turn, after it, or around it (domain.md 4.9).
+//! A window onto one path of a chat: turns before a turn, after it, or around it (docs/reference/domain.md 4.9).
 
 use std::collections::HashMap;
 
@@ -7,29 +7,29 @@ use turnleaf_domain::{Chat, ChatId, InvalidField, Turn, TurnId, UserId, limits};
 use turnleaf_store::turns;
 use turnleaf_store::turns::TurnPosition;
 
-/// Which side of a turn is asked for.
+/// The side of the anchor that a window covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WindowDirection {
-    /// The turns it follows, without itself.
+    /// The turns before the anchor, without itself.
     Before,
-    /// The turns that follow it, without itself.
+    /// The turns after the anchor, without itself.
     After,
-    /// Both, with itself: a quarter before, the rest after.
+    /// Both sides, with the anchor: a quarter before it, the rest after it.
     #[default]
     Both,
 }
 
-/// What a reader asks for.
+/// The request for a window.
 #[derive(Debug, Clone, Copy)]
 pub struct WindowRequest {
-    /// The turn to start from; else the turn last viewed where it is on the path, else the path's end.
+    /// The anchor; `None` is the last viewed turn if it is on the path, else the path's end.
     pub from: Option<TurnId>,
-    /// The end of the path; else the path goes on along the newest child.
+    /// The end of the path; `None` continues the path along the newest child.
     pub leaf: Option<TurnId>,
-    /// At most so many turns.
+    /// The maximum number of turns.
     pub limit: u32,
     pub direction: WindowDirection,
-    /// With `Both`: what one side does not need is not given to the other.
+    /// With `Both`: the unused share of one side is not given to the other.
     pub strict: bool,
 }
 
@@ -39,25 +39,26 @@ impl Default for WindowRequest {
     }
 }
 
-/// What is to be seen through the window.
+/// The turns of a window.
 #[derive(Debug, Clone)]
 pub struct PathWindow {
     pub chat: Chat,
-    /// In the order root to leaf, as they are now.
+    /// Ordered from root to leaf, in their present state.
     pub turns: Vec<Turn>,
-    /// The turn it started from; `None` for a chat without turns.
+    /// The anchor of the window; `None` in a chat without turns.
     pub anchor_id: Option<TurnId>,
-    /// Whether the path has turns before the first of these, and after the last.
+    /// True when the path has turns before the first of these; `has_more_after`: after the last.
     pub has_more_before: bool,
     pub has_more_after: bool,
-    /// Where to go on with `Before` and with `RequestDelta`, where there is more: of no turns, where they would hang.
+    /// The cursors for `Before` and `After`, if there are more turns; for an empty window, the place where turns
+    /// would be.
     pub before_cursor: Option<TurnId>,
     pub after_cursor: Option<TurnId>,
     /// The versions of each turn, itself included, oldest first.
     pub siblings: HashMap<TurnId, Vec<TurnId>>,
 }
 
-/// How many turns a window has on each side of its anchor, given how many there are.
+/// Returns the number of turns on each side of the anchor, given how many exist there.
 fn shares(window: &WindowRequest, before: i64, after: i64) -> (i64, i64) {
     let limit = i64::from(window.limit);
     match window.direction {
@@ -73,11 +74,7 @@ fn shares(window: &WindowRequest, before: i64, after: i64) -> (i64, i64) {
 }
 
 impl Service {
-    /// The turns that a window shows.
-    ///
-    /// # Errors
-    /// `NotFound` for a turn that is deleted, a stranger's or of another chat; `InvalidField` for a leaf that is not at or
-    /// below the turn to start from.
+    /// Returns the turns of a window.
     pub async fn window(&self, owner: UserId, chat: ChatId, window: WindowRequest) -> Result<PathWindow, ServiceError> {
         let chat = self.chat(owner, chat).await?;
         let leaf = match window.leaf {
@@ -87,7 +84,7 @@ impl Service {
         let Some(anchor) = self.anchor(owner, &chat, window.from, leaf).await? else {
             return Ok(PathWindow::empty(chat));
         };
-        // One turn more than can be shown tells whether there is more.
+        // One turn beyond the limit shows whether there are more.
         let reach = i64::from(window.limit) + 1;
         let end = match (leaf, window.direction) {
             (Some(leaf), _) => leaf,
@@ -120,7 +117,7 @@ impl Service {
         })
     }
 
-    /// The place of a turn of this chat.
+    /// Returns the position of a turn of this chat.
     pub(crate) async fn turn_spot(
         &self,
         owner: UserId,
@@ -131,13 +128,13 @@ impl Service {
         spot.ok_or(ServiceError::NotFound)
     }
 
-    /// The turn with this place in the chat.
+    /// Returns the turn with this `ord` in the chat.
     pub async fn turn_with_ord(&self, owner: UserId, chat: ChatId, ord: i64) -> Result<TurnId, ServiceError> {
         let spot = turns::find_position_by_ord(self.db(), owner, chat, ord).await?;
         spot.map(|spot| spot.id).ok_or(ServiceError::NotFound)
     }
 
-    /// Whether the path to `leaf` goes through a turn.
+    /// Returns true when the path to `leaf` contains the turn.
     async fn is_on_path(&self, owner: UserId, turn: &TurnPosition, leaf: &TurnPosition) -> Result<bool, ServiceError> {
         let mut seen = self.db().snapshot().await?;
         let spans = turns::path_spans(&mut seen, owner, leaf.id, turn.depth, turn.depth).await?;

@@ -1,14 +1,13 @@
-//! What a person says of anything that the server connects to for them, a provider or a server of tools, checked in one
-//! way.
+//! Validation shared by connections of a person: providers and tool servers.
 
 use turnleaf_domain::{InvalidField, limits};
 use turnleaf_platform::base_url;
 use turnleaf_providers::address::{is_metadata, is_public};
 
-/// How one is that its owner does not want to be used.
+/// The status sentence of a connection that its owner disabled.
 pub(crate) const SWITCHED_OFF: &str = "It is switched off.";
 
-/// What it is called, without white space around it.
+/// Validates a display name and trims it.
 pub(crate) fn check_name(name: &str) -> Result<String, InvalidField> {
     let name = name.trim();
     if name.is_empty() || name.chars().count() > limits::TITLE_CHARS || name.chars().any(char::is_control) {
@@ -17,7 +16,8 @@ pub(crate) fn check_name(name: &str) -> Result<String, InvalidField> {
     Ok(name.to_owned())
 }
 
-/// Whether its address, the text of `field`, may be connected to, as far as that is known without its name's addresses.
+/// Validates the address in `field` as far as possible without resolving names: a literal IP address must be public,
+/// or the local network must be allowed; metadata addresses never are.
 pub(crate) fn check_address(field: &str, url: &str, local_network: bool) -> Result<(), InvalidField> {
     let Some(address) = base_url::literal_address(url) else { return Ok(()) };
     if is_metadata(address) {

@@ -1,4 +1,4 @@
-//! What a person says about a connection, checked: every refusal names the field.
+//! Validation of provider connections: each refusal names the field.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
@@ -12,20 +12,21 @@ use turnleaf_platform::endpoint::{ProviderApi, RetryPolicy, is_provider_id};
 use turnleaf_providers::openai_chat::Dialect;
 use turnleaf_store::providers::StoredProvider;
 
-/// Headers that the client sets itself for a provider, beside those that nobody sets: its key has a field of its own.
+/// Headers that the provider client sets itself, besides those that nobody may set. The API key has a field of its
+/// own.
 const OWN_HEADERS: [&str; 4] = ["authorization", "user-agent", "x-api-key", "x-goog-api-key"];
 
-/// A connection to make.
+/// The request to create a connection.
 #[derive(Debug, Clone, Default)]
 pub struct NewProvider {
-    /// What locks will name; made of the name when absent.
+    /// The id that locks reference; `None` derives it from the name.
     pub id: Option<String>,
     pub fields: ProviderChange,
-    /// Made by the client: the same id never makes two connections.
+    /// The idempotency key, chosen by the client: one id never creates two connections.
     pub client_request_id: Option<String>,
 }
 
-/// What to change; absent fields stay as they are.
+/// A change of a connection; `None` keeps a field.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderChange {
     pub name: Option<String>,
@@ -34,7 +35,7 @@ pub struct ProviderChange {
     pub base_url: Option<String>,
     /// `Some(None)` removes the key.
     pub key: Option<Option<SecretString>>,
-    /// All extra headers, in the place of those that are there.
+    /// Replaces all extra headers.
     pub headers: Option<Vec<(String, SecretString)>>,
     pub models: Option<Vec<String>>,
     pub default_model: Option<Option<String>>,
@@ -42,13 +43,13 @@ pub struct ProviderChange {
     pub is_enabled: Option<bool>,
     pub local_network: Option<bool>,
     pub keeps_responses: Option<bool>,
-    /// `Some(None)` is as usual again.
+    /// `Some(None)` restores the default.
     pub retries: Option<Option<u32>>,
     pub silence_seconds: Option<Option<u32>>,
 }
 
 impl NewProvider {
-    /// The id: as named, or made of the name so that none of `taken` is the same.
+    /// Returns the chosen id, or derives one from the name that is not in `taken`.
     pub fn slug(&self, taken: &[String]) -> Result<String, InvalidField> {
         if let Some(id) = &self.id {
             return if is_provider_id(id) {
@@ -68,8 +69,8 @@ impl NewProvider {
         Ok(std::iter::once(slug.clone()).chain(numbered).find(|slug| !taken.contains(slug)).unwrap_or(slug))
     }
 
-    /// What is asked for, to tell a repeated request from another one. Of what is secret only that it is there: nothing
-    /// that could be guessed from is kept beside what is sealed.
+    /// Returns the content of the request for its idempotency hash. Secrets count only as present or absent, so that
+    /// no guessable hash of a secret is stored next to its encrypted form.
     pub fn request_fingerprint(&self) -> Value {
         let fields = &self.fields;
         json!({
@@ -94,7 +95,7 @@ impl NewProvider {
 }
 
 impl ProviderChange {
-    /// A new connection needs these.
+    /// Checks the fields that a new connection requires.
     pub fn check_complete(&self) -> Result<(), InvalidField> {
         let is_missing = |field: &Option<String>| field.as_deref().is_none_or(|text| text.trim().is_empty());
         for (name, field) in [("name", &self.name), ("api", &self.api), ("base_url", &self.base_url)] {
@@ -106,14 +107,14 @@ impl ProviderChange {
     }
 }
 
-/// Writes a change into a row and seals what is secret. Gives sentences about what was done beside it.
+/// Applies a change to a row and encrypts its secrets. Returns notices about side effects.
 pub fn apply_change(
     row: &mut StoredProvider,
     change: ProviderChange,
     sealer: &Sealer,
 ) -> Result<Vec<String>, InvalidField> {
     let mut notices: Vec<&str> = Vec::new();
-    // A key that cannot be opened is lost with any change that needs a key; without one the row keeps it.
+    // A key that cannot be decrypted is lost with any change that encrypts again; other changes keep it in the row.
     let (mut secrets, is_open) = match sealer.open(row) {
         Ok(secrets) => (secrets, true),
         Err(_) => (ProviderSecrets::default(), false),
@@ -142,7 +143,7 @@ pub fn apply_change(
         let url = base_url::check(url.trim()).map_err(|what| InvalidField::new("base_url", what))?;
         let url = parse_api(&row.kind)?.with_version_path(url);
         if base_url::canonicalize(&url) != base_url::canonicalize(&row.base_url) {
-            // A secret belongs to the address that it was given for.
+            // Secrets are bound to their address; a new address clears them.
             secrets = ProviderSecrets::default();
             reseal = true;
             let loses_key = row.settings.has_key && change.key.is_none();
@@ -183,7 +184,7 @@ pub fn apply_change(
     Ok(notices.into_iter().map(str::to_owned).collect())
 }
 
-/// The sentence about secrets that went with the address that they belonged to.
+/// Returns the notice about secrets that were cleared with their address.
 fn cleared_with_address(loses_key: bool, loses_headers: bool) -> Option<&'static str> {
     match (loses_key, loses_headers) {
         (true, true) => Some("The address changed, so the key and the extra headers were cleared."),
@@ -193,7 +194,7 @@ fn cleared_with_address(loses_key: bool, loses_headers: bool) -> Option<&'static
     }
 }
 
-/// The API of this name.
+/// Parses the name of an API.
 pub fn parse_api(name: &str) -> Result<ProviderApi, InvalidField> {
     let known = || ProviderApi::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", ");
     ProviderApi::from_name(name).ok_or_else(|| InvalidField::new("api", format!("must be one of {}", known())))
@@ -208,7 +209,7 @@ fn check_key(key: SecretString) -> Result<SecretString, InvalidField> {
     Ok(SecretString::from(text))
 }
 
-/// A model's name.
+/// Validates the name of a model.
 pub fn check_model(field: &str, model: &str) -> Result<String, InvalidField> {
     let model = model.trim();
     if model.is_empty() || model.chars().count() > limits::TITLE_CHARS || model.chars().any(char::is_control) {

@@ -1,18 +1,18 @@
-//! Headers that a person sets for an address of theirs, checked in one way for whatever is reached there.
+//! Validation of extra headers, shared by providers and tool servers.
 
 use secrecy::{ExposeSecret, SecretString};
 
 use turnleaf_domain::{InvalidField, limits};
 use turnleaf_platform::base_url;
 
-/// Names and values.
+/// Names and values of headers.
 pub type SecretHeaders = Vec<(String, SecretString)>;
 
-/// The headers with their names in lower case and without white space around them. `own` are names that cannot be set
-/// for this kind of address, beside those that cannot be set for any.
+/// Validates headers and returns them with trimmed names in lower case. `own` are names that cannot be set for this
+/// kind of address, in addition to those that can never be set.
 ///
 /// # Errors
-/// Too many, a name that is none or cannot be set, a value that cannot be sent, a name that is there twice.
+/// Too many headers; a name that is invalid, reserved or duplicated; a value that cannot be sent.
 pub(crate) fn check_headers(headers: SecretHeaders, own: &[&str]) -> Result<SecretHeaders, InvalidField> {
     let wrong = |what: String| Err(InvalidField::new("headers", what));
     if headers.len() > limits::PROVIDER_HEADERS {

@@ -1,4 +1,4 @@
-//! The servers that were found on this machine, and of which of them somebody does not want to hear any more.
+//! Local model servers that were found on this machine, with the person's decisions to use or dismiss them.
 
 use serde_json::json;
 
@@ -6,15 +6,15 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::{InvalidField, UserId};
 use turnleaf_providers::registry::LocalServer;
 
-/// The setting that holds the addresses that are not told of again.
+/// The setting that holds the addresses of dismissed servers.
 const DISMISSED: &str = "found.dismissed";
 /// The setting that holds the addresses of found servers that may be used.
 const ACCEPTED: &str = "found.accepted";
-/// As many are remembered; who has more servers on one machine hears of the first ones again.
+/// The maximum number of remembered addresses; the oldest are forgotten.
 const MOST: usize = 32;
 
 impl Service {
-    /// The local servers that answered, without those that this person has dismissed or said yes to.
+    /// Returns the local servers that answered, without those that this person dismissed or uses.
     pub async fn local_servers(&self, owner: UserId) -> Result<Vec<LocalServer>, ServiceError> {
         let mut found = self.supervisor().registry().local_servers();
         if !found.is_empty() {
@@ -24,15 +24,15 @@ impl Service {
         Ok(found)
     }
 
-    /// Says to the registry which found servers may be used, for the start of the server.
+    /// Loads the accepted addresses into the registry when the server starts.
     pub(super) async fn load_accepted_servers(&self, owner: UserId) -> Result<(), ServiceError> {
         let accepted: Vec<String> = self.setting(owner, ACCEPTED).await?;
         self.supervisor().registry().set_accepted_addresses(accepted);
         Ok(())
     }
 
-    /// Says that the server found at this address may be used, or that it may not any more. Its models can be chosen from
-    /// now on, and are what new chats get where nothing else is.
+    /// Accepts or rejects the server found at this address. An accepted server's models can be chosen at once, and
+    /// are the default of new chats when there is no other.
     pub async fn set_local_server_used(&self, owner: UserId, address: &str, is_used: bool) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let mut accepted: Vec<String> = self.setting(owner, ACCEPTED).await?;
@@ -54,7 +54,7 @@ impl Service {
         if is_there { Ok(()) } else { Err(InvalidField::new("address", "no server was found there")) }
     }
 
-    /// Tells no more of the server at this address. It can be used later all the same.
+    /// Hides the server at this address from the notices. It can still be used later.
     pub async fn dismiss_local_server(&self, owner: UserId, address: &str) -> Result<(), ServiceError> {
         self.check_local_server(address)?;
         let mut dismissed: Vec<String> = self.setting(owner, DISMISSED).await?;

@@ -1,5 +1,5 @@
-//! The secrets of a stored connection: the key and the values of its extra headers, sealed as one text that is bound to
-//! the row and to the address they may be sent to.
+//! Secrets of a stored connection: the API key and the values of its extra headers, encrypted as one text that is
+//! bound to the row and to the base URL that may receive them.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use turnleaf_platform::base_url;
 use turnleaf_platform::sealing::{Keyring, SecretBinding, UnsealError};
 use turnleaf_store::providers::StoredProvider;
 
-/// From this length on a key shows how it ends; of a shorter one that would be too much.
+/// The minimum length of a key whose ending is shown; of a shorter key the ending would reveal too much.
 const TELLING: usize = 16;
 const SHOWN: usize = 4;
 
-/// What is sent to a provider and shown to nobody. `Debug` shows none of it.
+/// Secrets that are sent to a provider and never shown. `Debug` redacts them.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderSecrets {
     pub key: Option<SecretString>,
     pub headers: Vec<(String, SecretString)>,
 }
 
-/// Seals and opens the secrets of rows.
+/// Encrypts and decrypts the secrets of rows.
 #[derive(Debug, Clone)]
 pub struct Sealer(Arc<Keyring>);
 
@@ -29,15 +29,15 @@ impl Sealer {
         Self(Arc::new(keyring))
     }
 
-    /// What seals, for other rows than providers'.
+    /// Returns the keyring, for secrets of other tables.
     pub(crate) fn keyring(&self) -> &Keyring {
         &self.0
     }
 
-    /// The secrets of a row.
+    /// Decrypts the secrets of a row.
     ///
     /// # Errors
-    /// They were sealed with another key, or for another row or address.
+    /// The secrets were encrypted with another key, or for another row or address.
     pub fn open(&self, row: &StoredProvider) -> Result<ProviderSecrets, UnsealError> {
         let Some(sealed) = &row.sealed_key else { return Ok(ProviderSecrets::default()) };
         let address = base_url::canonicalize(&row.base_url);
@@ -48,7 +48,7 @@ impl Sealer {
         Ok(ProviderSecrets { key: key.map(SecretString::from), headers })
     }
 
-    /// Seals the secrets into the row, whose address must be the final one, with what may be shown of them.
+    /// Encrypts the secrets into the row together with the parts that may be shown. The row's address must be final.
     pub fn seal(&self, row: &mut StoredProvider, secrets: &ProviderSecrets) {
         let key = secrets.key.as_ref().map(|key| key.expose_secret());
         let headers: Vec<(&str, &str)> =
@@ -63,7 +63,7 @@ impl Sealer {
     }
 }
 
-/// How a key ends, for its owner to tell it by.
+/// Returns the ending of a key, by which its owner recognizes it.
 pub fn key_ending(key: &str) -> Option<String> {
     let characters = key.chars().count();
     (characters >= TELLING).then(|| key.chars().skip(characters - SHOWN).collect())

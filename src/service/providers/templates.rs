@@ -1,11 +1,10 @@
-//! What a person may begin with when they connect a provider: those that are known by name, servers on this machine, and
-//! an empty form.
+//! Templates for a new connection: known providers, servers on this machine, and an empty form.
 
 use turnleaf_platform::config::presets::PRESETS;
 use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::registry::local_servers;
 
-/// One beginning.
+/// One template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderTemplate {
     pub id: &'static str,
@@ -14,7 +13,7 @@ pub struct ProviderTemplate {
     pub dialect: String,
     pub base_url: String,
     pub local_network: bool,
-    /// Where its owner gets a key.
+    /// The page where its owner gets a key.
     pub keys_at: Option<&'static str>,
 }
 
@@ -30,10 +29,10 @@ const KEYS_AT: [(&str, &str); 9] = [
     ("xai", "https://console.x.ai"),
 ];
 
-/// The one that knows nothing.
+/// The id of the empty template.
 pub const OTHER_TEMPLATE: &str = "other";
 
-/// Every beginning, the empty one last.
+/// Returns all templates, the empty one last.
 pub fn provider_templates() -> Vec<ProviderTemplate> {
     let mut starts: Vec<ProviderTemplate> = PRESETS
         .iter()

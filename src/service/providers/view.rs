@@ -1,4 +1,4 @@
-//! A provider connection as its owner may see it, in the API and on the page: everything but the secrets.
+//! Views of a provider connection for its owner, in the API and on the page: everything but the secrets.
 
 use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret;
@@ -11,44 +11,44 @@ use turnleaf_platform::sealing::UnsealError;
 use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck};
 use turnleaf_store::providers::StoredProvider;
 
-/// One connection.
+/// A provider connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ProviderView {
-    /// What locks name.
+    /// The id that branches reference.
     pub id: String,
     pub name: String,
     pub api: String,
     pub dialect: String,
     pub base_url: String,
     pub key: ProviderKeyView,
-    /// Names of extra headers.
+    /// Names of extra headers. Values are never returned.
     pub headers: Vec<String>,
-    /// Every model that is known, in the order of the menus.
+    /// All known models, in the order of the menus.
     pub models: Vec<ModelView>,
-    /// The models that are named instead of being asked for.
+    /// Models listed by hand instead of requested from the provider.
     pub listed_models: Vec<String>,
     pub default_model: Option<String>,
-    /// The default that was set, where one was; the other may come from the list.
+    /// The default model if one was set; `default_model` may be derived from the list.
     #[serde(skip)]
     pub set_default_model: Option<String>,
     pub is_enabled: bool,
     pub local_network: bool,
     /// See [`ProviderEndpoint::keeps_responses`].
     pub keeps_responses: bool,
-    /// How often a request that nothing came of is sent again; null is as usual.
+    /// Number of retries of a request that produced no content; null uses the default.
     pub retries: Option<u32>,
-    /// How long it may be silent, before the first byte and between any two; null is as usual.
+    /// Response timeout in seconds, before the first byte and between any two; null uses the default.
     pub silence_seconds: Option<u32>,
-    /// Whether it can only be changed where it is set.
+    /// True when the connection can only be changed where it is configured.
     pub locked: bool,
-    /// Where that is; nothing for one that was found on this machine.
+    /// The place of that configuration; null for a server found on this machine.
     pub set_by: Option<String>,
-    /// Its models can be chosen. One that was found on this machine waits for a person to allow it.
+    /// True when its models can be chosen. A server found on this machine requires a person's approval first.
     pub is_in_use: bool,
     pub status: ProviderStatusView,
 }
 
-/// What may be known of a key.
+/// The visible facts about an API key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ProviderKeyView {
     pub set: bool,
@@ -60,18 +60,18 @@ pub struct ProviderKeyView {
 pub struct ModelView {
     pub model: String,
     pub is_hidden: bool,
-    /// What new chats get when nothing is chosen.
+    /// True for the default model of new chats.
     pub is_default: bool,
 }
 
-/// How a connection is.
+/// The status of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ProviderStatusView {
-    /// `working`, `key_refused`, `wrong_address`, `unreachable`, `extract_stream_error`, `not_tested`, `off` or `key_unreadable`.
+    /// `working`, `key_refused`, `wrong_address`, `unreachable`, `failing`, `not_tested`, `off` or `key_unreadable`.
     pub state: &'static str,
     pub sentence: String,
     pub checked_at: Option<DateTime<Utc>>,
-    /// An address that does answer.
+    /// A base URL that does respond.
     pub suggestion: Option<String>,
 }
 
@@ -97,7 +97,7 @@ impl From<ProviderCheck> for ProviderStatusView {
     }
 }
 
-/// An endpoint that no row holds: set from outside, or found on this machine.
+/// Returns the view of an endpoint without a row: a configured one or a local server found on this machine.
 pub fn known_provider_view(known: &KnownEndpoint, default: &ModelLock) -> ProviderView {
     let endpoint = &known.endpoint;
     ProviderView {
@@ -127,7 +127,7 @@ pub fn known_provider_view(known: &KnownEndpoint, default: &ModelLock) -> Provid
     }
 }
 
-/// A stored connection, with what the registry knows of it while it is on.
+/// Returns the view of a stored connection; `known` is the registry's entry while it is enabled.
 pub fn stored_provider_view(
     row: &StoredProvider,
     known: Option<&KnownEndpoint>,

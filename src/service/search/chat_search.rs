@@ -1,4 +1,4 @@
-//! Looking for words in a chat.
+//! Text search within a chat.
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{Chat, ChatId, InvalidField, TextMatcher, TurnId, UserId, limits};
@@ -7,11 +7,9 @@ use turnleaf_store::turns;
 pub use turnleaf_store::turns::text_search::{TurnMatch, TurnMatches};
 
 impl Service {
-    /// The turns of a path whose text has `query`, letter for letter and in any case. The path is the one to `leaf`;
-    /// without it, the one that the chat opens at. At most `limit` turns, the newest; [`Found::total`] says how many.
-    ///
-    /// # Errors
-    /// `InvalidField` for a query or a limit out of bounds; `NotFound` for a chat or a leaf that is not there.
+    /// Finds the turns of a path whose text contains `query`, case-insensitively. The path is the one to `leaf`;
+    /// without it, the one that the chat opens at. Returns at most `limit` turns, the newest; [`TurnMatches::total`]
+    /// is the count of all.
     pub async fn find_in_chat(
         &self,
         owner: UserId,

@@ -1,5 +1,4 @@
-//! What a person says about the tool calls of a reply that is being written: whether one may run, that one is to stop,
-//! that a paused reply may go on.
+//! Commands for a running reply: approve or deny a tool call, stop a call, continue a paused reply.
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest};
@@ -11,11 +10,12 @@ use turnleaf_run::mailbox::{CommandOutcome, RunCommand};
 use turnleaf_store::{StoreError, turns};
 
 impl Service {
-    /// Answers what a call asks; `hash` says which question is answered. When this returns, the answer is stored.
+    /// Answers the approval request of a call; `hash` identifies the request that is answered. The decision is stored
+    /// before this returns.
     ///
     /// # Errors
-    /// `NotFound` for a call that is not theirs, `not_asked` for one that asks nothing (any more), `approval_changed` for
-    /// one that asks something else now.
+    /// `NotFound` for a call of somebody else; `not_asked` for a call without a pending request; `approval_changed`
+    /// when the pending request is a different one.
     pub async fn decide_tool_call(
         &self,
         owner: UserId,
@@ -38,10 +38,10 @@ impl Service {
         self.send_command(owner, turn, RunCommand::Decide { block, hash: hash.to_owned(), decision, reason }).await
     }
 
-    /// Stops one call; the reply goes on with the others. When this returns, its end is stored.
+    /// Stops one call; the reply continues with the others. The end of the call is stored before this returns.
     ///
     /// # Errors
-    /// `NotFound` for a call that is not theirs, `not_asked` for one that is over.
+    /// `NotFound` for a call of somebody else; `not_asked` for a call that has ended.
     pub async fn stop_tool_call(&self, owner: UserId, turn: TurnId, block: BlockId) -> Result<Turn, ServiceError> {
         let turn = self.current_turn(owner, turn).await?;
         match &call_of(&turn, block)?.content {
@@ -51,7 +51,7 @@ impl Service {
         self.send_command(owner, turn, RunCommand::StopCall { block }).await
     }
 
-    /// Lets a reply go on that paused by itself.
+    /// Continues a reply that paused itself.
     ///
     /// # Errors
     /// `not_asked` when it is not paused.
@@ -63,7 +63,7 @@ impl Service {
         self.send_command(owner, turn, RunCommand::Continue).await
     }
 
-    /// The turn as it is now, with everything in it.
+    /// Returns the live state of a turn, without redaction.
     async fn current_turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         Ok(self.supervisor().live_turn(id).map_or(turn, |live| live.turn()))
@@ -71,7 +71,7 @@ impl Service {
 
     async fn send_command(&self, owner: UserId, turn: Turn, said: RunCommand) -> Result<Turn, ServiceError> {
         let id = turn.id;
-        // Right after a start it may not be driven again yet.
+        // Right after the server starts, no run may drive the turn yet.
         self.supervisor().resume_waiting_turn(turn).await?;
         let live = self.supervisor().live_turn(id).ok_or_else(not_asked)?;
         match live.mailbox().send(said).await {

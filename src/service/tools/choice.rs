@@ -1,5 +1,6 @@
-//! Which tools a chat offers: the choice, what new chats get, and what a branch is given of it. A branch keeps its tools
-//! with its first turn, because what goes before the conversation in a request must stay as it is (providers.md 3.7).
+//! The tools of a chat: the choice, the default of new chats, and the tools that a branch is given. A branch freezes
+//! its tools with its first turn, because the prefix of its requests must stay the same (docs/reference/providers.md
+//! 3.7).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +15,12 @@ use turnleaf_store::{branches, chat_tools, chats, settings, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
 
-/// The setting that holds what new chats get.
+/// The setting that holds the default tools of new chats.
 const DEFAULT: &str = "tools.default";
-/// What new chats get until somebody says otherwise: tools that have no effect, and one that asks before it goes out.
+/// The initial default: tools without effects, and one that asks for approval before it sends a request.
 const FIRST_DEFAULT: [&str; 3] = ["current_time", "calculator", "fetch_page"];
 
-/// A chat's choice and what it comes to now.
+/// A chat's choice, resolved to the tools that exist now.
 #[derive(Debug, Clone)]
 pub struct ChatTools {
     pub choice: ToolChoice,
@@ -27,20 +28,20 @@ pub struct ChatTools {
 }
 
 impl Service {
-    /// What a chat offers, and what a new branch of it would be given now.
+    /// Returns the tools of a chat, and those that a new branch would be given now.
     pub async fn chat_tools(&self, owner: UserId, id: ChatId) -> Result<ChatTools, ServiceError> {
         let chat = self.chat(owner, id).await?;
         let choice = self.chat_tool_choice(&chat).await?;
         self.resolve_tool_choice(owner, choice).await
     }
 
-    /// A choice with what it comes to now.
+    /// Resolves a choice to the tools that exist now.
     pub async fn resolve_tool_choice(&self, owner: UserId, choice: ToolChoice) -> Result<ChatTools, ServiceError> {
         let selection = self.tools().select_tools(owner, &choice).await?;
         Ok(ChatTools { choice, selection })
     }
 
-    /// Chooses the tools of a chat: for branches that have no turn yet, and for those that begin from now on.
+    /// Sets the tools of a chat. The choice applies to branches without turns and to new branches.
     pub async fn choose_tools(&self, owner: UserId, id: ChatId, choice: ToolChoice) -> Result<ChatTools, ServiceError> {
         let before = chat_tools::find(self.db(), owner, id).await?;
         self.chat(owner, id).await?;
@@ -56,11 +57,8 @@ impl Service {
         self.chat_tools(owner, id).await
     }
 
-    /// Gives a branch the tools that its chat offers now, from its next message on. The provider's cache of what went
-    /// before is of no use then, and its model may wonder about calls of tools that it no longer sees.
-    ///
-    /// # Errors
-    /// `turn_running` while a reply of the branch is not over.
+    /// Gives a branch the tools that its chat offers now, from its next message on. This invalidates the provider's
+    /// prompt cache, and the model may see earlier calls of tools that are no longer offered.
     pub async fn refresh_branch_tools(
         &self,
         owner: UserId,
@@ -83,14 +81,14 @@ impl Service {
         Ok((branch, tools))
     }
 
-    /// What new chats get.
+    /// Returns the default tools of new chats.
     pub async fn default_tools(&self, owner: UserId) -> Result<ToolChoice, ServiceError> {
         let stored = settings::find(self.db(), owner, DEFAULT).await?;
         let first = || ToolChoice { on: FIRST_DEFAULT.map(str::to_owned).into(), client: Vec::new() };
         Ok(stored.and_then(|choice| serde_json::from_value(choice).ok()).unwrap_or_else(first))
     }
 
-    /// Says what new chats get. Tools that a client runs are not among them: there is no client yet.
+    /// Sets the default tools of new chats. Client tools are refused, because they belong to one chat.
     pub async fn set_default_tools(&self, owner: UserId, choice: ToolChoice) -> Result<ToolChoice, ServiceError> {
         if !choice.client.is_empty() {
             return Err(InvalidField::new("tools.client", "belong to one chat, not to all new ones").into());
@@ -103,13 +101,13 @@ impl Service {
         Ok(choice)
     }
 
-    /// The choice of a chat; nothing where it is older than the choice.
+    /// Returns the choice of a chat; empty for chats from before the choice was stored.
     pub(crate) async fn chat_tool_choice(&self, chat: &Chat) -> Result<ToolChoice, ServiceError> {
         Ok(chat_tools::find(self.db(), chat.owner_id, chat.id).await?.unwrap_or_default())
     }
 
-    /// What a branch with this lock is given of a choice: nothing where its model takes no tools, and what the provider
-    /// itself brings behind the rest.
+    /// Returns the tools that a branch with this lock is given: none when its model takes no tools, and the
+    /// provider's own tools after the rest.
     pub async fn offered_tools(&self, owner: UserId, lock: &ModelLock, choice: &ToolChoice) -> Vec<OfferedTool> {
         let registry = self.supervisor().registry();
         let takes_none = registry.capabilities(lock).tools == Some(false);
@@ -129,13 +127,14 @@ impl Service {
         offered
     }
 
-    /// What the provider of this lock brings for its model and runs itself, if it is chosen.
+    /// Returns the tools that the provider of this lock offers for its model and runs itself.
     pub fn provider_tools(&self, lock: &ModelLock) -> Vec<OfferedTool> {
         let provider = self.supervisor().registry().find(&lock.provider);
         provider.map(|provider| provider.provider_tools(&lock.model)).unwrap_or_default()
     }
 
-    /// What providers run themselves, of all models that can be chosen: each tool with the names of the providers.
+    /// Returns the tools that providers run themselves, over all selectable models, each with the names of its
+    /// providers.
     pub fn provider_tool_catalog(&self) -> Vec<(String, Vec<String>)> {
         let mut tools: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for model in self.supervisor().registry().models() {
@@ -148,7 +147,7 @@ impl Service {
         tools.into_iter().map(|(tool, providers)| (tool, providers.into_iter().collect())).collect()
     }
 
-    /// Whether a choice can be made. A name of nothing is refused, unless it was chosen when there was something.
+    /// Validates a choice. An unknown name is refused, unless the previous choice contains it.
     pub(crate) async fn check_tool_choice(
         &self,
         owner: UserId,
@@ -174,7 +173,7 @@ impl Service {
     }
 }
 
-/// Whether a choice can be kept, whatever there is of what it names.
+/// Validates the parts of a choice that do not depend on which tools exist.
 pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidField> {
     choice.check()?;
     for spec in &choice.client {

@@ -1,5 +1,5 @@
-//! Servers of tools: list, connect, change, remove, begin again, and what was said about their tools. What a person
-//! stores takes effect at once; what the configuration file sets is listed and cannot be changed here.
+//! Tool servers: list, connect, change, remove, restart, and the approval policies of their tools. A stored change
+//! takes effect at once; servers of the configuration file are listed but cannot be changed here.
 
 mod draft;
 mod headers;
@@ -24,7 +24,7 @@ pub use draft::{NewToolServer, ToolServerChange};
 pub use turnleaf_store::tool_policies::StoredPolicy;
 pub use view::{ToolServerStatus, ToolServerView, ToolView};
 
-/// A server that was changed, and what its owner should know of it.
+/// A changed server, with notices for its owner.
 #[derive(Debug)]
 pub struct ChangedToolServer {
     pub server: ToolServerView,
@@ -33,8 +33,8 @@ pub struct ChangedToolServer {
 }
 
 impl Service {
-    /// Begins the servers of the configuration and those that are stored, in the background, and keeps what they offer;
-    /// for the start of the server.
+    /// Starts the configured and the stored servers in the background when the server starts, and stores their tool
+    /// listings.
     pub async fn load_tools(&self, owner: UserId) -> Result<(), ServiceError> {
         self.tools().store_changed_listings(owner, self.clock().clone());
         self.tools().start_configured();
@@ -51,8 +51,8 @@ impl Service {
         Ok(())
     }
 
-    /// Takes other servers of the configuration. A stored server of the same id gives way to one that the configuration
-    /// sets now, and is there again when it is set no longer.
+    /// Replaces the servers of the configuration. A stored server gives way to a configured one with the same id, and
+    /// returns when that is removed.
     pub async fn reload_tools(&self, owner: UserId, configured: Vec<ToolServerConfig>) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let rows = tool_servers::list(self.db(), owner).await?;
@@ -71,7 +71,7 @@ impl Service {
         Ok(())
     }
 
-    /// Every server with its tools: those of the configuration, then the stored ones.
+    /// Returns all servers with their tools: configured ones, then stored ones.
     pub async fn tool_servers(&self, owner: UserId) -> Result<Vec<ToolServerView>, ServiceError> {
         let db = self.db();
         let (rows, listings, policies) = tokio::try_join!(
@@ -82,7 +82,7 @@ impl Service {
         let tools = self.tools();
         let all_configured = tools.configured();
         for server in all_configured.iter() {
-            // What is shown as trusted was seen.
+            // A tool that is shown as trusted is pinned to the description that was shown.
             pin_trusted_tools(db, owner, server, &tools.server_tools(owner, &server.id, &listings)).await?;
         }
         let seen = trusted_tools::list(db, owner).await?;
@@ -103,12 +103,12 @@ impl Service {
         Ok(configured.chain(stored).collect())
     }
 
-    /// The server of this id.
+    /// Returns the server with this id.
     pub async fn tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
         self.tool_servers(owner).await?.into_iter().find(|server| server.id == id).ok_or(ServiceError::NotFound)
     }
 
-    /// The tools that Turnleaf brings.
+    /// Returns Turnleaf's built-in tools.
     pub async fn built_in_tools(&self, owner: UserId) -> Result<Vec<ToolView>, ServiceError> {
         let policies = tool_policies::list(self.db(), owner).await?;
         Ok(built_in::describe_all()
@@ -117,7 +117,7 @@ impl Service {
             .collect())
     }
 
-    /// Stores a new server and begins it. Its tools can be chosen as soon as it has named them.
+    /// Stores a new server and starts it. Its tools can be chosen once it has listed them.
     pub async fn add_tool_server(
         &self,
         owner: UserId,
@@ -167,7 +167,7 @@ impl Service {
             }
             done => done?,
         }
-        // Of an earlier server of this name, however it ended.
+        // Policies and listings of an earlier server with this id must not apply to the new one.
         forget(&mut tx, owner, &row.slug).await?;
         tx.commit().await?;
         self.publish_tool_server(&row)?;
@@ -175,8 +175,8 @@ impl Service {
         Ok(Created::new(ChangedToolServer { server, notices: effects.notices }))
     }
 
-    /// Changes what is named and leaves the rest. A new address clears the headers, unless they come with it, and takes
-    /// back what was said about the tools.
+    /// Changes the named fields and keeps the rest. A new address clears the headers, unless the change brings new
+    /// ones, and revokes the policies of the tools.
     pub async fn change_tool_server(
         &self,
         owner: UserId,
@@ -199,7 +199,7 @@ impl Service {
         Ok(ChangedToolServer { server: self.tool_server(owner, id).await?, notices: effects.notices })
     }
 
-    /// Ends a server and removes it with its headers and with what was said about its tools.
+    /// Stops a server and removes it with its headers and the policies of its tools.
     pub async fn remove_tool_server(&self, owner: UserId, id: &str) -> Result<(), ServiceError> {
         let _one_at_a_time = self.changing_providers().await;
         let row = self.own_tool_server(owner, id).await?;
@@ -213,7 +213,7 @@ impl Service {
         Ok(())
     }
 
-    /// Begins a server anew, whatever happened before, and says how it is once it named its tools or could not.
+    /// Restarts a server in any state, and returns its status once it has listed its tools or failed.
     pub async fn restart_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
         let server = self.tool_server(owner, id).await?;
         if matches!(server.status.state, "off" | "headers_unreadable") {
@@ -223,7 +223,7 @@ impl Service {
         self.wait_for_tool_server(owner, id).await
     }
 
-    /// How a server is, once it is known: one that starts is waited for, and one that failed is begun again.
+    /// Returns the status of a server once it is known: waits for a starting one, restarts a failed one.
     pub async fn test_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
         let status = self.tools().servers().status(&self.tools().server_key(owner, id));
         match status.map(|status| status.state) {
@@ -234,18 +234,18 @@ impl Service {
 
     async fn wait_for_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
         let key = self.tools().server_key(owner, id);
-        // Who asks has a page or a request open; a server that takes longer goes on starting.
+        // A page or request waits for this; a slower server continues to start in the background.
         let _ = tokio::time::timeout(limits::CONNECT, self.tools().servers().tools(&key)).await;
         self.tool_server(owner, id).await
     }
 
-    /// Everything that was said about tools once and for all, or for a chat.
+    /// Returns all stored policies of tools, for all chats or for one.
     pub async fn tool_policies(&self, owner: UserId) -> Result<Vec<StoredPolicy>, ServiceError> {
         Ok(tool_policies::list(self.db(), owner).await?)
     }
 
-    /// Takes back what was said about a tool, or about a tool and a host, in one chat: its next call is asked about,
-    /// unless it is allowed everywhere.
+    /// Revokes the policy of a tool, or of a tool and a host, in one chat: its next call asks for approval, unless it
+    /// is allowed everywhere.
     pub async fn revoke_tool_answer(
         &self,
         owner: UserId,
@@ -258,12 +258,13 @@ impl Service {
         Ok(tx.commit().await?)
     }
 
-    /// Says once and for all what happens when a model calls a tool. A yes holds for the tool as it describes itself now;
-    /// to be asked takes back the yeses of single chats and hosts too. With a host it is about calls that reach this host,
-    /// of a tool that is asked about for each.
+    /// Sets the policy of a tool for all chats. `Allow` is pinned to the tool's present description; `Ask` also
+    /// revokes what single chats and hosts allow. A host restricts the policy to calls that reach it, for tools that
+    /// are approved per host.
     ///
     /// # Errors
-    /// `InvalidField` for a yes to every host, for a host that is none, and for a host of a tool that has none.
+    /// `InvalidField` for allowing all hosts at once, for an invalid host, and for a host of a tool that is not
+    /// approved per host.
     pub async fn set_tool_policy(
         &self,
         owner: UserId,
@@ -306,7 +307,7 @@ impl Service {
         Ok(view::tool_view((!server.is_empty()).then_some(server), &known, &policies, trust))
     }
 
-    /// A stored row that its owner may change.
+    /// Returns a stored row that its owner may change.
     async fn own_tool_server(&self, owner: UserId, id: &str) -> Result<StoredToolServer, ServiceError> {
         if let Some(server) = self.tools().configured_server(id) {
             let message = format!("{} is set by the configuration file and can only be changed there.", server.name);
@@ -315,7 +316,7 @@ impl Service {
         tool_servers::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Begins or ends a server as its row says.
+    /// Starts or stops a server according to its row.
     fn publish_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
         let servers = self.tools().servers();
         let key = self.tools().server_key(row.owner_id, &row.slug);
@@ -330,7 +331,7 @@ impl Service {
         let url = base_url::parse(&row.url).map_err(|what| InvalidField::new("url", what))?;
         let transport = McpTransport::Http { url, headers, local_network: row.settings.local_network };
         let config = McpServerConfig { name: row.name.clone(), transport, idle: None, total: None };
-        // One that is off may have said them before.
+        // Even a disabled server may have used these credentials before, so they must be redacted.
         self.supervisor().registry().remember_credentials(config.credentials());
         if row.is_enabled {
             servers.put(key, config);
@@ -341,7 +342,7 @@ impl Service {
     }
 }
 
-/// The host that an answer is about, in the form that grants name it.
+/// Returns the host of a policy in canonical form.
 fn scope_of(
     server: &str,
     tool: &str,
@@ -353,7 +354,7 @@ fn scope_of(
         None if by_host && policy == ToolApprovalPolicy::Allow => Err(InvalidField::new("host", "is missing")),
         None => Ok(None),
         Some(_) if !by_host => Err(InvalidField::new("host", "goes with a tool that is asked about for each host")),
-        // What stands in a row can be taken back, whatever it looks like.
+        // A stored row can be revoked even if its host is invalid.
         Some(host) if policy == ToolApprovalPolicy::Ask => {
             Ok(Some(parse_host(host).unwrap_or_else(|| host.to_owned())))
         }
@@ -365,7 +366,7 @@ fn scope_of(
     }
 }
 
-/// What was said about the tools of a server, and what it offered, is gone with it.
+/// Deletes the policies and the listing of a server's tools.
 async fn forget(tx: &mut turnleaf_store::Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
     tool_policies::delete_of_server(tx, owner, server).await?;
     tool_listings::delete(tx, owner, server).await

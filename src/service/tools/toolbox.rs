@@ -1,5 +1,5 @@
-//! The real toolbox: Turnleaf's own tools and those of servers as one. It decides whether a call may run, in an order that
-//! never changes, and hands it on to whoever runs it.
+//! The production toolbox: built-in tools and those of tool servers. Its gate decides, in a fixed order, whether a
+//! call may run, and dispatches the call.
 
 mod exposure;
 mod gate;
@@ -43,7 +43,7 @@ struct ToolboxInner {
 #[derive(Clone)]
 pub struct ServiceToolbox(Arc<ToolboxInner>);
 
-/// A server with what it offers, as far as it is known.
+/// A server with the tools that it offers, as far as they are known.
 #[derive(Debug, Clone)]
 pub struct ToolServerOffering {
     pub server: String,
@@ -52,13 +52,13 @@ pub struct ToolServerOffering {
 }
 
 impl ServiceToolbox {
-    /// With these servers of the configuration; [`Service::load_tools`](crate::Service::load_tools) begins them. `reader`
-    /// reads what tools bring.
+    /// Creates a toolbox with the configured servers, which [`Service::load_tools`](crate::Service::load_tools)
+    /// starts. `reader` extracts text and images from results.
     pub fn new(db: Db, configured: Vec<ToolServerConfig>, reader: Arc<dyn FileReader>) -> Self {
         Self::with_fetcher(db, configured, reader, Fetcher::with_system_resolver())
     }
 
-    /// The same with pages that come through this.
+    /// Creates a toolbox that fetches pages through this fetcher.
     pub fn with_fetcher(
         db: Db,
         configured: Vec<ToolServerConfig>,
@@ -79,36 +79,36 @@ impl ServiceToolbox {
         Arc::clone(&self.0.configured.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The server of this id that the configuration sets.
+    /// Returns the configured server with this id.
     pub(crate) fn configured_server(&self, id: &str) -> Option<ToolServerConfig> {
         self.configured().iter().find(|server| server.id == id).cloned()
     }
 
-    /// Whether there is a server of this id, though it may be off.
+    /// Returns true when a server with this id exists, even if it is disabled.
     pub(crate) async fn has_server(&self, owner: UserId, id: &str) -> Result<bool, StoreError> {
         Ok(self.configured_server(id).is_some() || tool_servers::find(&self.0.db, owner, id).await?.is_some())
     }
 
-    /// What a server is run under: one of the configuration is everybody's.
+    /// Returns the key under which a server runs. A configured server is shared by all owners.
     pub(crate) fn server_key(&self, owner: UserId, server: &str) -> McpServerKey {
         let owner = if self.configured_server(server).is_some() { None } else { Some(owner) };
         McpServerKey { owner, server: server.to_owned() }
     }
 
-    /// Begins the servers of the configuration. Nobody waits for them.
+    /// Starts the configured servers in the background.
     pub(crate) fn start_configured(&self) {
         for server in self.configured().iter() {
             self.0.servers.put(configured_key(server), server_config(server));
         }
     }
 
-    /// The credentials that the servers of the configuration are reached with.
+    /// Returns the credentials of the configured servers.
     pub(crate) fn configured_credentials(&self) -> Vec<secrecy::SecretString> {
         self.configured().iter().flat_map(|server| server_config(server).credentials()).collect()
     }
 
-    /// Takes other servers of the configuration: new ones begin, changed ones begin anew, and those that are gone end.
-    /// Calls that run end first.
+    /// Replaces the configured servers: new ones start, changed ones restart, and removed ones stop after their
+    /// running calls have ended.
     pub(crate) fn set_configured(&self, configured: Vec<ToolServerConfig>) {
         let configured = Arc::new(configured);
         let before = {
@@ -119,14 +119,14 @@ impl ServiceToolbox {
             self.0.servers.retire(&configured_key(server));
         }
         for server in configured.iter() {
-            // One that is trusted otherwise, and is reached as before, goes on.
+            // A server whose connection is unchanged keeps running, even when its trust changed.
             if !before.iter().any(|old| old.id == server.id && old.has_same_connection(server)) {
                 self.0.servers.replace(configured_key(server), server_config(server));
             }
         }
     }
 
-    /// Every server that is on, by id, with what it offers now, or offered last where it does not answer.
+    /// Returns all enabled servers by id, with the tools that they offer now, or offered last if they do not respond.
     pub(crate) async fn offerings(&self, owner: UserId) -> Result<Vec<ToolServerOffering>, StoreError> {
         let (stored, listings) =
             tokio::try_join!(tool_servers::list(&self.0.db, owner), tool_listings::list(&self.0.db, owner))?;
@@ -142,7 +142,7 @@ impl ServiceToolbox {
         Ok(named.into_iter().map(offering).collect())
     }
 
-    /// What a server offers now, or offered last.
+    /// Returns the tools that a server offers now, or offered last.
     pub(crate) fn server_tools(&self, owner: UserId, server: &str, listings: &[ToolListing]) -> Vec<ToolDescription> {
         let status = self.0.servers.status(&self.server_key(owner, server));
         match status {
@@ -154,7 +154,7 @@ impl ServiceToolbox {
         }
     }
 
-    /// One tool as its server, or Turnleaf, describes it now.
+    /// Returns the present description of one tool.
     pub(crate) async fn find_tool(
         &self,
         owner: UserId,
@@ -177,7 +177,7 @@ impl ServiceToolbox {
         Ok(self.server_tools(owner, server, &listings).into_iter().find(|known| known.tool == *tool))
     }
 
-    /// Hands a call on to whoever runs it.
+    /// Dispatches a call to the built-in tools or its server.
     fn start_call(&self, call: ToolCall) -> RunningCall {
         let unavailable = || RunningCall::from_result(text_result(CallOutcome::Unavailable, NOT_AVAILABLE));
         match call.origin {
@@ -220,7 +220,7 @@ fn server_config(server: &ToolServerConfig) -> McpServerConfig {
     McpServerConfig { name: server.name.clone(), transport, idle: server.idle, total: server.total }
 }
 
-/// A tool of a listing as its server described it then.
+/// Converts a stored listing entry into a tool description.
 fn described(listed: &ListedTool) -> ToolDescription {
     ToolDescription {
         tool: listed.tool.clone(),
@@ -232,7 +232,7 @@ fn described(listed: &ListedTool) -> ToolDescription {
     }
 }
 
-/// The same the other way.
+/// Converts a tool description into a listing entry.
 fn listed(tool: &ToolDescription) -> ListedTool {
     ListedTool {
         tool: tool.tool.clone(),
@@ -259,7 +259,7 @@ impl Toolbox for ServiceToolbox {
     fn run(&self, call: ToolCall) -> RunningCall {
         let reader = Arc::clone(&self.0.built_in.reader);
         let RunningCall { result: outcome, progress } = self.start_call(call);
-        // Nothing of a result is stored or shown before its pictures are drawn again.
+        // Images are re-encoded before a result is stored or shown.
         RunningCall { result: Box::pin(async move { redraw_pictures(&*reader, outcome.await).await }), progress }
     }
 

@@ -1,5 +1,5 @@
-//! Deleting all that a person has here: chats with what was used for them, documents, files, drafts. What is set stays:
-//! connections with their keys, tools, preferences.
+//! Deletes everything that a person has stored: chats with their generations, documents, files, drafts. Settings
+//! stay: connections with their keys, tools, preferences.
 
 use std::collections::HashSet;
 
@@ -14,23 +14,23 @@ use turnleaf_store::{StoreError, drafts};
 
 pub use turnleaf_store::inventory::InventoryCounts;
 
-/// Chats, or documents, that are looked up at once.
+/// The page size for looking up chats or documents.
 const AT_A_TIME: u32 = 100;
 
 impl Service {
-    /// How much would go.
+    /// Counts everything that would be deleted.
     pub async fn count_everything(&self, owner: UserId) -> Result<InventoryCounts, ServiceError> {
         Ok(inventory::count(self.db(), owner).await?)
     }
 
-    /// Deletes all of it for ever. Replies that run are stopped first. It goes on where who asked goes away; what a crash
-    /// leaves is in Trash or still there, and asking again deletes the rest.
+    /// Permanently deletes everything. Running replies are stopped first. The deletion is detached from the request;
+    /// after a crash the rest is in Trash or untouched, and repeating the call deletes it.
     ///
     /// # Errors
-    /// `import_running` while chats still come in, and `deletion_running` where somebody asked twice: then nothing was
-    /// done. Any other conflict is about the first thing that could not go; all the others went.
+    /// `import_running` while an import runs, and `deletion_running` while another deletion runs: nothing was deleted
+    /// then. Any other conflict is about the first item that could not be deleted; all others were deleted.
     pub async fn delete_everything(&self, owner: UserId) -> Result<(), ServiceError> {
-        // The place of a file that comes in: while it is taken, none begins.
+        // The import slot: while it is held, no import can start.
         let place = self.deletion_slot(owner)?;
         let service = self.clone();
         let deleting = tasks::spawn(async move {
@@ -71,29 +71,29 @@ impl Service {
         tried.why.map_or(Ok(()), Err)
     }
 
-    /// What is written for a chat that does not exist yet, what was brought for it, and what came in only in part.
+    /// Clears the state without a chat: the draft and settings of the next chat, its uploads, and partial imports.
     async fn clear_unsent_state(&self, owner: UserId) -> Result<(), StoreError> {
         let (mut tx, now) = (self.db().begin().await?, self.clock().now());
         drafts::clear(&mut tx, owner, None, now).await?;
         self.clear_next_chat(&mut tx, owner).await?;
         inventory::delete_uploads(&mut tx, owner).await?;
         inventory::schedule_purge_of_hidden(&mut tx, owner, now).await?;
-        // What of the chats was damaged goes with them; this is the rest.
+        // Quarantined values of chats are deleted with the chats; this deletes the rest.
         repair::delete_quarantined(&mut tx, owner).await?;
         tx.commit().await
     }
 }
 
-/// What could not be deleted: it is still listed, is not tried again, and keeps nothing else from being deleted.
+/// Items that could not be deleted: they stay listed, are not tried again, and do not prevent the deletion of others.
 #[derive(Default)]
 struct FailedDeletions {
     left: HashSet<Uuid>,
-    /// Of the first.
+    /// The error of the first item.
     why: Option<ServiceError>,
 }
 
 impl FailedDeletions {
-    /// How many are looked up: what is left never fills a page.
+    /// Returns a page size that the failed items alone cannot fill.
     fn page(&self) -> u32 {
         AT_A_TIME.saturating_add(u32::try_from(self.left.len()).unwrap_or(u32::MAX))
     }
@@ -102,12 +102,14 @@ impl FailedDeletions {
         !self.left.contains(&id)
     }
 
+    /// Records a failed deletion.
+    ///
     /// # Errors
-    /// Where nothing else can be deleted, either.
+    /// An error that would prevent every other deletion, too.
     fn note(&mut self, id: Uuid, done: Result<(), ServiceError>) -> Result<(), ServiceError> {
         match done {
             Ok(()) => return Ok(()),
-            // Somebody else deleted it meanwhile.
+            // Another request deleted it in between.
             Err(ServiceError::NotFound) => {}
             Err(conflict @ ServiceError::Conflict { .. }) => drop(self.why.get_or_insert(conflict)),
             Err(error) => return Err(error),

@@ -1,5 +1,5 @@
-//! Taking out: chats as an archive, piece by piece, a path as Markdown, a chat as a git repository ([`git`]). Nothing is asked of anybody, and nothing that
-//! belongs to the installation goes along: no keys, no drafts, no answers about tools.
+//! Exports: chats as a streamed archive, a path as Markdown, a chat as a git repository ([`git`]). Exports send no
+//! requests, and contain nothing of the installation: no keys, no drafts, no tool policies.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -32,7 +32,7 @@ pub use path::ExportedPath;
 use redaction::redact_chat;
 use tree::{ChatTree, ReadTurn};
 
-/// What is taken out.
+/// The scope of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportScope {
     Chat(ChatId),
@@ -40,23 +40,23 @@ pub enum ExportScope {
     Everything,
 }
 
-/// Bytes without keys that were stored before they were taken out on arrival.
+/// Redacts API keys in bytes from before responses were redacted on arrival.
 fn redact_blob(keys: &SecretSet, kept: Kept) -> Kept {
     if keys.is_empty() { kept } else { Kept(keys.redact_bytes(kept.0.into()).into()) }
 }
 
 impl Service {
-    /// What leaves as a page of its own, without keys.
+    /// Redacts API keys in a standalone page.
     pub fn redact_keys(&self, page: String) -> String {
         let clean = self.supervisor().registry().redact_keys(page.into_bytes().into());
         String::from_utf8_lossy(&clean).into_owned()
     }
 
-    /// Writes an archive into a channel, as fast as it is read. Ends without an error when nobody reads any more. Gives how
-    /// many stored values could not be read; the archive names them.
+    /// Streams an archive into a channel, with backpressure from the reader. Ends without an error when the reader
+    /// disconnects. Returns the number of stored values that could not be read; the archive names them.
     ///
     /// # Errors
-    /// `NotFound` before anything is written, where the owner has no such chat.
+    /// `NotFound` before anything is written, when the owner has no such chat.
     pub async fn export_archive(
         &self,
         owner: UserId,
@@ -69,8 +69,8 @@ impl Service {
             ExportScope::Everything => archive::chats(self.db(), owner, &mut unread).await?,
         };
         let (mut blobs, mut documents) = (BTreeSet::new(), BTreeSet::new());
-        // What comes along with a chat stands before it, so its turns are counted first: of one that comes later, or ends
-        // later, the images would be missing.
+        // Blobs stand before the chats in an archive, so the finished turns are listed first: the images of a turn
+        // that is added or ends later would be missing.
         let mut standing = Vec::with_capacity(chats.len());
         for chat in &chats {
             standing.push(archive::finished_turn_ids(self.db(), owner, *chat).await?);
@@ -112,7 +112,7 @@ impl Service {
         Ok(damaged)
     }
 
-    /// Writes the blobs that are there, and notes which are not. False when nobody reads any more.
+    /// Writes the blobs that exist, and records which are missing. Returns false when the reader has disconnected.
     async fn write_blobs(
         &self,
         owner: UserId,
@@ -125,7 +125,7 @@ impl Service {
             let found = out.damages.ok_unless_damaged(found)?;
             out.damages.note_unreadable(unread);
             let found = found.flatten();
-            // What names one that is missing says so.
+            // Blocks that reference a missing blob are reported with their turn.
             out.blobs.insert(sha256.clone(), found.is_some());
             let Some(blob) = found else { continue };
             let bytes = Kept(blob.bytes.to_vec());
@@ -138,8 +138,8 @@ impl Service {
         Ok(true)
     }
 
-    /// Writes those turns of a chat that were over, and what of it cannot be read. False when nobody reads any more. A chat
-    /// that was deleted meanwhile is left out.
+    /// Writes the finished turns of a chat, with a list of what could not be read. Returns false when the reader has
+    /// disconnected. A chat that was deleted in between is skipped.
     async fn write_chat(
         &self,
         owner: UserId,
@@ -150,13 +150,13 @@ impl Service {
         let mut unread = Vec::new();
         let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await;
         let Some(mut chat) = out.damages.ok_unless_damaged(found)?.flatten() else { return Ok(true) };
-        // Readers may be slow, and the chat goes on meanwhile. What begins after this is not in the archive, nor is what
-        // hangs on it.
+        // The reader may be slow while the chat continues: turns that begin after this point, and their descendants,
+        // are not in the archive.
         let mut tree = self.plan_chat_tree(owner, id, over).await?;
         tree.damages.note_unreadable(unread);
-        // The chat's own row stands before its turns and names two things that may not be over yet.
+        // The chat's row stands before its turns and references two objects that may not be exported.
         chat.last_viewed_turn_id = tree.shown_turn(chat.last_viewed_turn_id);
-        // A branch that was deleted is not here any more, though it may be named still.
+        // A deleted branch is not exported, although it may still be referenced.
         chat.default_branch_id =
             chat.default_branch_id.filter(|named| tree.branches.iter().any(|branch| branch.id == *named));
         chat.copied_from_turn_id = None;
@@ -191,7 +191,7 @@ impl Service {
         Ok(out.flush().await)
     }
 
-    /// Writes the requests and raw bytes of these replies. False when nobody reads any more.
+    /// Writes the requests and raw bytes of these replies. Returns false when the reader has disconnected.
     async fn write_generations(
         &self,
         owner: UserId,
@@ -216,15 +216,15 @@ impl Service {
         Ok(true)
     }
 
-    /// Where a chat came from, if it was taken in.
+    /// Returns the origin of an imported chat.
     ///
     /// # Errors
-    /// When the database fails.
+    /// Database errors.
     pub async fn imported_from(&self, owner: UserId, id: ChatId) -> Result<Option<ImportOrigin>, ServiceError> {
         Ok(chat_sources::find(self.db(), owner, id).await?)
     }
 
-    /// The path to a leaf as Markdown; to the one that is shown where none is said.
+    /// Exports the path to a leaf as Markdown; without a leaf, the path that is shown.
     pub async fn export_markdown(
         &self,
         owner: UserId,

@@ -1,6 +1,6 @@
-//! Taking in: chats from an archive of our own and from what other programs hand out. The file is read on a thread of
-//! its own, one conversation at a time; each becomes a chat in one transaction, or is left out and told. The same file
-//! taken in again adds nothing. Nothing is sent anywhere.
+//! Imports: chats from Turnleaf archives and from exports of other programs. The file is parsed on a thread of its
+//! own, one conversation at a time; each becomes a chat in one transaction, or is skipped and reported. Imports are
+//! idempotent: the same file adds nothing a second time. Nothing is sent anywhere.
 
 use std::time::Duration;
 
@@ -47,15 +47,14 @@ pub use report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat, Impor
 pub use room::DISK_IS_LOW;
 pub use turnleaf_interchange::ImportFormat;
 
-/// How often at most what came of an import so far is shown anew: a report of thousands of findings is not copied for
-/// each of them.
+/// The minimum interval between progress updates: a report of thousands of issues is not copied for each of them.
 const SHOWN_EVERY: Duration = Duration::from_millis(250);
 
 impl Service {
-    /// Takes a file in. `progress` is told after each conversation, and may say that it is enough.
+    /// Imports a file. `progress` is called after each conversation, and returns false to stop.
     ///
     /// # Errors
-    /// When the database fails. What is wrong with the file stands in the report.
+    /// Database errors. Problems of the file are in the report.
     pub async fn import(
         &self,
         import: ImportRequest,
@@ -66,7 +65,7 @@ impl Service {
         Ok(report)
     }
 
-    /// The same until `stop` is cancelled; the report has what came in, whatever ends it.
+    /// Imports until `stop` is cancelled; the report contains everything imported, however it ends.
     async fn import_until(
         &self,
         import: &ImportRequest,
@@ -76,7 +75,7 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let now = self.clock().now();
         let mut reading = ImportReader::start(import, self.import_job_registry().scratch_files(), stop.child_token());
-        // A reader may be within something long: nobody waits for that.
+        // The reader thread may be inside a long step, so cancellation does not wait for it.
         while let Some(read) = stop.run_until_cancelled(reading.next()).await {
             (report.read_bytes, report.total_bytes) = reading.progress().unzip();
             let Some(read) = read else {
@@ -88,7 +87,7 @@ impl Service {
                 ReadItem::Format(format) => report.format = Some(format_name(format)),
                 ReadItem::Finding(finding) => {
                     report.add_finding(&finding);
-                    // A file of the archive that is not read is no conversation, nor is a message of one.
+                    // A skipped archive file is not a conversation, and neither is a skipped message.
                     let place = &finding.location;
                     let is_conversation = !place.conversation.is_empty() && place.message.is_empty();
                     if finding.kind == IssueKind::LeftOut && is_conversation {
@@ -173,35 +172,35 @@ impl Service {
         }
     }
 
-    /// A place for a file to take in, before any of it is read.
+    /// Acquires the import slot of an owner, before any of the file is read.
     ///
     /// # Errors
-    /// `import_running` while another import of the owner's is not over, or its file on its way; `deletion_running`
-    /// while everything is deleted.
+    /// `import_running` while another import or upload of the owner runs; `deletion_running` while everything is
+    /// being deleted.
     pub fn import_slot(&self, owner: UserId) -> Result<ImportSlot, ServiceError> {
         self.import_job_registry().acquire_slot(owner, ImportSlotUse::File)
     }
 
-    /// The same, to keep files from coming in while everything is deleted.
+    /// Acquires the import slot for a deletion, so that no import can start meanwhile.
     pub(crate) fn deletion_slot(&self, owner: UserId) -> Result<ImportSlot, ServiceError> {
         self.import_job_registry().acquire_slot(owner, ImportSlotUse::Deletion)
     }
 
-    /// Forgets this owner's imports that are over, and what was told of their chats.
+    /// Forgets the finished imports of an owner with their reports.
     pub(crate) fn forget_imports(&self, owner: UserId) {
         self.import_job_registry().forget_finished(owner);
     }
 
-    /// Begins to take a file in, and gives the name under which that can be looked at. The file is removed at its end.
+    /// Starts an import in the background and returns its id. The file is removed when the import ends.
     ///
     /// # Errors
-    /// `import_running` while another import of the owner's is not over: two of the same file would race.
+    /// `import_running` while another import of the owner runs: two imports of the same file would race.
     pub fn start_import(&self, import: ImportRequest, file: TempPath) -> Result<ImportId, ServiceError> {
         let running = self.import_job_registry().start(&import, file, self.clock().now())?;
         let (id, jobs, stop) = (running.id, running.jobs.clone(), running.stop.clone());
         let service = self.clone();
         tokio::spawn(async move {
-            // Whole: of a field alone the task would have a copy.
+            // Moves the whole value; a closure over single fields would capture copies.
             let mut running = running;
             let mut shown: Option<Instant> = None;
             let mut progress = |report: &ImportReport| {
@@ -219,24 +218,24 @@ impl Service {
         Ok(id)
     }
 
-    /// An import of this owner's.
+    /// Returns an import of this owner.
     pub fn import_job(&self, owner: UserId, id: ImportId) -> Result<ImportJob, ServiceError> {
         self.import_job_registry().find(owner, id).ok_or(ServiceError::NotFound)
     }
 
-    /// The imports of this owner's since the server started, the newest first.
+    /// Returns the imports of this owner since the server started, newest first.
     pub fn import_jobs(&self, owner: UserId) -> Vec<ImportJob> {
         self.import_job_registry().owner_jobs(owner)
     }
 
-    /// Ends an import behind the conversation that it is at. What came in stays.
+    /// Stops an import after its current conversation. Imported chats stay.
     pub fn stop_import(&self, owner: UserId, id: ImportId) -> Result<(), ServiceError> {
         self.import_job(owner, id)?;
         self.import_job_registry().stop(id);
         Ok(())
     }
 
-    /// Ends all imports, for good: the server goes down.
+    /// Stops all imports permanently, because the server shuts down.
     pub fn stop_imports(&self) {
         self.import_job_registry().stop_all();
     }

@@ -1,5 +1,5 @@
-//! The writes of one exchange: chat, user turn, pending reply and branch head, in one transaction that is on the disk
-//! before anybody is told (reliability.md 1.2 promise 1).
+//! The writes of one exchange: chat, user turn, pending reply and branch head, in one transaction that is durable
+//! before the client gets a response.
 
 use std::time::Duration;
 
@@ -20,28 +20,29 @@ use turnleaf_run::RunJob;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, turns};
 
-/// How long the outcome of a message's commit is asked for.
+/// The time for which the outcome of a message's commit is queried.
 const OUTCOME_TIME: Duration = Duration::from_secs(600);
 
-/// What is known of an exchange before it is stored.
+/// The data of an exchange before it is stored.
 pub(crate) struct NewExchange {
     pub id: ExchangeId,
     pub owner: UserId,
     pub kind: ExchangeKind,
-    /// What the turn itself asks: it must fit the model.
+    /// The parameters of the request itself, which the model must support.
     pub params: ModelParams,
-    /// What holds where the turn is silent: what the turn it replaces had asked for. The chat's own defaults come last.
+    /// The parameters that apply where the request sets none: those of the replaced turn. The chat's defaults come
+    /// last.
     pub base: ModelParams,
-    /// The chat whose draft this sends: of the new chat's page `Some(None)`.
+    /// The chat whose draft is sent; `Some(None)` is the draft of the new-chat page.
     pub sends_draft_of: Option<Option<ChatId>>,
-    /// Whether the reader goes where the reply is; what the server asks by itself leaves the reader in place.
+    /// True when the reader moves to the reply; requests that the server starts by itself leave the reader in place.
     pub moves_reader: bool,
     pub request_id: Option<String>,
-    /// The hash of what was asked: the same id with another hash is a mistake of the client.
+    /// The hash of the request: the same idempotency key with another hash is a client error.
     pub fingerprint: Vec<u8>,
 }
 
-/// What was stored when a message was accepted. The reply runs by itself from here.
+/// The rows that were stored when a message was accepted. The reply runs independently of the request.
 #[derive(Debug, Clone)]
 pub struct AcceptedExchange {
     pub chat: Chat,
@@ -49,11 +50,11 @@ pub struct AcceptedExchange {
     pub user_turn: Turn,
     pub assistant_turn: Turn,
     pub branch: Branch,
-    /// False when the request had been made before.
+    /// False when an earlier request with the same key created it.
     pub is_new: bool,
 }
 
-/// Makes a new turn one that is complete with what a person wrote.
+/// Completes a new user turn with the written message.
 pub(crate) fn complete_user_turn(turn: &mut Turn, message: UserMessage) {
     turn.status = TurnStatus::Complete;
     turn.completed_at = Some(turn.created_at);
@@ -73,7 +74,7 @@ pub(crate) fn complete_user_turn(turn: &mut Turn, message: UserMessage) {
 }
 
 impl Service {
-    /// Gives a chat without a title one from its first message.
+    /// Derives the title of an untitled chat from its first message.
     pub(crate) async fn name_chat(
         &self,
         tx: &mut Tx,
@@ -89,7 +90,7 @@ impl Service {
         Ok(chat)
     }
 
-    /// Stores the message itself.
+    /// Stores the user turn.
     pub(crate) async fn insert_user_turn(
         &self,
         tx: &mut Tx,
@@ -108,7 +109,7 @@ impl Service {
         Ok(turn)
     }
 
-    /// Stores the exchange with its pending reply, commits everything, and lets the reply run.
+    /// Stores the exchange with its pending reply, commits the transaction, and starts the run.
     pub(crate) async fn commit_exchange(
         &self,
         mut tx: Tx,
@@ -133,8 +134,7 @@ impl Service {
             client_request_id: of.request_id,
             created_at: self.clock().now(),
         };
-        // The exchange names its user turn, the user turn its exchange: the first of the two references is checked at
-        // the commit.
+        // Exchange and user turn reference each other; the first of the two references is checked at the commit.
         match exchanges::insert(&mut tx, of.owner, &exchange, Some(&of.fingerprint)).await {
             Err(StoreError::NotUnique) => return Err(ServiceError::reused_request_id()),
             stored => stored?,
@@ -169,20 +169,19 @@ impl Service {
         };
         self.commit_and_start(tx, job).await?;
         if is_new_message {
-            // It is stored as a block and as plain text, and is sent once.
+            // The text is stored as a block and as plain text, and sent once.
             self.note_growth(of.owner, 3 * user_turn.content_text().len() as u64).await;
         }
         Ok(AcceptedExchange { chat, exchange, user_turn, assistant_turn, branch, is_new: true })
     }
 
-    /// Commits what was stored of an exchange, and then lets its reply run.
+    /// Commits the exchange, then starts the run of its reply.
     async fn commit_and_start(&self, mut tx: Tx, job: RunJob) -> Result<(), ServiceError> {
         let supervisor = self.supervisor().clone();
-        // A reply that another process would not know of must not begin.
+        // Fencing: a process that has lost the claim must not start a reply.
         self.db().fence(&mut tx).await?;
-        // A task of its own: who asked may be gone while the commit is under way, and a stored message without a run
-        // would wait for ever. So the task also waits longer than a person does for the outcome of a commit whose
-        // acknowledgement was lost.
+        // The task is detached: the client may disconnect during the commit, and a stored message without a run would
+        // stay pending. For the same reason it queries a lost acknowledgement longer than the client waits.
         let begun = tasks::spawn(async move {
             tx.commit_with_timeout(OUTCOME_TIME).await?;
             supervisor.start_run(job);
@@ -234,7 +233,7 @@ impl Service {
         })
     }
 
-    /// What was asked for in the turn's own exchange.
+    /// Returns the parameters of the turn's own exchange.
     pub(crate) async fn exchange_params(&self, owner: UserId, turn: &Turn) -> Result<ModelParams, ServiceError> {
         let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
         Ok(exchange.map(|exchange| exchange.params).unwrap_or_default())

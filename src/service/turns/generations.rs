@@ -1,4 +1,4 @@
-//! What was sent to providers and what came back, for the person whose chat it is.
+//! The requests and raw responses of a reply, for the owner of the chat.
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -12,52 +12,52 @@ use turnleaf_store::{branches, turns};
 
 pub use turnleaf_store::generations::{Generation, GenerationStatus};
 
-/// The requests of a reply, and what one of them was made of.
+/// The requests of a reply, with the parts of one of them.
 pub struct SentRequests {
     pub turn: Turn,
-    /// In the order of the steps; none where no model was asked.
+    /// Ordered by step; empty when no provider was asked.
     pub ids: Vec<GenerationId>,
-    /// Which of them is shown.
+    /// The index of the shown request.
     pub index: usize,
     /// The newest turns before the reply, root to leaf; at most [`Self::MESSAGES`].
     pub path: Vec<Turn>,
-    /// What its branch sends beside the messages: prompt and tools.
+    /// The prompt prefix of its branch: system prompt and tools.
     pub frozen: PromptPrefix,
     generation: Option<Generation>,
     manifest: Option<RequestManifest>,
 }
 
 impl SentRequests {
-    /// How many messages of a request are looked up and shown, the newest of them.
+    /// The number of messages of a request that are shown, the newest.
     pub const MESSAGES: usize = 200;
 
-    /// Of a reply's generations the one `at` this place.
+    /// Combines the generation with the index `at` with its manifest.
     pub fn new(ids: Vec<GenerationId>, at: usize, generation: Option<Generation>, turn: Turn, path: Vec<Turn>) -> Self {
         let manifest = generation.as_ref().and_then(|one| RequestManifest::deserialize(&one.request_manifest).ok());
         Self { turn, ids, index: at, path, frozen: PromptPrefix::default(), generation, manifest }
     }
 
-    /// The generation that is shown, and what went into it where this version can read that.
+    /// Returns the shown generation, and its manifest if this version can parse it.
     pub fn shown_generation(&self) -> Option<(&Generation, Option<&RequestManifest>)> {
         Some((self.generation.as_ref()?, self.manifest.as_ref()))
     }
 }
 
-/// What a provider answered for a reply, as far as a page shows it.
+/// The raw response for a reply, as far as a page shows it.
 pub struct RawResponse {
     pub turn: Turn,
-    /// The reply's requests, in the order of the steps; none where no model was asked.
+    /// The requests of the reply, ordered by step; empty when no provider was asked.
     pub ids: Vec<GenerationId>,
-    /// Whose answer it is, among them.
+    /// The index of the request whose response is shown.
     pub index: usize,
-    /// The beginning of the answer, of at most [`limits::RAW_SHOWN_BYTES`]; nothing where none was kept.
+    /// The beginning of the response, at most [`limits::RAW_SHOWN_BYTES`]; `None` when none was kept.
     pub excerpt: Option<Bytes>,
-    /// How many bytes there are in all.
+    /// The length of the whole response, in bytes.
     pub length: usize,
 }
 
 impl Service {
-    /// The answer to one of a reply's requests; to the last one where none is named.
+    /// Returns the raw response to one of a reply's requests; to the last one when none is named.
     pub async fn turn_raw_response(
         &self,
         owner: UserId,
@@ -73,7 +73,7 @@ impl Service {
         let all = match ids.get(at) {
             Some(id) => match self.raw_response(owner, *id).await {
                 Err(ServiceError::NotFound) => None,
-                // Whole, before it is cut: half a key is found by nobody.
+                // Redacted before it is cut, because half a key would not match.
                 answer => Some(answer?),
             },
             None => None,
@@ -83,7 +83,7 @@ impl Service {
         Ok(RawResponse { turn, ids, index: at, excerpt: shown, length })
     }
 
-    /// What the `number`th request of a reply was made of, from 1; of the last one without a number or with one that is
+    /// Returns the parts of the `number`th request of a reply, from 1; of the last one without a number or when it is
     /// too high.
     pub async fn sent_requests(
         &self,
@@ -91,13 +91,13 @@ impl Service {
         id: TurnId,
         number: Option<usize>,
     ) -> Result<SentRequests, ServiceError> {
-        // The reply itself is no message of its first request.
+        // The reply itself is not a message of its first request.
         let (mut path, _) = turns::path(self.db(), owner, id, SentRequests::MESSAGES as u32 + 1).await?;
         let turn = path.pop().ok_or(ServiceError::NotFound)?;
         let ids = generations::list_ids(self.db(), owner, id).await?;
         let last = ids.len().saturating_sub(1);
         let at = number.map_or(last, |number| number.saturating_sub(1).min(last));
-        // One of them alone: each names every message.
+        // Only one generation is read, because each manifest lists every message.
         let generation = match ids.get(at) {
             Some(id) => generations::find(self.db(), owner, *id).await?,
             None => None,
@@ -115,7 +115,7 @@ impl Service {
         generations::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// The provider's bytes so far, without our keys where it repeats them; 404 where none were kept.
+    /// Returns the provider's bytes so far, with API keys redacted; `NotFound` when none were kept.
     pub async fn raw_response(&self, owner: UserId, id: GenerationId) -> Result<Bytes, ServiceError> {
         let bytes = raw::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         Ok(self.supervisor().registry().redact_keys(bytes.into()))

@@ -1,14 +1,14 @@
-//! Whether a turn that a request names is one of its chat.
+//! Lookups of turns that a request names, which must belong to its chat.
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::{ChatId, InvalidField, Turn, TurnId, UserId};
 use turnleaf_store::turns::{self, Ancestor};
 
-/// Why a turn is refused where one of this chat is asked for.
+/// The reason for refusing a turn of another chat.
 pub const OTHER_CHAT_REASON: &str = "this turn belongs to another chat";
 
 impl Service {
-    /// The turn that a field names, which must be one of the chat.
+    /// Returns the turn that a field names, which must belong to the chat.
     pub(crate) async fn turn_in_chat(
         &self,
         owner: UserId,
@@ -20,7 +20,7 @@ impl Service {
         Ok(turn.ok_or_else(|| InvalidField::new(field, "no such turn in this chat"))?)
     }
 
-    /// The path to the turn that a field names, which must be one of the chat.
+    /// Returns the path to the turn that a field names, which must belong to the chat.
     pub(crate) async fn lineage_in_chat(
         &self,
         owner: UserId,
@@ -36,7 +36,7 @@ impl Service {
         }
     }
 
-    /// The turn that a message follows, which must be one of the chat.
+    /// Returns the parent of a message, which must belong to the chat.
     pub(super) async fn parent_in_chat(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if turn.chat_id != chat {

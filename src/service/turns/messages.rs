@@ -1,4 +1,4 @@
-//! What a person may send: the blocks of a user turn, checked.
+//! Validation of the blocks of a user message.
 
 use chrono::{DateTime, Utc};
 use serde::de::Error as _;
@@ -11,7 +11,7 @@ use turnleaf_domain::{Block, Content, InvalidField, TurnId, limits};
 use turnleaf_tools::result::{ResultPart, build_result};
 use turnleaf_tools::toolbox::CallOutcome;
 
-/// The text after which nothing is left when everything invisible is taken away (badinputs.md S-UN-07).
+/// Returns true when a text has no visible character.
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c.is_control() || is_invisible(c))
 }
@@ -20,37 +20,37 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A block as a client may write it in a user turn. Other types join with their features.
+/// A content block of a user message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MessageBlock {
     Text {
         text: String,
     },
-    /// What came of a call of a tool that the client declared and runs.
+    /// The result of a tool call that the client ran.
     ToolResult {
-        /// The call's own name, as the model gave it.
+        /// The id of the call, as the model gave it.
         tool_use_id: String,
         #[serde(alias = "content")]
         result: Value,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
-    /// An image that was uploaded.
+    /// An uploaded image.
     Image {
         /// The upload's `sha256`.
         blob: String,
-        /// What it says where it cannot be seen; without this, its name.
+        /// Alternative text; defaults to the name of the upload.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         alt: Option<String>,
     },
-    /// A document, all of it.
+    /// A whole document.
     Reference {
         #[schema(format = "uuid")]
         ref_id: String,
         /// `document`.
         ref_type: String,
-        /// Which version; the server fills in the newest.
+        /// The version; defaults to the newest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version_timestamp: Option<DateTime<Utc>>,
     },
@@ -66,13 +66,13 @@ pub enum MessageBlock {
         selection_start: u64,
         #[serde(deserialize_with = "offset")]
         selection_end: u64,
-        /// What the client believes to be selected: another text there is refused.
+        /// The text that the client expects in the selection; a different text is refused.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         quote: Option<String>,
     },
 }
 
-/// An offset as every client can write it (badinputs.md S-OF-06).
+/// Parses an offset that every client can represent.
 fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let offset = u64::deserialize(from)?;
     if i64::try_from(offset).is_err() {
@@ -81,26 +81,26 @@ fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     Ok(offset)
 }
 
-/// A block that is checked as far as it can be without looking anything up.
+/// A block that is validated without database access.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedBlock {
-    /// Of an image its type and perhaps its words, of a reference its version are still to be found.
+    /// The type and alternative text of an image and the version of a reference are resolved later.
     pub content: Content,
     pub quote: Option<String>,
 }
 
-/// What goes into a turn: the contents of its blocks, and what each says of itself.
+/// The content of a user turn: the contents of its blocks, and their metadata.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserMessage {
     pub contents: Vec<Content>,
-    /// As many.
+    /// One entry per content.
     pub metadata: Vec<Value>,
     /// The message that this one repeats without a person reading it again.
     pub copy_of: Option<TurnId>,
 }
 
 impl UserMessage {
-    /// The blocks of a message that is stored, to be said again.
+    /// Copies the blocks of a stored message, to send them again.
     pub fn from_blocks(blocks: &[Block]) -> Self {
         let (contents, metadata) =
             blocks.iter().map(|block| (block.content.clone(), block.block_metadata.clone())).unzip();
@@ -118,14 +118,14 @@ impl UserMessage {
         self
     }
 
-    /// The title of the first thing that is attached; empty where nothing is.
+    /// Returns the title of the first attachment; empty when there is none.
     pub fn first_title(&self) -> &str {
         self.metadata.iter().find_map(|metadata| metadata[CARD_KEY]["title"].as_str()).unwrap_or_default()
     }
 }
 
 impl From<Attachment> for MessageBlock {
-    /// What a draft has attached, as it is sent.
+    /// Converts an attachment of a draft into the block that is sent.
     fn from(attachment: Attachment) -> Self {
         match attachment.content {
             Content::Image { blob, alt, .. } => Self::Image { blob, alt: Some(alt) },
@@ -136,17 +136,17 @@ impl From<Attachment> for MessageBlock {
                 let quote = None;
                 Self::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end, quote }
             }
-            // Drafts attach nothing else.
+            // Drafts have no other attachments.
             _ => Self::Text { text: String::new() },
         }
     }
 }
 
-/// Why a message is refused that says nothing.
+/// The reason for refusing an empty message.
 pub const EMPTY_MESSAGE_REASON: &str = "the message is empty";
 
-/// Checks what a person sends, as far as that needs no look at what is stored. NUL, which PostgreSQL cannot store, becomes its
-/// visible picture (badinputs.md S-UN-04); nothing else is changed.
+/// Validates the blocks of a message as far as possible without database access. NUL, which PostgreSQL cannot store,
+/// becomes its visible symbol (U+2400); nothing else changes.
 pub fn check_blocks(blocks: Vec<MessageBlock>) -> Result<Vec<CheckedBlock>, ServiceError> {
     if blocks.len() > limits::BLOCKS_PER_USER_TURN {
         return Err(InvalidField::new("content", format!("at most {} blocks", limits::BLOCKS_PER_USER_TURN)).into());
@@ -225,7 +225,7 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
             let metadata = if cleaned.metadata.is_empty() { Value::Null } else { Value::Object(cleaned.metadata) };
             Ok(Content::ToolResult {
                 tool_use_id,
-                // The call knows it; see `tool_results`.
+                // The name is taken from the call; see `tool_results`.
                 tool_name: String::new(),
                 result: cleaned.result,
                 success: !is_error,
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn bound_is_one_mebibyte_and_not_a_byte_more() {
-        // Four bytes a character keeps the count of characters below its own bound.
+        // With four bytes per character the number of characters stays below its own bound.
         let largest = "𝄞".repeat(limits::MESSAGE_BYTES / 4);
         assert!(check_blocks(text(&largest)).is_ok());
         assert!(matches!(check_blocks(text(&(largest + "a"))), Err(ServiceError::TooLarge { .. })));

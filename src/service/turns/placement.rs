@@ -1,5 +1,5 @@
-//! Where a new turn goes: under which turn, on which branch, with which lock (domain.md I2-I4). Nothing is overwritten:
-//! whatever is not appended to a head gets a branch of its own.
+//! Placement of a new turn: its parent, its branch, and the lock (docs/reference/domain.md I2, I3, I4). Nothing is
+//! overwritten: a turn that does not extend a branch's head gets a branch of its own.
 
 use serde_json::json;
 
@@ -17,52 +17,52 @@ use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{branches, chats, deletions, turns};
 
-/// A branch's name is a chip in the header.
+/// The maximum length of a derived branch name, which is shown as a chip in the header.
 const BRANCH_NAME_CHARS: usize = 32;
 
-/// What a request says about the place.
+/// The placement that a request asks for.
 #[derive(Debug, Clone, Default)]
 pub struct PlacementRequest {
     pub prev_turn_id: Option<TurnId>,
     pub branch_id: Option<BranchId>,
     pub provider: Option<String>,
     pub model: Option<String>,
-    /// Another model than the branch's begins a new branch; without this it is refused.
+    /// True when another model than the branch's may fork a new branch; otherwise it is refused.
     pub may_branch: bool,
 }
 
-/// The place that was found; the branch is stored already.
+/// The resolved placement; the branch is already stored.
 pub struct TurnPlacement {
     pub parent: Option<Turn>,
     pub branch: Branch,
 }
 
-/// What a branch is called after the message that it begins with.
+/// Derives the name of a branch from its first message.
 pub(crate) fn branch_name_after(says: &[Content]) -> String {
     let words = first_words(&content_text(says), BRANCH_NAME_CHARS);
     if words.is_empty() { "branch".to_owned() } else { words }
 }
 
-/// The n-th branch of one name.
+/// Returns the name of the n-th branch with the same name.
 fn numbered(name: &str, n: usize) -> String {
     if n == 1 { name.to_owned() } else { format!("{name} ({n})") }
 }
 
-/// How a new branch comes about.
+/// The parameters of a fork.
 pub(crate) struct BranchFork<'a> {
-    /// The new branch's.
+    /// The id of the new branch.
     pub id: BranchId,
     pub source: &'a Branch,
-    /// The last turn that both share.
+    /// The last turn that both branches share.
     pub from: Option<TurnId>,
     pub origin: BranchOrigin,
     pub lock: ModelLock,
-    /// What it is named after; a number is added where another branch has that name.
+    /// The name; a number is appended when another branch has it.
     pub name: String,
 }
 
 impl Service {
-    /// The lock of a chat's first branch.
+    /// Returns the lock of a chat's first branch.
     pub fn first_lock(&self, wanted: &PlacementRequest) -> Result<ModelLock, ServiceError> {
         let registry = self.supervisor().registry();
         let lock = resolve_lock(
@@ -75,14 +75,14 @@ impl Service {
         self.check_new_lock(wanted, lock)
     }
 
-    /// The chat, held until the transaction ends: who adds to one chat does so one after the other, and reads what the
-    /// one before has stored. Call this after the request's name is taken and before anything of the chat is read.
+    /// Locks the chat until the transaction ends: writers to one chat are serialized, and each reads what the one
+    /// before it stored. Call this after claiming the idempotency key and before reading anything of the chat.
     pub(crate) async fn lock_chat(&self, tx: &mut Tx, owner: UserId, id: ChatId) -> Result<Chat, ServiceError> {
         chats::lock_for_update(tx, owner, id).await?.ok_or(ServiceError::NotFound)?;
         chats::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Finds the place of a user turn in a chat that is held.
+    /// Resolves the placement of a user turn in a locked chat.
     pub(crate) async fn place_user_turn(
         &self,
         tx: &mut Tx,
@@ -107,7 +107,7 @@ impl Service {
         let Some(source) = source else {
             return Err(ServiceError::NotFound);
         };
-        // A branch without turns goes on where it left the other.
+        // A branch without turns continues at its fork point.
         let end = source.head_turn_id.or(source.fork_turn_id);
         let parent = match (parent, end) {
             (Some(parent), _) => Some(parent),
@@ -137,8 +137,8 @@ impl Service {
         Ok(TurnPlacement { parent, branch })
     }
 
-    /// The branch on which something is added in a chat that is held: the source itself at its end and with its lock,
-    /// else one that leaves it.
+    /// Returns the branch for an added turn in a locked chat: the source itself at its end and with its lock, else a
+    /// fork.
     pub(crate) async fn continue_or_fork(
         &self,
         tx: &mut Tx,
@@ -147,10 +147,11 @@ impl Service {
     ) -> Result<Branch, ServiceError> {
         let source = leaving.source;
         let end = source.head_turn_id.or(source.fork_turn_id);
-        // Where deleted turns of the branch stood, others would stand in their way when they come back.
+        // New turns would occupy the positions of the branch's deleted turns, and those could no longer be restored.
         if leaving.lock == source.lock && leaving.from == end && !deletions::has_deleted_turns(tx, source.id).await? {
             if source.head_turn_id.is_none() {
-                // Its tools are fixed with its first turn, and servers may have come or gone since it was made.
+                // Tools are frozen with the first turn, and tool servers may have changed since the branch was
+                // created.
                 let tools = self.offered_tools(chat.owner_id, &source.lock, &self.chat_tool_choice(chat).await?).await;
                 branches::set_tools(tx, source.id, &tools).await?;
             }
@@ -159,10 +160,10 @@ impl Service {
         self.fork_branch(tx, chat, leaving).await
     }
 
-    /// The lock of a branch that leaves `source` for what is wanted; the source's own where nothing is.
+    /// Returns the lock of a fork of `source`; the source's own when the request names none.
     pub(crate) fn fork_lock(&self, source: &Branch, wanted: &PlacementRequest) -> Result<ModelLock, ServiceError> {
         let lock = self.resolve(source, wanted);
-        // What could be a provider may have been one a moment ago; what could not is a mistake.
+        // A well-formed id may be of a provider that was just removed; any other id is a mistake of the client.
         let named = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
         if let Some(provider) = named.filter(|provider| is_provider_id(provider) || *provider == source.lock.provider) {
             let model = lock.as_ref().map(|lock| lock.model.as_str());
@@ -182,7 +183,8 @@ impl Service {
         )
     }
 
-    /// A branch never changes its provider and model (domain.md I3). The refusal carries a body that makes the fork.
+    /// Checks that a request does not change the lock of a branch (docs/reference/domain.md I3). The refusal contains
+    /// the body of a request that forks instead.
     fn check_lock(&self, branch: &Branch, wanted: &PlacementRequest, from: Option<&Turn>) -> Result<(), ServiceError> {
         let other = self.resolve(branch, wanted);
         if other.as_ref() == Some(&branch.lock) {
@@ -214,7 +216,8 @@ impl Service {
         Ok(lock)
     }
 
-    /// A branch whose provider is gone keeps its lock and can be read; to go on needs another one (ux.md 5.4).
+    /// Checks that the provider of a lock exists. A branch whose provider was removed keeps its lock and stays
+    /// readable; continuing needs another model (docs/reference/ux.md 5.4).
     pub(crate) fn check_lock_available(&self, lock: &ModelLock, from: Option<TurnId>) -> Result<(), ServiceError> {
         self.check_provider(&lock.provider, Some(&lock.model), from)
     }
@@ -227,7 +230,7 @@ impl Service {
         let other = registry.default_lock();
         Err(ServiceError::Conflict {
             code: "model_unavailable",
-            // People know the model; the provider's id says nothing to them.
+            // People know the model; the provider's id tells them nothing.
             message: match model {
                 Some(model) => format!("{model} is not available; choose another model"),
                 None => "this provider is not available; choose another model".to_owned(),
@@ -239,7 +242,7 @@ impl Service {
         })
     }
 
-    /// Whether one more version fits below a turn.
+    /// Checks that one more version fits below a turn.
     pub(crate) async fn check_sibling_room(
         &self,
         tx: &mut Tx,
@@ -253,14 +256,13 @@ impl Service {
         Ok(())
     }
 
-    /// What a branch with this lock says in every request: the chat's prompt and the tools of this choice as they are
-    /// now.
+    /// Returns the prompt prefix for a branch with this lock: the chat's prompt and the present tools of this choice.
     pub(crate) async fn freeze_branch(&self, chat: &Chat, lock: &ModelLock, choice: &ToolChoice) -> PromptPrefix {
         let tools = self.offered_tools(chat.owner_id, lock, choice).await;
         PromptPrefix { system_prompt: chat.system_prompt.clone(), tools: Some(tools) }
     }
 
-    /// A new branch that leaves another, in a chat that is held.
+    /// Creates a fork in a locked chat.
     pub(crate) async fn fork_branch(
         &self,
         tx: &mut Tx,

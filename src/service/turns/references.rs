@@ -1,6 +1,6 @@
-//! What a message has beside its text, looked up: every image and every document has to be the sender's, every version to
-//! exist, every selection to lie in it (badinputs.md 6). What is found is pinned in the block, with a card that says what
-//! it is wherever it is shown.
+//! Resolves the references of a message: every image and document must belong to the sender, every version must
+//! exist, and every selection must lie within it. The result is pinned in the block, with a card that describes it
+//! wherever it is shown.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -21,13 +21,13 @@ use turnleaf_store::blobs::ImageFormKind;
 use turnleaf_store::documents::{self, Document, StoredDocumentVersion};
 use turnleaf_store::{blobs, turns, uploads};
 
-/// What a reference of a message was found to name.
+/// The document and version that a reference names.
 struct NamedDocument {
     document: Document,
     version: StoredDocumentVersion,
 }
 
-/// How large what a message names is.
+/// The sizes of a message's attachments.
 #[derive(Default)]
 struct AttachmentSizes {
     texts: u64,
@@ -37,7 +37,7 @@ struct AttachmentSizes {
 }
 
 impl Service {
-    /// The message of a request, with what the draft of its chat has attached where it takes that.
+    /// Builds the message of a request, including the attachments of the chat's draft if requested.
     pub(crate) async fn message_to_send(
         &self,
         owner: UserId,
@@ -52,8 +52,8 @@ impl Service {
         self.resolve_references(owner, messages::check_blocks(blocks)?, &[]).await
     }
 
-    /// The same for an edit: what the old message has attached goes along where it is asked for, and what is named again
-    /// is taken over as it is, also where it was deleted meanwhile.
+    /// Builds the message of an edit: includes the attachments of the old message if requested. References that the
+    /// old message already had are kept as they are, even if their target was deleted since.
     pub(crate) async fn edited_message(
         &self,
         owner: UserId,
@@ -67,7 +67,7 @@ impl Service {
         if edit.content.is_empty() && !kept.contents.is_empty() {
             return Ok(kept);
         }
-        // A message of nothing but its attachments is one.
+        // Attachments alone are a valid message.
         let is_said = |block: &MessageBlock| !matches!(block, MessageBlock::Text { text } if text.trim().is_empty());
         let said = match kept.contents.is_empty() || edit.content.iter().any(is_said) {
             true => self.resolve_references(owner, messages::check_blocks(edit.content.clone())?, &attached).await?,
@@ -76,7 +76,7 @@ impl Service {
         Ok(kept.concat(said))
     }
 
-    /// Looks up what these blocks name. What is named as one of the `known` blocks names it is taken over.
+    /// Resolves the references of these blocks. A reference that equals one of the `known` blocks is copied from it.
     pub(crate) async fn resolve_references(
         &self,
         owner: UserId,
@@ -84,7 +84,7 @@ impl Service {
         known: &[Block],
     ) -> Result<UserMessage, ServiceError> {
         let mut sums = AttachmentSizes::default();
-        // First what can be told without reading any text: 32 documents may be 256 MiB.
+        // Checks first what needs no text: 32 documents may have 256 MiB.
         let mut named: Vec<Option<NamedDocument>> = Vec::with_capacity(pieces.len());
         for piece in &pieces {
             let found = match &piece.content {
@@ -211,8 +211,8 @@ impl Service {
         Ok((Content::Image { blob, mime, alt }, card))
     }
 
-    /// A turn as Markdown, with the whole text of what it quotes and where that is from. What the message of a reply names
-    /// stands below the reply: without it nobody can tell what the reply is about.
+    /// Returns a turn as Markdown, with the full text and the source of what it quotes. For a reply, the references
+    /// of its message are appended, because the reply cannot be understood without them.
     pub async fn turn_markdown(&self, owner: UserId, id: TurnId) -> Result<String, ServiceError> {
         let turn: Turn = self.turn(owner, id).await?;
         let said = self.markdown(owner, &turn.blocks).await?;
@@ -265,7 +265,7 @@ impl AttachmentSizes {
     }
 }
 
-/// The known block that names the same in the same way.
+/// Returns the known block with the same reference.
 fn find_same_reference<'a>(content: &Content, known: &'a [Block]) -> Option<&'a Block> {
     known.iter().find(|block| match (content, &block.content) {
         (Content::Image { blob, alt, .. }, Content::Image { blob: known, alt: words, .. }) => {

@@ -1,5 +1,4 @@
-//! Grafts as a person deals with them: begin one, look at it, cancel it, let it go on. What it does by itself is in
-//! [`steps`].
+//! Reruns ("grafts" in the API): start, show, cancel, resume. The steps of the background task are in [`steps`].
 
 mod steps;
 
@@ -19,11 +18,11 @@ use turnleaf_platform::tasks;
 use turnleaf_store::reruns::RerunStatusChange;
 use turnleaf_store::{StoreError, branches, chats, exchanges, reruns, turns};
 
-/// A path to ask again.
+/// A path to rerun.
 #[derive(Debug, Clone)]
 pub struct NewRerun {
-    /// The last turn that both paths share: a reply, behind which the messages are asked, or a message, which is asked
-    /// first. `None` asks the whole path.
+    /// The last turn that both paths share: a reply, after which the messages are asked, or a message, which is asked
+    /// first. `None` reruns the whole path.
     pub from_turn_id: Option<TurnId>,
     /// The end of the path.
     pub leaf_turn_id: TurnId,
@@ -31,17 +30,17 @@ pub struct NewRerun {
     /// `None` is the provider's default model.
     pub model: Option<String>,
     pub params: ModelParams,
-    /// Made by the client: the same id never begins a second graft.
+    /// The idempotency key, chosen by the client: one id never starts a second rerun.
     pub client_request_id: Option<String>,
 }
 
-/// A graft as it stands.
+/// The present state of a rerun.
 #[derive(Debug, Clone)]
 pub struct RerunState {
     pub graft: Rerun,
     /// The branch that grows.
     pub branch: Branch,
-    /// The newest reply, as of now.
+    /// The newest reply, in its present state.
     pub reply: Option<Turn>,
 }
 
@@ -52,8 +51,8 @@ struct Plan {
 }
 
 impl Service {
-    /// Makes a branch beside a path and asks the path's first message on it; the others follow by themselves, each when
-    /// the reply before it is complete.
+    /// Creates a branch beside a path and asks the path's first message on it; a background task asks each further
+    /// message once the reply before it is complete.
     pub async fn start_rerun(
         &self,
         owner: UserId,
@@ -62,24 +61,24 @@ impl Service {
     ) -> Result<Created<RerunState>, ServiceError> {
         new.params.validate()?;
         let service = self.clone();
-        // A task of its own: who asked may be gone between the commit and the task that goes on with it.
+        // The task is detached: the client may disconnect between the commit and the start of the background task.
         let begun = tasks::spawn(async move { service.create_rerun(owner, chat, new).await });
         begun.await.map_err(|_| StoreError::Gone("the graft"))?
     }
 
-    /// A graft with its branch and its newest reply.
+    /// Returns a rerun with its branch and its newest reply.
     pub async fn rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
         let graft = reruns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         self.rerun_state(owner, graft).await
     }
 
-    /// The grafts of a chat, newest first.
+    /// Returns the reruns of a chat, newest first.
     pub async fn reruns(&self, owner: UserId, chat: ChatId) -> Result<Vec<Rerun>, ServiceError> {
         chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
         Ok(reruns::list(self.db(), owner, chat, limits::RERUNS_LISTED).await?)
     }
 
-    /// Ends a graft, and stops the reply that it waits for. One that is over stays as it is.
+    /// Cancels a rerun, and stops the reply that it waits for. A rerun that has ended is not changed.
     pub async fn cancel_rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
         let graft = reruns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if graft.is_over() {
@@ -99,10 +98,10 @@ impl Service {
         self.rerun_state(owner, graft).await
     }
 
-    /// Lets a graft go on that waits. A message whose reply failed or was stopped is asked once more, beside that reply.
+    /// Resumes a paused rerun. A message whose reply failed or was stopped is asked again, beside that reply.
     pub async fn resume_rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
         let service = self.clone();
-        // As in `start_graft`.
+        // Detached for the same reason as in `start_rerun`.
         let resumed = tasks::spawn(async move { service.continue_rerun(owner, id).await });
         resumed.await.map_err(|_| StoreError::Gone("the graft"))?
     }
@@ -195,13 +194,13 @@ impl Service {
         Ok(Created::new(self.rerun(owner, id).await?))
     }
 
-    /// What the same request began, as it stands now.
+    /// Returns the rerun that an earlier request with the same idempotency key started, in its present state.
     async fn earlier_rerun(&self, owner: UserId, made: &str) -> Result<Created<RerunState>, ServiceError> {
         let made = made.parse().map_err(|_| ServiceError::NotFound)?;
         Ok(Created::existing(self.rerun(owner, made).await?))
     }
 
-    /// Which messages are asked, and beside which turn.
+    /// Plans which messages are asked, and beside which turn.
     async fn plan(
         &self,
         owner: UserId,
@@ -239,14 +238,14 @@ impl Service {
         Ok(RerunState { graft, branch, reply })
     }
 
-    /// The newest reply of a graft as the database or, while it runs, its run has it.
+    /// Returns the newest reply of a rerun, with its live state while it runs.
     async fn reply_of(&self, owner: UserId, graft: &Rerun) -> Result<Option<Turn>, ServiceError> {
         let Some(exchange) = graft.exchange_id else { return Ok(None) };
         let Some(id) = exchanges::find_reply(self.db(), owner, exchange).await? else { return Ok(None) };
         Ok(turns::find(self.db(), owner, id).await?.map(|turn| self.latest_turn(turn)))
     }
 
-    /// Brings a graft from one status to another; false when it has another one by now.
+    /// Changes the status of a rerun; returns false when it has another status by now (compare and set).
     async fn change_rerun_status(
         &self,
         id: RerunId,
@@ -260,8 +259,8 @@ impl Service {
     }
 }
 
-/// What of a message can be said again: all of it, unless a tool of the client answered in it, because that answer
-/// belongs to a call that the new path does not have.
+/// Returns the content of a message to ask again. A message with the result of a client tool cannot be repeated,
+/// because the result belongs to a call that the new path does not have.
 fn repeatable(message: &Turn) -> Result<UserMessage, ServiceError> {
     let answers_call = |content: &Content| matches!(content, Content::ToolResult { .. });
     if message.blocks.iter().any(|block| answers_call(&block.content)) {
@@ -275,7 +274,7 @@ fn last_reply(turn: &Turn) -> LastRerunReply {
     LastRerunReply { status: turn.status, failure: turn.error.as_ref().map(|error| error.kind) }
 }
 
-/// The request id of a step's exchange, which makes it the only one.
+/// Returns the idempotency key of a step's exchange, which guarantees that the step happens once.
 fn step_id(graft: &Rerun, step: RerunStep) -> String {
     let before = graft.exchange_id.map(|id| id.to_string()).unwrap_or_default();
     match step {
@@ -284,7 +283,7 @@ fn step_id(graft: &Rerun, step: RerunStep) -> String {
     }
 }
 
-/// The branch that a step stands on, for the record of it.
+/// Returns the record of a step, with the branch of its exchange.
 fn advance_to(graft: &Rerun, step: RerunStep, exchange_id: ExchangeId, branch_id: BranchId) -> reruns::RerunAdvance {
     let asked = match step {
         RerunStep::Ask(n) => u32::try_from(n + 1).unwrap_or(u32::MAX),

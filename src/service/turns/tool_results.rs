@@ -1,5 +1,5 @@
-//! Results that a client sends in a message: each belongs to a call of the reply before it that was handed over, and a
-//! call is answered once.
+//! Tool results that a client sends in a message: each belongs to a handed-over call of the reply before, and a call
+//! is answered once.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use turnleaf_domain::{Block, BlockId, Content, Turn};
 use turnleaf_store::db::Tx;
 use turnleaf_store::turn_blocks;
 
-/// Ties every result of a message to its call, and gives it the call's tool.
+/// Binds every result of a message to its call, and copies the name of the tool.
 ///
 /// # Errors
-/// `NotFound` where the reply before the message has no such call, `already_answered` where its result is there.
+/// `NotFound` when the reply before the message has no such call, `already_answered` when the call has its result.
 pub(crate) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<(), ServiceError> {
     let mut answered: HashSet<BlockId> = HashSet::new();
     for block in &mut message.blocks {
@@ -25,7 +25,7 @@ pub(crate) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<
             }
             _ => None,
         });
-        // Ids of calls may repeat: of the same ones the first that is still open.
+        // Call ids may repeat: the first open call with the id is taken.
         let mut of_id = of_id.peekable();
         if of_id.peek().is_none() {
             return Err(ServiceError::NotFound);
@@ -39,7 +39,7 @@ pub(crate) fn bind_results(parent: Option<&Turn>, message: &mut Turn) -> Result<
     Ok(())
 }
 
-/// The message in new words with the results that it held, where they bring none themselves.
+/// Adds the tool results of the old message to an edit that brings none.
 pub(crate) fn keep_tool_results(old: &Turn, message: UserMessage) -> UserMessage {
     let is_result = |content: &Content| matches!(content, Content::ToolResult { .. });
     if message.contents.iter().any(is_result) {
@@ -50,7 +50,7 @@ pub(crate) fn keep_tool_results(old: &Turn, message: UserMessage) -> UserMessage
 }
 
 impl Service {
-    /// Refuses a message with a result of a call that another message answered, in a chat that is held.
+    /// Refuses a message with a result for a call that another message has answered. The chat must be locked.
     pub(crate) async fn check_unanswered(&self, tx: &mut Tx, message: &Turn) -> Result<(), ServiceError> {
         for block in &message.blocks {
             let Content::ToolResult { tool_use_id, .. } = &block.content else { continue };

@@ -1,4 +1,4 @@
-//! Versions: what a list of them says, what one is called, and the version of a reply that a person writes.
+//! Versions: their list, their names, and the version of a reply that a person writes.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{branches, chats, exchanges, turns};
 
-/// How much of a version its line in the list says.
+/// The number of characters of a version that the list shows.
 const FIRST_WORDS: usize = 60;
 
 /// A version in the list of a turn's versions.
@@ -28,15 +28,15 @@ pub struct ListedVersion {
     pub status: TurnStatus,
     pub model_used: Option<String>,
     pub created_at: DateTime<Utc>,
-    /// Its first words; empty while it runs.
+    /// The first words of its text; empty while it runs.
     pub words: String,
-    /// A reply that a person wrote.
+    /// True for a reply that a person wrote.
     pub is_edited: bool,
-    /// How many turns follow on the way that choosing it leads.
+    /// The number of turns after it on the path that selecting it shows.
     pub followed_by: u64,
 }
 
-/// What exists behind the end of a path, on other branches.
+/// The turns that are newer than the end of a path, on other branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewerTurns {
     pub newest: TurnId,
@@ -44,7 +44,7 @@ pub struct NewerTurns {
 }
 
 impl Service {
-    /// The versions of each of these turns of one chat that has more than one.
+    /// Returns the versions of those turns that have more than one.
     pub async fn versions(
         &self,
         owner: UserId,
@@ -58,7 +58,7 @@ impl Service {
         }
         let lineages = branches::lineages(self.db(), owner, chat).await?;
         let mut known: HashMap<TurnId, ListedVersion> = HashMap::with_capacity(ids.len());
-        // A statement has only so many parameters.
+        // A statement has a bounded number of parameters.
         for some in ids.chunks(1_000) {
             for version in turns::versions(self.db(), owner, some).await? {
                 let end = lineages.leaf_below(version.branch_id, version.depth).map(|leaf| leaf.head_depth);
@@ -81,27 +81,28 @@ impl Service {
         Ok(several().map(|(turn, versions)| (*turn, of(versions))).collect())
     }
 
-    /// The names under which the forms of these turns ask for another reply: a new one after every new version, and
-    /// never one that was used before, whatever was deleted since.
+    /// Returns the idempotency keys of the retry forms of these turns: each new version changes the key, and a key is
+    /// never reused, whatever was deleted since.
     pub async fn retry_ids(&self, owner: UserId, tried: &[TurnId]) -> Result<HashMap<TurnId, String>, ServiceError> {
         let newest = turns::newest_versions(self.db(), owner, tried).await?;
         Ok(newest.into_iter().map(|(turn, ord)| (turn, format!("retry-{turn}-{ord}"))).collect())
     }
 
-    /// What is newer than this turn, which the path on screen ends with.
+    /// Returns the turns that are newer than the end of the shown path.
     pub async fn newer_turns(&self, owner: UserId, leaf: &Turn) -> Result<Option<NewerTurns>, ServiceError> {
         let newer = turns::newest_after(self.db(), owner, leaf.chat_id, leaf.ord).await?;
         Ok(newer.map(|(newest, turns)| NewerTurns { newest, turns }))
     }
 
-    /// "retry 2 · What is it?": which version it is, of the answer to what.
+    /// Names the branch of a version, such as "retry 2 · What is it?": its number and the beginning of the message.
     pub(crate) async fn version_name(&self, tx: &mut Tx, word: &str, question: &Turn) -> Result<String, ServiceError> {
         let number = turns::count_children(tx, question.chat_id, Some(question.id)).await? + 1;
         let words = first_words(&question.content_text(), 24);
         Ok(if words.is_empty() { format!("{word} {number}") } else { format!("{word} {number} · {words}") })
     }
 
-    /// A version of a reply in a person's words, on a branch of its own with the same lock. Nobody is asked for it.
+    /// Stores a version of a reply written by a person, on a branch of its own with the same lock. No provider is
+    /// asked.
     pub(crate) async fn edit_reply(
         &self,
         mut tx: Tx,

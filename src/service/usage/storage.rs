@@ -14,10 +14,10 @@ use turnleaf_store::storage::{self, StoredBytes};
 pub(crate) mod bounds;
 pub(crate) mod spooled;
 
-/// What somebody keeps and may keep.
+/// The storage that a person uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct StorageUse {
-    /// The sum of the others.
+    /// The sum of the other values.
     pub used_bytes: u64,
     /// Chats, with requests, raw responses and journals.
     pub chats_bytes: u64,
@@ -25,11 +25,11 @@ pub struct StorageUse {
     pub documents_bytes: u64,
     /// Files that wait to be imported.
     pub waiting_bytes: u64,
-    /// What may be kept in all; null where there is no quota.
+    /// Maximum of `used_bytes`; null without a quota.
     pub quota_bytes: Option<u64>,
 }
 
-/// Whether files that wait to be imported count: an import does not stand in its own way.
+/// Whether files that wait to be imported count: an import must not be refused because of its own file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WaitingFiles {
     Counts,
@@ -37,7 +37,7 @@ enum WaitingFiles {
 }
 
 impl Service {
-    /// What somebody keeps.
+    /// Returns the storage that a person uses.
     pub async fn storage_use(&self, owner: UserId) -> Result<StorageUse, ServiceError> {
         let stored = storage::measure(self.db(), owner).await?;
         let waiting_bytes = self.import_job_registry().waiting_bytes().await;
@@ -52,25 +52,25 @@ impl Service {
         })
     }
 
-    /// Whether the installation and this person's share of it may grow by so many bytes.
+    /// Checks whether the installation and this person's usage may grow by this many bytes.
     ///
     /// # Errors
-    /// `Storage`, with what there is too little of.
+    /// `Storage`, with the exceeded bound.
     pub async fn check_growth(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
         self.check(owner, bytes, WaitingFiles::Counts).await
     }
 
-    /// The same for what an import brings, whose own file is not counted.
+    /// Checks the growth by an import, whose own file is not counted.
     pub(crate) async fn check_imported_growth(&self, owner: UserId, bytes: u64) -> Result<(), ServiceError> {
         self.check(owner, bytes, WaitingFiles::IsLeftOut).await
     }
 
-    /// Counts what was stored since the last measurement, so that many small things do not pass one by one.
+    /// Adds stored bytes to the last measurement, so that many small writes cannot pass between measurements.
     pub(crate) async fn note_growth(&self, owner: UserId, bytes: u64) {
         self.storage().measured().add(owner, bytes).await;
     }
 
-    /// What was purged makes room at once.
+    /// Clears the measurements, because a purge makes room at once.
     pub(crate) fn note_purge(&self) {
         self.storage().measured().clear();
     }
@@ -81,8 +81,8 @@ impl Service {
             return Err(StorageRefusal::DiskLow.into());
         }
         let Some(quota_bytes) = limits.quota_bytes() else { return Ok(()) };
-        // Nobody is refused for long for what they had a moment ago. An import adds what it brings to the number, and one
-        // with many chats that do not fit does not measure for each.
+        // A refusal is cached only briefly, because the person may have deleted something. Imports add their growth
+        // to the measurement themselves, so one with many chats that do not fit does not measure for each.
         let (waiting, refused_for) = match waiting {
             WaitingFiles::Counts => (self.import_job_registry().waiting_bytes().await, limits::STORAGE_REFUSED_FOR),
             WaitingFiles::IsLeftOut => (0, limits::STORAGE_MEASURED_FOR),

@@ -1,4 +1,4 @@
-//! A calculator that always ends: within its time, without a clock, chance or anything else of this machine.
+//! A calculator with a deadline. It is deterministic: it has no clock, no randomness and no access to the machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,9 +9,9 @@ use tokio::sync::oneshot;
 use crate::result::{CallOutcome, CallResult, text_result};
 use turnleaf_domain::limits;
 
-/// Brackets in brackets: the reader of expressions follows each.
+/// Maximum nesting of brackets; the parser recurses into each.
 const NESTING: usize = 100;
-/// For the thread that follows them.
+/// Stack size of the evaluating thread, because the parser recurses.
 const STACK_BYTES: usize = 64 << 20;
 
 struct Deadline {
@@ -25,7 +25,7 @@ impl fend_core::Interrupt for Deadline {
     }
 }
 
-/// Dropped with the call.
+/// Stops the evaluation when the call is dropped.
 struct CancelOnDrop(Arc<AtomicBool>);
 
 impl Drop for CancelOnDrop {
@@ -34,7 +34,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// The value of an expression, or why it has none.
+/// Evaluates an expression; the result is its value or the reason why it has none.
 pub async fn calculate(expression: String) -> CallResult {
     if expression.chars().count() > limits::CALCULATOR_CHARS {
         return text_result(
@@ -48,7 +48,7 @@ pub async fn calculate(expression: String) -> CallResult {
     let give_up = CancelOnDrop(Arc::default());
     let deadline = Deadline { at: Instant::now() + limits::CALCULATOR_TIME, is_given_up: give_up.0.clone() };
     let (tell, told) = oneshot::channel();
-    // Its own thread: how deep it goes depends on the expression.
+    // Evaluation runs on its own thread, because the recursion depth depends on the expression.
     let work = move || drop(tell.send(evaluate(&expression, &deadline)));
     let begun = std::thread::Builder::new().name("calculator".into()).stack_size(STACK_BYTES).spawn(work);
     if begun.is_err() {
@@ -69,7 +69,7 @@ enum Fault {
 
 fn evaluate(expression: &str, deadline: &Deadline) -> Result<String, Fault> {
     use fend_core::Interrupt;
-    // A fresh one: it has no source of chance and no time, and keeps no variables.
+    // A fresh context has no random source and no clock, and keeps no variables between calls.
     let mut context = fend_core::Context::new();
     match fend_core::evaluate_with_interrupt(expression, &mut context, deadline) {
         Ok(result) if result.output_is_empty() => Err(Fault::Wrong("The expression has no value.".into())),

@@ -1,5 +1,5 @@
-//! A web page as text: its title, and what it is about without the rest. Its letters are decoded here; its markup is read
-//! by another process, because a page can be made to take its reader down.
+//! Web pages as text: title and main content. The charset is decoded here; markup is parsed in the converter process,
+//! because a hostile page can crash its parser.
 
 use crate::result::{CallOutcome, CallResult, ResultPart, build_result, note_invalid_bytes, text_result};
 use charset::decode_page;
@@ -10,7 +10,7 @@ use turnleaf_providers::page_fetcher::{FetchedPage, Fetcher, RedirectPolicy};
 
 mod charset;
 
-/// Gets a page and reads it.
+/// Fetches a page and extracts its text.
 pub async fn fetch(fetcher: &Fetcher, reader: &dyn FileReader, url: &str, crossing: &dyn RedirectPolicy) -> CallResult {
     match fetcher.get(url, crossing).await {
         Ok(page) => read(page, reader).await,
@@ -18,9 +18,9 @@ pub async fn fetch(fetcher: &Fetcher, reader: &dyn FileReader, url: &str, crossi
     }
 }
 
-/// A page that came, as a model is given it.
+/// Converts a fetched page into the result for the model.
 async fn read(page: FetchedPage, reader: &dyn FileReader) -> CallResult {
-    // Decoding takes a moment and never waits.
+    // Decoding is CPU-bound and never awaits.
     let decoded = tasks::spawn_blocking(move || {
         let (text, invalid) = decode_page(&page);
         (page, text, invalid)
@@ -46,7 +46,7 @@ async fn read(page: FetchedPage, reader: &dyn FileReader) -> CallResult {
     }
 }
 
-/// The address of a page, its title and its text.
+/// Formats the title, the address and the text of a page.
 fn format_page(page: &FetchedPage, article: &Article) -> String {
     let mut text = format!("{}\n\n{}", page.url, article.text.trim());
     if !article.title.is_empty() {

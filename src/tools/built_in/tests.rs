@@ -1,4 +1,4 @@
-//! Built-in tools: what each gives, and that each ends.
+//! Tests of the built-in tools: each returns its result and terminates.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! The time of day.
+//! The tool that returns the current time.
 
 use chrono::{DateTime, FixedOffset, Local, TimeZone, Utc};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::result::{CallOutcome, CallResult, build_result};
 use turnleaf_platform::clock::{Clock, SystemClock};
 
-/// Now: in UTC, where the server is, and at this offset where one is named.
+/// Returns the current time in UTC, in the server's time zone and, if given, at this offset.
 pub fn current_time(offset: Option<&str>) -> CallResult {
     let now = SystemClock.now();
     let server = *now.with_timezone(&Local).offset();

@@ -1,5 +1,5 @@
-//! One call of a server's tool: sent once, watched, and cancelled when it is left or takes too long. It runs in a task
-//! of its own, so that letting go of it goes on when nobody waits for it any more.
+//! One tool call of a server: sent once, monitored, and cancelled when it is dropped or times out. The call runs in
+//! its own task, so that cancellation completes after the caller has gone.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_IDLE, TOOL_LINE_BYTES, TOOL_TIME};
 use turnleaf_domain::tool::ToolProgress;
 
-/// Begins a call. It ends when what is given is dropped.
+/// Starts a call. Dropping the returned handle cancels it.
 pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> RunningCall {
     let (told, progress) = watch::channel(None);
     let stop = CancellationToken::new();
@@ -46,10 +46,10 @@ struct McpCall {
     stop: CancellationToken,
 }
 
-/// What a call came to, as far as its server has a say in it.
+/// The end of a call, before it becomes a result.
 enum CallEnd {
     Answered(CallResult),
-    /// It ran too long; the sentence says how.
+    /// The call exceeded a limit; the sentence names it.
     TimedOut(String),
     Stopped,
 }
@@ -92,21 +92,21 @@ impl McpCall {
             }
         };
         let end = tokio::select! {
-            // An answer that is there counts, however late it is.
+            // `biased`: an answer that has arrived wins over a cancellation or a timeout in the same poll.
             biased;
             end = self.answer(&connection, &mut handle, heard) => end,
             () = self.stop.cancelled() => CallEnd::Stopped,
             () = sleep_until(deadline) => late(),
         };
         let is_answered = matches!(end, CallEnd::Answered(_));
-        // Nobody waits for it after a stop.
+        // The receiver is gone if the call was cancelled.
         let _ = done.send(result_of(end));
         if !is_answered {
             self.cancel(&connection, &handle.id).await;
         }
     }
 
-    /// Waits for the answer, as long as there are signs of life.
+    /// Waits for the answer while the server shows signs of life; progress and log lines reset the idle timeout.
     async fn answer(
         &self,
         connection: &McpConnection,
@@ -117,7 +117,7 @@ impl McpCall {
         let token = handle.progress_token.clone();
         let mut furthest = f64::NEG_INFINITY;
         let (mut tail, mut told) = (ProgressTail::default(), None::<ToolProgress>);
-        // A line of the log names no call: it is this one's where no other runs.
+        // Log lines name no call, so they count for this call only if no other call runs.
         let is_alone = || connection.slots.available_permits() + 1 == SERVER_CALLS_AT_ONCE;
         let mut silent_until = Instant::now() + idle;
         loop {
@@ -131,7 +131,8 @@ impl McpCall {
                 said = heard.recv() => match said {
                     Ok(ServerNotification::Progress(progress)) if progress.token == token => {
                         silent_until = Instant::now() + idle;
-                        // They are passed on side by side and may overtake each other.
+                        // Progress notifications are forwarded concurrently and may overtake each other; older ones
+                        // are dropped.
                         if progress.done >= furthest {
                             furthest = progress.done;
                             tail.push(&progress.message);
@@ -146,7 +147,7 @@ impl McpCall {
                     }
                     Ok(_) => {}
                     Err(RecvError::Lagged(_)) => silent_until = Instant::now() + idle,
-                    // Its sender lives as long as the connection; the answer says what became of that.
+                    // The sender lives as long as the connection; the answer reports how that ended.
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
                 () = sleep_until(silent_until) => {
@@ -163,7 +164,7 @@ impl McpCall {
     async fn failure_result(&self, connection: &McpConnection, error: &ServiceError) -> CallResult {
         let is_stream = connection.answers.is_none() && !connection.peer.is_transport_closed();
         if is_stream && matches!(error, ServiceError::TransportClosed) {
-            // Only the response that carried this call ended.
+            // Only the HTTP response of this call ended; the connection is intact.
             let words = format!(
                 "the answer broke off, or was larger than {}; what the tool did until then is not known",
                 ByteSize::from_usize(TOOL_LINE_BYTES)
@@ -181,7 +182,7 @@ impl McpCall {
                 &format!("the server “{}” cannot be reached: {why}", self.server.config.name),
             );
         }
-        // How its program ended is known a little later.
+        // The exit status of the program arrives a little later than the closed connection.
         let mut over = connection.exit.clone();
         let exit = timeout(3 * self.server.patience.stop, over.wait_for(Option::is_some)).await;
         let exit = exit.ok().and_then(Result::ok).and_then(|exit| exit.clone()).filter(|exit| !exit.is_empty());
@@ -192,8 +193,8 @@ impl McpCall {
         )
     }
 
-    /// Cancels the call. A program that does not answer it then is killed with all its processes: only so it is sure
-    /// that nothing goes on. It is spared when other calls run in it and it shows that it is not stuck.
+    /// Cancels the call. A program that does not answer is killed with its whole process tree, the only way to be
+    /// sure that the call stops. It is spared if other calls run in it and it answers a ping.
     async fn cancel(&self, connection: &Arc<McpConnection>, id: &RequestId) {
         let answered = connection.answers.as_ref().map(|answers| answers.subscribe(id));
         let params = CancelledNotificationParam::new(Some(id.clone()), Some("nobody waits for it any more".into()));

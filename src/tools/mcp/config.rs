@@ -1,4 +1,4 @@
-//! A server as it is configured: whose it is, how it is reached, and how long its calls may take.
+//! Configuration of a server: its owner, its transport and its timeouts.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,30 +8,31 @@ use secrecy::SecretString;
 
 use turnleaf_domain::UserId;
 
-/// Which server: one of the configuration file is everybody's, others belong to who connected them.
+/// Identifies a server. One of the configuration file has no owner and is shared; others belong to the person who
+/// added them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct McpServerKey {
     pub owner: Option<UserId>,
-    /// As [`ToolOrigin::Server`](turnleaf_domain::tool::ToolOrigin) names it.
+    /// The same id as in [`ToolOrigin::Server`](turnleaf_domain::tool::ToolOrigin).
     pub server: String,
 }
 
-/// How a server is reached.
+/// The transport of a server.
 #[derive(Debug, Clone)]
 pub enum McpTransport {
-    /// A program of the configuration file: `argv`, no shell, and no variables but these and the few that every program
-    /// needs.
+    /// A program of the configuration file. `argv` is run without a shell, and the environment holds only `env` and a
+    /// few variables that every program needs.
     Program { argv: Vec<String>, env: BTreeMap<String, String>, folder: Option<PathBuf> },
     /// Streamable HTTP.
     Http { url: url::Url, headers: Vec<(String, SecretString)>, local_network: bool },
 }
 
-/// A server as it is configured.
+/// The configuration of a server.
 #[derive(Debug, Clone)]
 pub struct McpServerConfig {
     pub name: String,
     pub transport: McpTransport,
-    /// How long a call may be silent, and how long it may take in all; `limits` where nothing is said.
+    /// Idle and total timeout of a call; the defaults of `limits` apply if they are not set.
     pub idle: Option<Duration>,
     pub total: Option<Duration>,
 }

@@ -1,4 +1,4 @@
-//! A result as a server gives it, made into the parts of ours: text, images, other bytes, structured content.
+//! Parses the result of a tool call into parts: text, images, other bytes, structured content.
 
 use bytes::Bytes;
 use rmcp::model::ServerResult;
@@ -11,11 +11,11 @@ use turnleaf_platform::tasks;
 use turnleaf_providers::base64;
 use turnleaf_providers::redaction::SecretSet;
 
-/// The longest name, address or kind that is quoted.
+/// Longest name, address or kind that is quoted, in bytes.
 const QUOTED_BYTES: usize = 2000;
 
-/// The outcome of a call that was answered, without the credentials of its server. An answer may hold megabytes, so it is
-/// read on a thread of its own: the task that waits for it can still be stopped.
+/// Parses the answer to a call and redacts the server's credentials. An answer may hold megabytes, so parsing runs on
+/// a blocking thread and the waiting task stays cancellable.
 pub async fn read_result(result: ServerResult, secrets: SecretSet) -> CallResult {
     tasks::spawn_blocking(move || parse_result(result, &secrets)).await.unwrap_or_else(|_| unreadable())
 }
@@ -41,7 +41,7 @@ fn unreadable() -> CallResult {
     text_result(CallOutcome::Failed, "the answer could not be read: it is no result of a tool")
 }
 
-/// How much of a result's room is used.
+/// The part of a result's limits that is used so far.
 struct ContentBudget<'s> {
     secrets: &'s SecretSet,
     images: usize,
@@ -76,7 +76,7 @@ impl ContentBudget<'_> {
         }
     }
 
-    /// Whether a terminal would show a credential, of which these bytes have the parts.
+    /// Returns whether stripping terminal escapes from these bytes would join the parts of a credential.
     fn is_within_escapes(&self, bytes: &[u8]) -> bool {
         self.secrets.has_match_in(strip_escapes(&String::from_utf8_lossy(bytes)).as_bytes())
     }
@@ -98,7 +98,7 @@ impl ContentBudget<'_> {
             return left_out("it is too large");
         }
         let Some(bytes) = base64::decode(data) else { return left_out("it is no base64") };
-        // Without the credential, a file that is no text would be broken.
+        // Binary content is left out as a whole, because removing the credential would corrupt it.
         let is_text = std::str::from_utf8(&bytes).is_ok();
         if !is_text && self.secrets.has_match_in(&bytes) {
             return left_out("it contains a credential of its server");
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn credential_split_by_terminal_escapes_is_not_reassembled() {
         let secrets = SecretSet::new(["ghp_9f8e7d6c5b4a".into()]);
-        // As `grep --color` writes it.
+        // The escapes are those of `grep --color`.
         let coloured = "\u{1b}[01;31m\u{1b}[Kghp_9f\u{1b}[m\u{1b}[K8e7d6c5b4a";
         let long = format!("{coloured} {}", "long ".repeat(TOOL_SHOWN_BYTES / 4));
         let deep = (0..JSON_DEPTH + 2).fold(json!(coloured), |inner, _| json!([inner]));

@@ -1,5 +1,5 @@
-//! What went wrong with a server, in sentences for people and models. Nothing of an address but its host, no header and
-//! no body of an answer comes into them: they may hold a key.
+//! Error messages about servers, for people and models. They contain only the host of an address and no headers or
+//! response bodies, because those may hold API keys.
 
 use std::error::Error;
 
@@ -13,10 +13,10 @@ use turnleaf_domain::limits::TOOL_LINE_BYTES;
 use turnleaf_providers::http_client::{self, guard::AddressUse};
 use turnleaf_providers::redaction::SecretSet;
 
-/// The longest sentence of a server that is quoted.
+/// Longest message of a server that is quoted, in bytes.
 const QUOTED_BYTES: usize = 2000;
 
-/// Why a request was not answered.
+/// Describes why a request got no answer.
 pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> String {
     match error {
         ServiceError::McpError(error) => sanitizer::clean_line(&error.message, secrets, QUOTED_BYTES),
@@ -27,11 +27,11 @@ pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> String {
     }
 }
 
-/// Whether the connection is of no more use.
+/// Returns whether the connection is lost and must be replaced.
 pub fn is_connection_lost(error: &ServiceError) -> bool {
     match error {
         ServiceError::TransportClosed => true,
-        // One answer that is too large, not understood or an error of HTTP says nothing about the next.
+        // A single response that is too large, malformed or an HTTP error says nothing about the next.
         ServiceError::TransportSend(error) => match http(error) {
             Some(error) => matches!(
                 error,
@@ -47,13 +47,13 @@ pub fn is_connection_lost(error: &ServiceError) -> bool {
     }
 }
 
-/// Whether the request never left this machine.
+/// Returns whether the request never left this machine.
 pub fn is_unsent(error: &ServiceError) -> bool {
     let ServiceError::TransportSend(error) = error else { return false };
     matches!(http(error), Some(StreamableHttpError::Client(error)) if error.is_connect() || error.is_builder())
 }
 
-/// Why a server could not be begun.
+/// Describes why a server could not be started.
 pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => transport(error, secrets),
@@ -65,7 +65,7 @@ pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> String
     }
 }
 
-/// Why an answer is not there that was read only in part.
+/// Describes an answer that exceeded the size limit.
 pub fn answer_too_large() -> String {
     format!("the answer is larger than {} and was left out", ByteSize::from_usize(TOOL_LINE_BYTES))
 }
@@ -82,7 +82,7 @@ fn transport(error: &DynamicTransportError, secrets: &SecretSet) -> String {
         Some(StreamableHttpError::AuthRequired(_)) => "it wants another key (HTTP 401)".into(),
         Some(StreamableHttpError::InsufficientScope(_)) => "the key is not enough for it (HTTP 403)".into(),
         Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => answer_too_large(),
-        // “HTTP 302 Found: …”; the rest is the answer's body.
+        // The text has the form “HTTP 302 Found: …”; the rest is the response body and is dropped.
         Some(StreamableHttpError::UnexpectedServerResponse(said)) if said.starts_with("HTTP ") => {
             let status = said.split(':').next().unwrap_or_default();
             format!("it answered with {}", sanitizer::clean_line(status, secrets, 60))

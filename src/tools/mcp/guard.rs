@@ -1,6 +1,6 @@
-//! `turnleaf guard`: stands between Turnleaf and a program that it runs, and sees to it that nothing of the program is
-//! left: not when it is told to end, not when Turnleaf is killed, not when the program leaves children behind. It is a
-//! process of its own because only a parent can collect what a program leaves.
+//! `turnleaf guard`: a supervisor process between Turnleaf and a program that it runs. It ensures that no process of
+//! the program survives when it is stopped, when Turnleaf is killed, or when the program leaves children behind. It
+//! is a separate process because only a subreaper can collect orphans.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,17 +15,18 @@ use tokio::time::Instant;
 
 use turnleaf_domain::limits::TOOL_STOP;
 
-/// How often it looks whether Turnleaf is still there. A signal at its death would come at the death of the thread that
-/// started the guard, which may end long before.
+/// Poll interval for whether Turnleaf is alive. A parent-death signal is unsuitable, because it fires when the thread
+/// that started the guard exits, which may be long before the process does.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Between two looks for what has not ended.
+/// Interval at which remaining processes are killed again.
 const KILL_EVERY: Duration = Duration::from_millis(50);
-/// As shells have it.
+/// The exit code that shells use for a command that was not found.
 pub const NOT_STARTED: u8 = 127;
 const SIGNALLED: u8 = 128;
 
-/// Runs a program until it ends, until `parent` is gone, or until SIGTERM (its processes are asked to end and killed
-/// after [`TOOL_STOP`]) or SIGQUIT (they are killed). Gives the program's exit code, or 128 and its signal.
+/// Runs a program until it exits, until `parent` is gone, or until SIGTERM (its processes get SIGTERM and are killed
+/// after [`TOOL_STOP`]) or SIGQUIT (they are killed at once). Returns the program's exit code, or 128 plus its
+/// signal.
 pub fn run(parent: u32, argv: &[OsString]) -> ExitCode {
     let done = prepare().and_then(|()| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -40,7 +41,7 @@ pub fn run(parent: u32, argv: &[OsString]) -> ExitCode {
     }
 }
 
-/// Becomes the program, which from then on dies with the guard, its `parent`.
+/// Replaces this process with the program, which dies with its `parent`, the guard.
 pub fn become_program(parent: u32, argv: &[OsString]) -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_parent_process_death_signal(Some(Signal::KILL)) {
@@ -55,9 +56,9 @@ pub fn become_program(parent: u32, argv: &[OsString]) -> ExitCode {
     ExitCode::from(NOT_STARTED)
 }
 
-/// A session of its own, which no terminal reaches; children of children become its own when their parents end.
+/// Starts a new session, detached from any terminal, and becomes the subreaper that adopts orphaned descendants.
 fn prepare() -> io::Result<()> {
-    // Fails only where it leads a group already, which is as good.
+    // This fails only if the process already leads a group, which is equally good.
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -110,7 +111,7 @@ fn is_parent(parent: u32) -> bool {
     rustix::process::getppid().is_some_and(|pid| u32::try_from(pid.as_raw_pid()) == Ok(parent))
 }
 
-/// Collects what has ended: the program's code if it is among them, and whether there is anything left.
+/// Reaps exited processes; returns the program's exit code if it is among them, and whether any process is left.
 fn reap(program: Pid) -> (Option<u8>, bool) {
     let mut code = None;
     loop {
@@ -129,13 +130,13 @@ fn code_of(status: WaitStatus) -> u8 {
     code.or_else(|| signal().map(|signal| SIGNALLED.saturating_add(signal))).unwrap_or(1)
 }
 
-/// To every process that came of this one. Where they cannot be listed, to its group.
+/// Signals every descendant of this process, or its process group if they cannot be listed.
 fn signal_all(signal: Signal) {
     let own = rustix::process::getpid();
     match descendants(own) {
         Some(all) => {
             for pid in all {
-                // It may have ended meanwhile.
+                // The process may have exited meanwhile.
                 let _ = rustix::process::kill_process(pid, signal);
             }
         }
@@ -145,7 +146,7 @@ fn signal_all(signal: Signal) {
     }
 }
 
-/// All processes below one, as `/proc` tells. `None` where there is none.
+/// Returns all descendants of a process from `/proc`, or `None` where there is no `/proc`.
 fn descendants(of: Pid) -> Option<Vec<Pid>> {
     let mut parents: Vec<(i32, i32)> = Vec::new();
     for entry in std::fs::read_dir("/proc").ok()?.flatten() {
@@ -167,7 +168,8 @@ fn descendants(of: Pid) -> Option<Vec<Pid>> {
     Some(found.into_iter().skip(1).filter_map(Pid::from_raw).collect())
 }
 
-/// The fourth field. The second is a name in parentheses that may have anything in it, parentheses too.
+/// Returns the fourth field of `stat`. The second field is a name in parentheses that may contain anything, also
+/// parentheses.
 fn parent_in(stat: &[u8]) -> Option<i32> {
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
     std::str::from_utf8(&stat[after_name..]).ok()?.split_whitespace().nth(1)?.parse().ok()

@@ -1,29 +1,29 @@
-//! Lines of a program that may say anything: bounded, so that no line of it takes more memory than one message may.
+//! Bounded line reader for the output of programs, so that no line takes more memory than one message may.
 
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// How much of each end of a line that is too long is kept: enough to see which call it answers.
+/// Bytes that are kept of each end of a line that is too long: enough to find the id of the call that it answers.
 const END_BYTES: usize = 512;
 
-/// A line without its end.
+/// A line without its line break.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BoundedLine {
     Whole(Vec<u8>),
-    /// It was longer than a line may be; its two ends.
+    /// The line exceeded the limit; only its two ends are kept.
     TooLong {
         head: Vec<u8>,
         tail: Vec<u8>,
     },
 }
 
-/// Reads line by line. What stands behind the last line break is no line: whoever wrote it did not finish.
+/// Reads line by line. An unterminated last line is dropped, because its writer did not finish it.
 pub struct BoundedLines<R> {
     from: R,
     at_most: usize,
     line: Vec<u8>,
-    /// The start of a line that is too long; `line` is its end then.
+    /// The start of a line that is too long; `line` then holds its end.
     head: Option<Vec<u8>>,
 }
 
@@ -32,7 +32,7 @@ impl<R: AsyncBufRead + Unpin> BoundedLines<R> {
         Self { from, at_most, line: Vec::new(), head: None }
     }
 
-    /// `None` at the end.
+    /// Returns the next line, or `None` at the end of the stream.
     pub async fn next(&mut self) -> io::Result<Option<BoundedLine>> {
         loop {
             let piece = self.from.fill_buf().await?;
@@ -44,7 +44,7 @@ impl<R: AsyncBufRead + Unpin> BoundedLines<R> {
             let taken = text.len() + usize::from(end.is_some());
             if self.head.is_none() && self.line.len() + text.len() > self.at_most {
                 let mut head = std::mem::take(&mut self.line);
-                // The end begins with what is there: the line may be over in the next bytes.
+                // The tail starts with the bytes that are there, because the line may end within the next few.
                 self.line = head[head.len().saturating_sub(END_BYTES)..].to_vec();
                 head.truncate(END_BYTES);
                 head.shrink_to_fit();
@@ -68,7 +68,7 @@ impl<R: AsyncBufRead + Unpin> BoundedLines<R> {
         }
     }
 
-    /// What it holds on to.
+    /// Returns the capacity that is held, in bytes.
     #[cfg(test)]
     fn held(&self) -> usize {
         self.line.capacity() + self.head.as_ref().map_or(0, Vec::capacity)

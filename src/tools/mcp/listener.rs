@@ -1,5 +1,5 @@
-//! Turnleaf as a server of tools sees it: it hears progress, what a server logs and that the list has changed, and offers
-//! nothing to servers: no model (the trait refuses that by itself), no questions to people, no folders.
+//! The client side of the MCP protocol: receives progress, log messages and list changes. It offers no capabilities
+//! to servers: no sampling (the trait refuses it by default), no elicitation, no roots.
 
 #![expect(deprecated, reason = "servers of earlier versions log, and ask for folders, which is refused")]
 
@@ -21,26 +21,26 @@ use turnleaf_domain::limits::TOOL_TAIL_LINES;
 use turnleaf_domain::tool::ToolProgress;
 use turnleaf_providers::redaction::SecretSet;
 
-/// The longest line of progress.
+/// Longest line of progress, in bytes.
 const LINE_BYTES: usize = 300;
-/// Progress that no call has taken up yet; more than this is only counted as a sign of life.
+/// Capacity of the notification channel. Progress beyond it is dropped and only counts as a sign of life.
 const UNREAD: usize = 256;
 
-/// How far a call is, in bounds: what a server says of it may be as large as a message.
+/// Progress of a call, bounded because a server may send text of any size.
 #[derive(Debug, Clone)]
 pub struct CallProgress {
     pub token: ProgressToken,
     pub done: f64,
     pub progress: ToolProgress,
-    /// In the server's words alone; empty where it only counts.
+    /// The server's own text; empty if it only counts.
     pub message: String,
 }
 
-/// What a server says while calls run.
+/// A notification of a server during calls.
 #[derive(Debug, Clone)]
 pub enum ServerNotification {
     Progress(CallProgress),
-    /// A line of its log, which names no call.
+    /// A line of the server's log; it names no call.
     Logged(String),
 }
 
@@ -58,7 +58,7 @@ impl CallProgress {
     }
 }
 
-/// The last lines that a server said of a call; the same again is not another one.
+/// The last progress lines of a call. Consecutive duplicates are merged.
 #[derive(Debug, Default)]
 pub struct ProgressTail(VecDeque<String>);
 
@@ -73,7 +73,7 @@ impl ProgressTail {
         self.0.push_back(line.to_owned());
     }
 
-    /// Nothing while it is one line: that stands beside the call.
+    /// Returns no lines if there is only one, because that line is already shown next to the call.
     pub fn lines(&self) -> Vec<String> {
         if self.0.len() < 2 { Vec::new() } else { self.0.iter().cloned().collect() }
     }
@@ -88,7 +88,7 @@ pub struct McpListener {
 }
 
 impl McpListener {
-    /// A listener that hears these credentials in nothing.
+    /// Creates a listener that redacts these credentials.
     pub fn with_secrets(secrets: SecretSet) -> Self {
         Self { notifications: broadcast::Sender::new(UNREAD), list_changed: Arc::default(), secrets }
     }
@@ -102,7 +102,7 @@ impl ClientHandler for McpListener {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        // Nobody may be listening.
+        // Sending fails if no call is subscribed.
         let _ = self.notifications.send(ServerNotification::Progress(CallProgress::new(&progress, &self.secrets)));
     }
 

@@ -1,5 +1,4 @@
-//! What a server offers, as it describes it: every page of its list, and of each tool what can be used of it. All of it
-//! is text of a stranger.
+//! Lists the tools of a server: all pages, with the usable fields of each tool. Every text is untrusted.
 
 use std::collections::HashSet;
 
@@ -17,16 +16,16 @@ use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER};
 use turnleaf_providers::redaction::SecretSet;
 
-/// A list has no more pages than tools.
+/// Page limit: a list has no more pages than tools.
 const PAGES: usize = TOOLS_PER_SERVER;
-/// A name as the protocol recommends it, and a title.
+/// Longest tool name, as the protocol recommends it, and longest title, in bytes.
 const NAME_BYTES: usize = 128;
 const TITLE_BYTES: usize = 200;
 
-/// Asks for the whole list. What is left out is noted in the log.
+/// Requests the whole list. Tools that are left out are noted in the log.
 ///
 /// # Errors
-/// Why there is none, in a sentence.
+/// A sentence that says why there is no list.
 pub async fn list(
     peer: &Peer<RoleClient>,
     secrets: &SecretSet,
@@ -40,7 +39,7 @@ pub async fn list(
         let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
         let page = match peer.send_request(request).await {
             Ok(page) => serde_json::to_value(page).map_err(|error| error.to_string())?,
-            // It has none to offer.
+            // The server does not implement tools.
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(tools),
             Err(error) => {
                 return Err(format!(
@@ -72,11 +71,14 @@ pub async fn list(
     Ok(tools)
 }
 
-/// A tool as it is shown and offered, or why it cannot be.
+/// Describes a tool for display and for models.
+///
+/// # Errors
+/// A sentence that says why the tool cannot be used.
 fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, String> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
     let name = text(tool.get("name"));
-    // A call without it would name another tool. One that is too long is none.
+    // A redacted name would call another tool. Names above the limit are refused below anyway.
     if name.len() <= NAME_BYTES && secrets.has_match_in(name.as_bytes()) {
         return Err("its name contains a credential of its server".into());
     }
@@ -95,7 +97,7 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
             ByteSize::from_usize(TOOL_SCHEMA_BYTES)
         ));
     }
-    // No database takes it, and no schema needs it.
+    // PostgreSQL does not store NUL, and no schema needs it.
     if written.contains("\\u0000") {
         return Err(format!("what `{name}` takes is described with a NUL"));
     }

@@ -1,4 +1,4 @@
-//! What a server says beside the protocol: the end of it, cleaned, for people.
+//! The log of a server's output outside the protocol: its last lines, sanitized, for people.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,24 +6,24 @@ use super::sanitizer;
 use turnleaf_domain::limits::TOOL_LOG_BYTES;
 use turnleaf_providers::redaction::SecretSet;
 
-/// The longest line that is kept of it.
+/// Longest line that is kept, in bytes.
 const LINE_BYTES: usize = 2000;
 
-/// Shared between whoever hears the server and whoever shows its status.
+/// Shared between the tasks that read the server's output and those that show its status.
 #[derive(Debug, Clone, Default)]
 pub struct ServerOutputLog {
     kept: Arc<Mutex<String>>,
-    /// The server may repeat what it is reached with.
+    /// Redacted from every line, because a server may print its own credentials.
     secrets: SecretSet,
 }
 
 impl ServerOutputLog {
-    /// A log in which none of these stands.
+    /// Creates a log that redacts these credentials.
     pub fn with_secrets(secrets: SecretSet) -> Self {
         Self { kept: Arc::default(), secrets }
     }
 
-    /// Adds a line; old ones go when there is no more room.
+    /// Appends a line and drops the oldest ones beyond the size limit.
     pub fn add(&self, line: &str) {
         let line = sanitizer::clean_text(line, &self.secrets, LINE_BYTES);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,14 +31,14 @@ impl ServerOutputLog {
         kept.push('\n');
         if kept.len() > TOOL_LOG_BYTES {
             let from = kept.len() - TOOL_LOG_BYTES;
-            // A whole line is the first one.
+            // The log starts at a line boundary.
             let cut =
                 kept.as_bytes()[from..].iter().position(|byte| *byte == b'\n').map_or(kept.len(), |at| from + at + 1);
             kept.drain(..cut);
         }
     }
 
-    /// Adds the beginning of a line that was cut off, without what the cut may have left of a credential.
+    /// Appends the beginning of a truncated line without a partial credential at its end.
     pub fn add_truncated(&self, line: Vec<u8>) {
         let line = self.secrets.redact_truncated(line.into());
         self.add(&format!("{}…", String::from_utf8_lossy(&line)));

@@ -1,5 +1,5 @@
-//! JSON-RPC over the pipes of a program: one message a line. What is no message is left out and noted once; what is one
-//! but cannot be read, or is too long, becomes an error for the call that it answers.
+//! The stdio transport: JSON-RPC over the pipes of a program, one message per line. Lines that are no message are
+//! skipped and logged once; a message that is malformed or too long becomes an error of the call that it answers.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -21,10 +21,10 @@ use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
 use turnleaf_platform::tasks::{self, Task};
 
-/// Messages that wait to be taken up: each may be as large as one may be.
+/// Capacity of the message channel, for backpressure: each message may have the maximum size.
 const WAITING: usize = 1;
 
-/// Which calls wait for an answer of a program, and who wants to know when it is there.
+/// The calls that wait for an answer of a program, and the subscribers to those answers.
 #[derive(Debug, Clone, Default)]
 pub struct PendingAnswers(Arc<Mutex<PendingState>>);
 
@@ -35,7 +35,7 @@ struct PendingState {
 }
 
 impl PendingAnswers {
-    /// Gives once this request is answered, whoever waits for it; at once when it is already.
+    /// Returns a receiver that resolves when this request is answered, or at once if it already is.
     pub fn subscribe(&self, id: &RequestId) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
         let mut open = self.lock();
@@ -59,7 +59,8 @@ impl PendingAnswers {
         }
     }
 
-    /// The request that an unreadable answer is to: one that it names at one of its ends, or the only one there is.
+    /// Finds the request that an unreadable answer belongs to: the id at one of its ends, or the only pending
+    /// request.
     fn match_unreadable(&self, head: &[u8], tail: &[u8]) -> Option<RequestId> {
         let open = self.lock();
         let named = [id_in(head, true), id_in(tail, false)];
@@ -68,7 +69,7 @@ impl PendingAnswers {
     }
 }
 
-/// The number behind the first or the last `"id":`.
+/// Returns the number after the first or the last `"id":`.
 fn id_in(text: &[u8], is_first: bool) -> Option<RequestId> {
     let text = String::from_utf8_lossy(text);
     let at = if is_first { text.find("\"id\":") } else { text.rfind("\"id\":") }? + "\"id\":".len();
@@ -76,7 +77,7 @@ fn id_in(text: &[u8], is_first: bool) -> Option<RequestId> {
     digits.parse().ok().map(NumberOrString::Number)
 }
 
-/// The pipes as `rmcp` speaks through them.
+/// The transport for `rmcp`.
 pub struct PipeTransport {
     input: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     output: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
@@ -126,7 +127,7 @@ impl Transport<RoleClient> for PipeTransport {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        // One that does not read what it is sent keeps the lock; its pipe goes with it.
+        // A blocked writer holds the lock; its pipe is closed with the writer.
         if let Ok(mut input) = self.input.try_lock() {
             input.take();
         }
@@ -172,7 +173,7 @@ async fn read(
 }
 
 fn parse_message(line: &[u8], answers: &PendingAnswers) -> Option<RxJsonRpcMessage<RoleClient>> {
-    // What is not UTF-8 is replaced rather than lost with the whole line.
+    // Invalid UTF-8 is replaced so that the rest of the line is not lost.
     let text = String::from_utf8_lossy(line);
     let text = text.trim();
     if let Ok(message) = serde_json::from_str(text) {

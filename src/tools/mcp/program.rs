@@ -1,5 +1,5 @@
-//! A server that is a program of the configuration file: started without a shell and with an environment of its own,
-//! behind a guard, and ended with everything that came of it.
+//! A server that is a program of the configuration file: started without a shell, with its own environment and behind
+//! a guard, and stopped with all its descendants.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,31 +16,31 @@ use super::lines::{BoundedLine, BoundedLines};
 use super::log::ServerOutputLog;
 use turnleaf_domain::limits::TOOL_STOP;
 
-/// Variables that programs need to find their way; those of the configuration beat them. No key of Turnleaf's own is
-/// among them.
+/// Inherited variables that programs need; those of the configuration override them. None holds an API key of
+/// Turnleaf.
 const KEPT: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR"];
-/// What the guard may take beyond the time that it gives its program.
+/// Grace period of the guard beyond the time that it gives its program.
 const SLACK: Duration = Duration::from_millis(1500);
-/// The longest line of standard error that is read as one.
+/// Longest line of standard error, in bytes.
 const STDERR_LINE_BYTES: usize = 8 << 10;
 
-/// A running program. Dropping it asks it to end without waiting for it.
+/// A running program. Dropping it requests its stop without waiting.
 #[derive(Debug)]
 pub struct GuardedProgram {
     guard: Child,
 }
 
-/// How it is spoken with.
+/// Standard input and output of a program.
 #[derive(Debug)]
 pub struct ProgramPipes {
     pub input: ChildStdin,
     pub output: ChildStdout,
 }
 
-/// Starts it; what it says on standard error goes to the log.
+/// Starts a program; its standard error goes to the log.
 ///
 /// # Errors
-/// The guard could not be started. That the program could not be is its exit.
+/// The guard could not be started. A failure to start the program itself appears as its exit status.
 pub fn start(
     guard: &Path,
     argv: &[String],
@@ -74,15 +74,15 @@ async fn log_stderr(stderr: impl AsyncRead + Unpin, log: ServerOutputLog) {
 }
 
 impl GuardedProgram {
-    /// Ends it and all that came of it, politely first unless it is to be `at_once`; gives when nothing is left, with
-    /// how the program ended.
+    /// Stops the program and all its descendants, gracefully unless `at_once`; returns how the program exited, once
+    /// no process is left.
     pub async fn stop(mut self, at_once: bool) -> String {
         self.send_signal(if at_once { Signal::QUIT } else { Signal::TERM });
         self.wait_for_exit().await
     }
 
-    /// As [`Self::end`], of one that has ended its side of the conversation: its own end is waited for a moment, so that
-    /// its exit code is seen.
+    /// Like [`Self::stop`], for a program that has closed its pipe: waits briefly for it to exit by itself, so that
+    /// its exit code is known.
     pub async fn wait_then_stop(mut self) -> String {
         match timeout(SLACK, self.guard.wait()).await {
             Ok(status) => describe_exit(status.ok()),
@@ -94,7 +94,7 @@ impl GuardedProgram {
         if let Ok(status) = timeout(TOOL_STOP + SLACK, self.guard.wait()).await {
             return describe_exit(status.ok());
         }
-        // The guard itself hangs; what died with it is gone, the rest of its group is killed.
+        // The guard itself hangs. Programs that died with it are gone; the rest of its group is killed.
         if let Some(pid) = self.pid() {
             let _ = rustix::process::kill_process_group(pid, Signal::KILL);
         }
@@ -104,7 +104,7 @@ impl GuardedProgram {
 
     fn send_signal(&self, signal: Signal) {
         if let Some(pid) = self.pid() {
-            // It may have ended meanwhile; it is not collected before `wait`, so no other process has its number.
+            // The process may have exited meanwhile; its pid is not reused, because it is not reaped before `wait`.
             let _ = rustix::process::kill_process(pid, signal);
         }
     }
@@ -120,7 +120,7 @@ impl Drop for GuardedProgram {
     }
 }
 
-/// How a program ended, as people say it.
+/// Describes the exit of a program for people.
 fn describe_exit(status: Option<ExitStatus>) -> String {
     match status.and_then(|status| status.code()) {
         Some(code) if code == i32::from(NOT_STARTED) => "the program is not there or cannot be started".into(),

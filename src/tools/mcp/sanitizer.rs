@@ -1,20 +1,20 @@
-//! Text of a stranger made fit to be shown and stored: no escape sequences, no NUL, no other control character, no
-//! credential of its server, and no longer than it may be. A text of megabytes is cut first, because its messages are read
-//! side by side with everything else; what the cut may have left of a credential goes, too.
+//! Sanitizes untrusted text for display and storage: removes escape sequences, NUL, other control characters and the
+//! credentials of its server, and bounds the length. A text of megabytes is cut before it is cleaned, because
+//! messages are read concurrently with everything else; a partial credential at the cut is removed, too.
 
 use turnleaf_providers::redaction::SecretSet;
 
-/// One that is cut ends so.
+/// Marks a text that was cut.
 const CUT: char = '…';
 
-/// The text with its lines.
+/// Sanitizes a text and keeps its lines.
 pub fn clean_text(text: &str, secrets: &SecretSet, at_most: usize) -> String {
     let (mut plain, is_cut) = clean_start(text, secrets, at_most, |c| c == '\n' || c == '\t');
     plain.extend(is_cut.then_some(CUT));
     shorten(plain, at_most)
 }
 
-/// The text as one line; runs of white space are one space.
+/// Sanitizes a text into one line; runs of white space become one space.
 pub fn clean_line(text: &str, secrets: &SecretSet, at_most: usize) -> String {
     let (plain, is_cut) = clean_start(text, secrets, at_most, char::is_whitespace);
     let mut line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -22,13 +22,15 @@ pub fn clean_line(text: &str, secrets: &SecretSet, at_most: usize) -> String {
     shorten(line, at_most)
 }
 
-/// How many bytes are looked at for so many: escapes of terminals and blanks may be most of them.
+/// Bytes of the source that are examined for this many bytes of output; terminal escapes and blanks may be most of
+/// them.
 fn scan_limit(at_most: usize) -> usize {
     8 * at_most + (4 << 10)
 }
 
-/// As much of the text as is looked at, and whether there is more of it. Credentials go out before the escapes, of which a
-/// broken one takes a character with it, and after, because the escapes may stand within a credential.
+/// Returns the sanitized beginning of the text and whether the rest was cut. Credentials are redacted before the
+/// escapes are stripped, because a broken escape swallows a character, and again afterwards, because escapes may
+/// stand within a credential.
 fn clean_start(text: &str, secrets: &SecretSet, at_most: usize, stays: impl Fn(char) -> bool) -> (String, bool) {
     let is_cut = text.len() > scan_limit(at_most);
     let redact = |text: String| match is_cut {
@@ -40,13 +42,13 @@ fn clean_start(text: &str, secrets: &SecretSet, at_most: usize, stays: impl Fn(c
 }
 
 fn visible(text: &str, stays: impl Fn(char) -> bool) -> String {
-    // Stripping loses tabs, so only what has an escape sequence goes through it.
+    // Stripping loses tabs, so only text with an escape sequence is stripped.
     let has_escapes = text.contains(['\u{1b}', '\u{9b}']);
     let text = if has_escapes { strip_ansi_escapes::strip_str(text) } else { text.to_owned() };
     text.chars().filter(|c| !c.is_control() || stays(*c)).collect()
 }
 
-/// At most so many bytes of it, whole characters.
+/// Shortens a text to this many bytes at a character boundary.
 pub fn shorten(mut text: String, at_most: usize) -> String {
     if text.len() > at_most {
         text.truncate(text.floor_char_boundary(at_most.saturating_sub(CUT.len_utf8())));
@@ -95,7 +97,7 @@ mod tests {
         assert!(clean_line(&said, &secrets, 300).len() <= 300 && clean_text(&said, &secrets, 300).len() <= 300);
         assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
         let secrets = SecretSet::new(["9f8e7d6c5b4a3f2e".into()]);
-        // Wherever the cut falls, also within the escapes of a terminal.
+        // The cut may fall anywhere, also within terminal escapes.
         for before in scan_limit(100) - 30..=scan_limit(100) {
             for key in ["9f8e7d6c5b4a3f2e", "9f8e7d6c\u{1b}[1m5b4a3f2e"] {
                 let escapes = "\u{1b}[1m".repeat(before / 4) + &"x".repeat(before % 4);

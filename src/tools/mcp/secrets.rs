@@ -1,5 +1,5 @@
-//! The credentials that a server of tools is reached with: a server may repeat them, and then neither a result nor a log
-//! shows them. Its other values are ordinary text, which results may well hold.
+//! Finds the credentials in the configuration of a server. A server may repeat them, so they are redacted from
+//! results and logs. Other configured values are ordinary text that results may well contain.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use turnleaf_platform::credentials::{extract_credentials, is_credential};
 use turnleaf_providers::redaction::SecretSet;
 
 impl McpServerConfig {
-    /// What is taken out of what this server says, and of exports.
+    /// Returns the credentials that are redacted from the server's output and from exports.
     pub fn credentials(&self) -> Vec<SecretString> {
         let mut found = FoundCredentials::default();
         match &self.transport {
@@ -32,7 +32,7 @@ impl McpServerConfig {
     }
 }
 
-/// Credentials, each once.
+/// Distinct credentials.
 #[derive(Default)]
 struct FoundCredentials(Vec<SecretString>);
 
@@ -49,7 +49,8 @@ impl FoundCredentials {
         self.add(extract_credentials(&separated(name), &value.into()));
     }
 
-    /// The words of a program: `--token=x`, `--token x`, `--headers X-Api-Key x`, and words that stand alone.
+    /// Adds the credentials among a program's arguments: `--token=x`, `--token x`, `--headers X-Api-Key x`, and
+    /// single words.
     fn add_words(&mut self, argv: &[String]) {
         for (at, word) in argv.iter().enumerate() {
             self.add_value("", word);
@@ -68,8 +69,8 @@ impl FoundCredentials {
         }
     }
 
-    /// The credentials in a value: all of it by its name, and whichever it names itself as an address, a header, JSON or
-    /// the parameters of a connection.
+    /// Adds the credentials in a value: the whole value if its name says so, and those inside it if it is an address,
+    /// a header, JSON or a connection string.
     fn add_value(&mut self, name: &str, value: &str) {
         if let Some(url) = address(value) {
             return self.add_address(&url);
@@ -99,7 +100,7 @@ impl FoundCredentials {
         }
     }
 
-    /// The password of an address, as it stands there and as it is, and what its query names.
+    /// Adds the password of an address, both encoded and decoded, and the credentials of its query.
     fn add_address(&mut self, url: &Url) {
         url.query_pairs().for_each(|(name, value)| self.add_named(&name, &value));
         let password = url.password().unwrap_or_default();
@@ -112,7 +113,7 @@ fn address(text: &str) -> Option<Url> {
     text.contains("://").then(|| Url::parse(text.trim()).ok()).flatten()
 }
 
-/// A name with hyphens between the words of `camelCase`.
+/// Inserts hyphens between the words of a `camelCase` name.
 fn separated(name: &str) -> String {
     let mut separated = String::with_capacity(name.len());
     let mut is_behind_lowercase = false;

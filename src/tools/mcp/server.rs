@@ -1,4 +1,4 @@
-//! One server as others see it: how it is now, its connection, and what it can be told. A task of its own keeps it.
+//! The handle of one server: its status, its connection and its commands. A supervisor task owns the server itself.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::toolbox::ToolDescription;
 use turnleaf_domain::limits;
 use turnleaf_providers::redaction::SecretSet;
 
-/// How long a server may take, and how often it is begun anew.
+/// Timeouts and restart backoff of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct McpTimeouts {
-    /// Until it is there with its list.
+    /// Limit for the start, including the first list of tools.
     pub start: Duration,
-    /// Until a call that was cancelled has let go.
+    /// Limit for a cancelled call to stop.
     pub stop: Duration,
-    /// Before it is begun anew, the first time; twice as long each further time, up to the second.
+    /// Exponential backoff between restarts: the first delay and its maximum.
     pub backoff: (Duration, Duration),
-    /// Failures within this time add up; after it, one that was given up is tried once more.
+    /// Failures within this window are counted together. After it, a server that was given up gets one more attempt.
     pub window: Duration,
 }
 
@@ -42,68 +42,68 @@ impl Default for McpTimeouts {
     }
 }
 
-/// How a server is.
+/// State of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McpServerState {
     Starting,
     Ready,
-    /// It could not be begun, or went away; it is begun again by itself, or when it is next asked.
+    /// The server did not start or went away; it restarts after a backoff, or at the next request.
     Failed,
-    /// It failed too often: begun again when a person says so, or after a while.
+    /// The server failed too often; it restarts on request of a person, or after the window.
     GivenUp,
 }
 
-/// A server as settings show it.
+/// Status of a server for the settings.
 #[derive(Debug, Clone)]
 pub struct McpServerStatus {
     pub state: McpServerState,
     pub since: DateTime<Utc>,
-    /// What is wrong, in a sentence.
+    /// Describes the problem in a sentence.
     pub problem: Option<String>,
-    /// What it calls itself, with its version.
+    /// The server's own name and version.
     pub implementation: Option<String>,
-    /// The end of what it said beside the protocol, cleaned.
+    /// The end of the server's log, sanitized.
     pub log: String,
     pub tools: Vec<ToolDescription>,
 }
 
-/// How a server is now.
+/// Snapshot of a server, published by its supervisor.
 #[derive(Clone)]
 pub struct McpServerSnapshot {
     pub state: McpServerState,
     pub since: DateTime<Utc>,
     pub problem: Option<String>,
     pub implementation: Option<String>,
-    /// As it was last listed, also while it is not there.
+    /// The last listed tools, also while the server is down.
     pub tools: Arc<Vec<ToolDescription>>,
     pub connection: Option<Arc<McpConnection>>,
 }
 
-/// A conversation with a server that is there.
+/// A connection to a running server.
 pub struct McpConnection {
-    /// Counts the connections of one server, so that a late complaint about an earlier one is told apart.
+    /// Numbers the connections of one server, so that a late report about an earlier connection is ignored.
     pub number: u64,
     pub peer: Peer<RoleClient>,
     pub listener: McpListener,
-    /// As many calls as may run at once.
+    /// Limits concurrent calls.
     pub slots: Arc<Semaphore>,
-    /// What a program has answered. Nothing for HTTP, where leaving a call is enough.
+    /// The pending answers of a program. `None` for HTTP, where dropping the request is enough.
     pub answers: Option<PendingAnswers>,
-    /// How it ended, once it has.
+    /// How the server exited, once it has.
     pub exit: watch::Receiver<Option<String>>,
 }
 
-/// What a server's task is told.
+/// A command to the supervisor.
 pub enum SupervisorCommand {
-    /// By a person: whatever happened before.
+    /// From a person: restart regardless of earlier failures.
     Restart,
-    /// By a call that finds it failed.
+    /// From a call that finds the server failed.
     Wake,
-    /// A call on this connection does not let go.
+    /// A call on this connection does not react to its cancellation.
     Stuck(u64),
-    /// This connection is of no more use, and why.
+    /// This connection is lost; the sentence says why.
     Lost(u64, String),
-    /// What this connection's server offers now.
+    /// The new tool list of this connection.
     Listed(u64, Result<Vec<ToolDescription>, String>),
 }
 
@@ -111,20 +111,20 @@ pub enum SupervisorCommand {
 #[derive(Clone)]
 pub struct McpServer {
     pub config: Arc<McpServerConfig>,
-    /// What it is reached with: it may repeat it.
+    /// The server's credentials, redacted from its output because it may repeat them.
     pub secrets: SecretSet,
     pub patience: McpTimeouts,
     pub commands: mpsc::UnboundedSender<SupervisorCommand>,
     pub current: watch::Receiver<McpServerSnapshot>,
     pub end: CancellationToken,
     pub log: ServerOutputLog,
-    /// The calls that run.
+    /// The running calls.
     pub calls: TaskTracker,
 }
 
 impl McpServer {
     pub fn send_command(&self, command: SupervisorCommand) {
-        // Its task is gone only when the server is.
+        // The send fails only after the server was removed.
         let _ = self.commands.send(command);
     }
 
@@ -140,23 +140,23 @@ impl McpServer {
         }
     }
 
-    /// Its list; waits while it starts.
+    /// Returns the tools; waits while the server starts.
     pub async fn tools(&self) -> Vec<ToolDescription> {
         let mut current = self.current.clone();
         let started = current.wait_for(|current| current.state != McpServerState::Starting);
-        // What was known before counts where it does not start.
+        // The last known list is returned if the server does not start in time.
         let _ = timeout(self.patience.start, started).await;
         self.current.borrow().tools.to_vec()
     }
 
-    /// The connection; waits for one that starts, and begins one that failed.
+    /// Returns the connection; waits for a server that is starting, and wakes one that has failed.
     ///
     /// # Errors
-    /// Why there is none, in a sentence.
+    /// A sentence that says why there is no connection.
     pub async fn connection(&self) -> Result<Arc<McpConnection>, String> {
         let mut current = self.current.clone();
         let mut is_wanted = false;
-        // One that is being ended takes that long before it is begun.
+        // A server that is being stopped takes that time before it restarts.
         let wait = self.patience.start + 2 * self.patience.stop;
         let found = timeout(wait, async {
             loop {

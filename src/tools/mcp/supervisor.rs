@@ -1,5 +1,5 @@
-//! The task that keeps one server: begins it, lists its tools, begins it anew when it fails, gives up when it fails too
-//! often, and ends it.
+//! The supervisor task of one server: starts it, lists its tools, restarts it with backoff after failures, gives up
+//! after too many, and stops it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,13 +25,13 @@ use turnleaf_platform::clock::Clock;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::redaction::SecretSet;
 
-/// The longest name of a server's program.
+/// Longest name that a server reports of itself, in bytes.
 const NAME_BYTES: usize = 200;
 
-/// What servers are begun with.
+/// Shared dependencies of all servers.
 #[derive(Clone)]
 pub struct McpRuntime {
-    /// The program whose `guard` command guards others: our own.
+    /// Turnleaf's own executable, run as `turnleaf guard` in front of each program.
     pub guard: PathBuf,
     pub http: HttpClient,
     pub clock: Arc<dyn Clock>,
@@ -39,37 +39,37 @@ pub struct McpRuntime {
     pub changed: broadcast::Sender<McpServerKey>,
 }
 
-/// Keeps one server until it is told to end.
+/// Runs one server until its token is cancelled.
 pub struct McpSupervisor {
     pub key: McpServerKey,
     pub config: Arc<McpServerConfig>,
     pub runtime: McpRuntime,
     pub commands: mpsc::UnboundedReceiver<SupervisorCommand>,
-    /// To itself, from what it starts.
+    /// Sends commands to this supervisor from the tasks that it spawns.
     pub own_sender: mpsc::WeakUnboundedSender<SupervisorCommand>,
     pub current: watch::Sender<McpServerSnapshot>,
     pub end: CancellationToken,
-    /// It is reached with them, and nothing that it says shows them.
+    /// The server's credentials, redacted from everything that it sends.
     pub secrets: SecretSet,
     pub log: ServerOutputLog,
 }
 
-/// Why a server is not there any more.
+/// The reason why a connection ended.
 enum ServerEnd {
-    /// For good.
+    /// The server was removed or Turnleaf shuts down.
     Ended,
-    /// A person wants it anew.
+    /// A person requested a restart.
     Restart,
-    /// A call did not let go.
+    /// A call did not react to its cancellation.
     Stuck,
     Failed {
         problem: String,
-        /// By itself: how its program ended says why.
+        /// The server ended by itself; the exit of its program says why.
         is_gone: bool,
     },
 }
 
-/// A server that answered, and its first list.
+/// A server that has answered, with its first tool list.
 struct StartedServer {
     service: RunningService<RoleClient, McpListener>,
     listener: McpListener,
@@ -98,7 +98,7 @@ impl McpSupervisor {
                     match self.wait_before_restart(state, pause).await {
                         ServerEnd::Ended => return,
                         ServerEnd::Restart => failures.clear(),
-                        // One that was given up gets one more chance.
+                        // A server that was given up gets one more attempt.
                         _ if state == McpServerState::GivenUp => failures.truncate(TOOL_RESTARTS as usize - 1),
                         _ => {}
                     }
@@ -107,7 +107,7 @@ impl McpSupervisor {
         }
     }
 
-    /// Waits until it is time to begin anew.
+    /// Waits for the backoff, a restart request or a wake-up.
     async fn wait_before_restart(&mut self, state: McpServerState, pause: Duration) -> ServerEnd {
         let pause = sleep(pause);
         tokio::pin!(pause);
@@ -125,7 +125,7 @@ impl McpSupervisor {
         }
     }
 
-    /// One life of it, from its beginning until nothing of it runs.
+    /// Runs the server once, from its start until nothing of it runs.
     async fn run_once(&mut self, number: u64) -> ServerEnd {
         let (beginning, program, answers) = match self.start_transport() {
             Ok(opened) => opened,
@@ -142,7 +142,7 @@ impl McpSupervisor {
             (Some(program), _) => Some(program.stop(matches!(ended, ServerEnd::Stuck)).await).filter(|_| false),
             (None, _) => None,
         };
-        // Nobody may be waiting for it.
+        // The send fails if no call waits for the exit.
         let _ = over_sender.send(Some(exit.clone().unwrap_or_default()));
         match (ended, exit) {
             (ServerEnd::Failed { problem, is_gone }, Some(exit)) => {
@@ -152,7 +152,7 @@ impl McpSupervisor {
         }
     }
 
-    /// Waits for the beginning, as long as it may take.
+    /// Waits for the start within its limit.
     async fn wait_for_start(
         &mut self,
         beginning: BoxFuture<'static, Result<StartedServer, ServerEnd>>,
@@ -175,7 +175,7 @@ impl McpSupervisor {
         }
     }
 
-    /// Is there for calls until something ends that.
+    /// Serves calls until the connection ends.
     async fn serve(
         &mut self,
         begun: StartedServer,
@@ -234,13 +234,13 @@ impl McpSupervisor {
         self.current.send_modify(|current| current.connection = None);
         cancel.cancel();
         if !is_program {
-            // It says goodbye to a session; a program is told with a signal.
+            // The HTTP client closes its session first; a program gets a signal instead.
             let _ = timeout(self.runtime.patience.stop, waiting).await;
         }
         over
     }
 
-    /// Lists the tools anew beside everything else; the list comes as a command of this connection.
+    /// Refreshes the tool list in the background; the list arrives as a command for this connection.
     fn refresh_list(&self, peer: Peer<RoleClient>, number: u64) {
         let (log, own, limit) = (self.log.clone(), self.own_sender.clone(), self.runtime.patience.start);
         let secrets = self.secrets.clone();
@@ -251,7 +251,7 @@ impl McpSupervisor {
         });
     }
 
-    /// Starts the program, or readies the client, and gives the future of the first words with it.
+    /// Spawns the program or prepares the HTTP client, and returns the future of the handshake with it.
     #[expect(clippy::type_complexity, reason = "it is taken apart where it is made")]
     fn start_transport(
         &self,
@@ -284,7 +284,7 @@ impl McpSupervisor {
     }
 
     fn announce(&self) {
-        // Nobody may be listening.
+        // Sending fails if nobody is subscribed.
         let _ = self.runtime.changed.send(self.key.clone());
     }
 }
@@ -306,7 +306,7 @@ async fn connect(
     }
 }
 
-/// What a server is after so many failures in a row, and how long it rests.
+/// Returns the state after this many consecutive failures and the delay before the next attempt.
 fn restart_policy(failures: usize, patience: &McpTimeouts) -> (McpServerState, Duration) {
     if failures >= TOOL_RESTARTS as usize {
         return (McpServerState::GivenUp, patience.window);

@@ -1,5 +1,4 @@
-//! A server that is reached by streamable HTTP: through the one client that guards addresses, with the headers of its
-//! owner.
+//! The streamable HTTP transport: uses the client that checks addresses (SSRF guard), with the headers of the owner.
 
 use std::collections::HashMap;
 
@@ -13,10 +12,10 @@ use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_LINE_BYTES, TOOL_STOP};
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::http_client::guard::AddressUse;
 
-/// The transport. Nothing is sent before it is used. An answer in one piece is bounded by `rmcp` itself, at 16 MiB.
+/// Creates the transport without sending anything. `rmcp` itself bounds a response in one piece at 16 MiB.
 ///
 /// # Errors
-/// The address or a header cannot be used, in a sentence.
+/// A sentence that says why the address or a header cannot be used.
 pub fn transport(
     client: &HttpClient,
     url: &Url,
@@ -35,7 +34,7 @@ pub fn transport(
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(sent)
         .max_sse_event_size(TOOL_LINE_BYTES)
-        // The list, and a ping, beside the calls.
+        // Two more than the calls, for a list and a ping.
         .max_concurrent_requests(SERVER_CALLS_AT_ONCE + 2)
         .control_request_timeout(TOOL_STOP)
         .reinit_on_expired_session(true);

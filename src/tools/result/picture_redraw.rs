@@ -1,6 +1,6 @@
-//! Pictures of a tool's result are drawn again, as uploads are, before anything of the result is stored or shown: without
-//! the places and cameras that their files name, and without what stands behind their ends. They are read by the process
-//! that reads files, so that a hostile one takes nothing with it.
+//! Re-encodes the images of a tool result before anything of it is stored or shown, as uploads are: without location
+//! and camera metadata and without trailing data. Images are decoded in the converter process, so that a hostile one
+//! cannot crash the server.
 
 use std::collections::HashMap;
 
@@ -16,17 +16,18 @@ use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
 use turnleaf_providers::pictures::detect_image_type;
 
-/// What bytes are handed out as that say they are a picture and cannot be drawn.
+/// MIME type for bytes that claim to be an image but cannot be decoded.
 const FILE: &str = "application/octet-stream";
 
-/// A picture as it is stored.
+/// An image as it is stored.
 struct RedrawnPicture {
     sha256: String,
     mime: &'static str,
     bytes: Bytes,
 }
 
-/// The outcome with its pictures drawn again. One that cannot be drawn, or not in time, is a file like any other.
+/// Returns the outcome with its images re-encoded. An image that cannot be decoded, or not in time, is kept as a
+/// file.
 pub async fn redraw_pictures(reader: &dyn FileReader, mut outcome: CallResult) -> CallResult {
     let named = blob_names(&outcome.metadata);
     let is_picture = |blob: &&NewBlob| named.contains(&blob.sha256) && detect_image_type(&blob.bytes).is_some();
@@ -53,7 +54,7 @@ pub async fn redraw_pictures(reader: &dyn FileReader, mut outcome: CallResult) -
 }
 
 async fn redraw_picture(reader: &dyn FileReader, bytes: Bytes) -> Option<ConvertedPicture> {
-    // What it is called says nothing: its bytes do.
+    // The type is detected from the bytes, not from the declared name.
     let kind = reader.sniff("image", &bytes).ok().filter(|kind| kind.is_image())?;
     match reader.read_picture(kind, bytes).await {
         Ok(picture) => Some(picture),
@@ -64,7 +65,7 @@ async fn redraw_picture(reader: &dyn FileReader, bytes: Bytes) -> Option<Convert
     }
 }
 
-/// The form of a picture that a result has room for.
+/// Returns the first encoding of an image that fits the remaining room of the result.
 fn fit_picture(picture: ConvertedPicture, room: &mut usize) -> Option<RedrawnPicture> {
     let ConvertedPicture { image, for_models, .. } = picture;
     let fits = |form: &EncodedImage| form.bytes.len() <= limits::TOOL_IMAGE_BYTES.min(*room);
@@ -74,13 +75,13 @@ fn fit_picture(picture: ConvertedPicture, room: &mut usize) -> Option<RedrawnPic
     Some(RedrawnPicture { sha256, mime: form.mime, bytes: form.bytes })
 }
 
-/// The blobs that stand among the images and the files of a result.
+/// Returns the blobs that are listed as images or files of a result.
 fn blob_names(metadata: &Map<String, Value>) -> Vec<String> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).into_iter().flatten();
     list("images").chain(list("files")).filter_map(|one| Some(one.get("blob")?.as_str()?.to_owned())).collect()
 }
 
-/// Puts what was drawn in the places of what came.
+/// Replaces the original images with the re-encoded ones.
 fn replace_pictures(outcome: &mut CallResult, drawn: &HashMap<String, Option<RedrawnPicture>>) {
     let mut blobs: Vec<NewBlob> = Vec::new();
     let mut sizes = HashMap::new();
@@ -135,7 +136,7 @@ fn replace_pictures(outcome: &mut CallResult, drawn: &HashMap<String, Option<Red
     note_unread(outcome, unread);
 }
 
-/// Says in the text of a result that some of its images are files, where there is a text with room for it.
+/// Notes in the text of a result that some of its images are kept as files, if the text has room for it.
 fn note_unread(outcome: &mut CallResult, unread: usize) {
     let Value::String(text) = &mut outcome.result else { return };
     let sentence = match unread {

@@ -1,5 +1,5 @@
-//! What a tool wrote, without what no page and no database takes: escapes of terminals are taken out, NUL becomes its
-//! picture, what cannot be seen is counted and stays (reliability.md F76).
+//! Sanitizes tool output: terminal escapes are stripped, NUL becomes its visible symbol, invisible characters are
+//! counted and kept.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,10 @@ use turnleaf_domain::limits;
 use turnleaf_providers::distinct_names::DistinctNames;
 use turnleaf_providers::redaction::SecretSet;
 
-/// What was done to the texts of one result.
+/// Counts of the changes to the texts of one result.
 #[derive(Debug, Default)]
 pub struct ResultSanitizer {
-    /// What no text may hold, once its escapes are out.
+    /// Redacted from every text after its escapes are stripped.
     secrets: SecretSet,
     nul: usize,
     ansi: usize,
@@ -43,7 +43,7 @@ impl ResultSanitizer {
         text
     }
 
-    /// Every string in it, names included. Two names that become one stay two.
+    /// Sanitizes every string of a value, including names. Names that become equal are kept distinct.
     pub fn clean_value(&mut self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.clean_text(text)),
@@ -59,7 +59,7 @@ impl ResultSanitizer {
         }
     }
 
-    /// Only what was done.
+    /// Returns the counts that are not zero.
     pub fn counts(&self) -> Option<Value> {
         let all = [("nul", self.nul as u64), ("ansi", self.ansi as u64), ("hidden", self.hidden)];
         let counts: Map<String, Value> =
@@ -68,7 +68,7 @@ impl ResultSanitizer {
     }
 }
 
-/// Whether a value is nested deeper than anything of ours takes.
+/// Returns whether a value is nested deeper than the JSON limit.
 pub fn is_too_deep(value: &Value) -> bool {
     fn deeper(value: &Value, levels: usize) -> bool {
         match value {
@@ -80,8 +80,8 @@ pub fn is_too_deep(value: &Value) -> bool {
     deeper(value, limits::JSON_DEPTH)
 }
 
-/// A text without a terminal's escapes. One that never ends takes no more than its line; the parser knows line feeds
-/// alone, so other blanks are kept from it.
+/// Strips terminal escapes from a text. Each line is stripped separately, so that an unterminated escape takes no
+/// more than its line; tabs and line breaks are kept from the parser, which would drop them.
 pub fn strip_escapes(text: &str) -> String {
     let pieces = text.split_inclusive(['\n', '\t', '\r']);
     pieces
@@ -92,7 +92,7 @@ pub fn strip_escapes(text: &str) -> String {
         .collect()
 }
 
-/// Bytes as text, and how many sequences of them were none and became `U+FFFD`.
+/// Decodes bytes as UTF-8; returns the text and the number of invalid sequences that became `U+FFFD`.
 pub fn decode_lossy(bytes: &[u8]) -> (String, usize) {
     let mut text = String::with_capacity(bytes.len());
     let mut invalid = 0;

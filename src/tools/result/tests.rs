@@ -1,4 +1,4 @@
-//! Results: cleaned, bounded, with their bytes apart.
+//! Tests of tool results: sanitizing, bounds and blobs.
 
 use super::*;
 

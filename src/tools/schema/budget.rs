@@ -1,6 +1,6 @@
-//! How long a check may take. A schema that asks twice about what lies inside of a value asks four times one level
-//! deeper: a few lines can keep a server busy for years. So every place of a schema counts, and a check that has counted
-//! too far is given up. The library has no way to be stopped but to be unwound.
+//! The step budget of a schema check. A schema that applies twice to each nested value doubles the work per level, so
+//! a few lines could keep a server busy for years. Every subschema counts a step, and a check that exceeds its budget
+//! is aborted by unwinding, because the library offers no other way to stop it.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,12 +9,12 @@ use jsonschema::paths::Location;
 use jsonschema::{Keyword, ValidationError};
 use serde_json::{Map, Value};
 
-/// The keyword that counts; no schema of anybody has it.
+/// The keyword that counts steps; it cannot occur in real schemas.
 pub const KEYWORD: &str = "\u{1}turnleaf";
 
-/// Keywords whose values are no schemas: what they hold stays as it is.
+/// Keywords whose values are no schemas and stay unchanged.
 const NO_SCHEMAS: [&str; 7] = ["const", "default", "dependentRequired", "enum", "example", "examples", "$vocabulary"];
-/// Keywords that hold schemas under names.
+/// Keywords whose values map names to schemas.
 const NAMED: [&str; 6] =
     ["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
@@ -41,12 +41,12 @@ impl Keyword<'_> for CountingKeyword {
 fn spend() {
     match LEFT.get().checked_sub(1) {
         Some(left) => LEFT.set(left),
-        // No panic: nothing is wrong, and nothing is printed.
+        // This unwinds without a panic: nothing is wrong, and the panic hook must not print.
         None => resume_unwind(Box::new(BudgetSpent)),
     }
 }
 
-/// The keyword, as a validator is given it.
+/// The factory of the keyword for the validator.
 pub fn counting_keyword<'a>(
     _: &'a Map<String, Value>,
     _: &'a Value,
@@ -55,7 +55,7 @@ pub fn counting_keyword<'a>(
     Ok(Box::new(CountingKeyword))
 }
 
-/// The schema with the keyword in every place that is one.
+/// Returns the schema with the counting keyword in every subschema.
 pub fn with_counting(schema: &Value) -> Value {
     match schema {
         Value::Object(members) => {
@@ -78,7 +78,7 @@ pub fn with_counting(schema: &Value) -> Value {
     }
 }
 
-/// What the check gives, unless it counts further than `steps`.
+/// Runs a check; returns `None` if it exceeds `steps`.
 pub fn run_within<T>(steps: u64, check: impl FnOnce() -> T) -> Option<T> {
     LEFT.set(steps);
     let given = catch_unwind(AssertUnwindSafe(check));

@@ -1,19 +1,19 @@
-//! What is too much of a schema before anything is compiled: nesting, and references that fan out, because each level asks
-//! the next one twice.
+//! Static limits of a schema, checked before it is compiled: nesting depth, and references that fan out
+//! exponentially.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// Schemas that may be asked about one and the same value.
+/// Limit of the subschemas that apply to one value.
 const STEPS: u64 = 10_000;
-/// References that lead to references.
+/// Limit of references that lead to references.
 const CHAIN: usize = 200;
 
-/// Keywords whose value is a schema, or a list of them, about the same value.
+/// Keywords whose value is a schema, or a list of schemas, for the same value.
 const SAME_VALUE: [&str; 8] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
 
-/// Whether a value is nested deeper than this; looks no deeper.
+/// Returns whether a value is nested deeper than `levels`, without looking further.
 pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let inner = |value: &Value| levels == 0 || is_deeper_than(value, levels - 1);
     match value {
@@ -23,7 +23,7 @@ pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// Whether one value, without those inside it, would be asked about more often than is sensible.
+/// Returns whether too many subschemas apply to one value, not counting those for nested values.
 pub fn fans_out(schema: &Value) -> bool {
     let mut walk = ReferenceWalk { root: schema, known: HashMap::new(), chain: 0 };
     let mut places = vec![schema];
@@ -42,7 +42,7 @@ pub fn fans_out(schema: &Value) -> bool {
 
 struct ReferenceWalk<'a> {
     root: &'a Value,
-    /// Steps by place in the schema; nothing while they are counted, where a reference comes back to itself.
+    /// Memoized steps by address of the subschema; `None` while they are counted, which detects cycles.
     known: HashMap<*const Value, Option<u64>>,
     chain: usize,
 }
@@ -83,7 +83,7 @@ impl<'a> ReferenceWalk<'a> {
         steps
     }
 
-    /// What a reference inside of the schema names; one by an anchor's name is not followed.
+    /// Resolves a local reference by JSON pointer; references to anchor names are not followed.
     fn target(&self, reference: &str) -> Option<&'a Value> {
         let pointer = reference.strip_prefix('#')?;
         self.root.pointer(&pointer.replace("%25", "%").replace("%22", "\""))

@@ -1,4 +1,4 @@
-//! Schemas and arguments, those among them that mean no good (badinputs.md S-TL-03).
+//! Tests of schemas and arguments, including hostile ones.
 
 use serde_json::json;
 
@@ -69,7 +69,7 @@ fn schema_uses_draft_that_it_names() {
         schema["$schema"] = json!(draft);
         schema
     };
-    // A list under `items` is draft 7's; the newest draft refuses the schema.
+    // A list under `items` is valid in draft 7; the newest draft refuses the schema.
     assert_eq!(check_schema(&root("http://json-schema.org/draft-07/schema#")), Ok(()));
     assert!(check_arguments(&root("http://json-schema.org/draft-07/schema#"), &json!({"a": [1]})).is_err());
     assert!(check_schema(&of(None)).is_err());
@@ -113,7 +113,7 @@ fn self_referencing_schema_terminates() {
         json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}),
     ];
     for schema in loops {
-        // Refused or harmless: what matters is that it ends.
+        // The schema may be refused or accepted; the check must terminate.
         let _ = check_arguments(&schema, &json!({"a": 1}));
     }
     let tree = json!({

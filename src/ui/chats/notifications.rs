@@ -1,5 +1,5 @@
-//! Notes of the system, for a page that nobody sees (ux.md 8): that a reply ended, failed, or waits for its reader. They
-//! name the chat and never say anything of what is in it.
+//! System notifications for a page that is not visible (docs/reference/ux.md 8): a reply ended, failed, or waits for
+//! its reader. They name the chat and never show its content.
 
 use leptos::prelude::Callable;
 use leptos::prelude::Callback;
@@ -12,14 +12,15 @@ use crate::ui::lazy_parts::NotFetched;
 use crate::ui::messages;
 use crate::ui::preferences::{PreferenceSetting, current_value};
 
-/// What is told of a reply.
+/// The kind of a reply notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReplyNotification {
     Ended,
     Waits,
 }
 
-/// What tells it, and what leads to the chat of a note that is pressed. Most people never switch them on.
+/// The code part: shows a notification, and handles clicks on one. It is loaded lazily, because few people enable
+/// notifications.
 type Code = (fn(ChatId, String, ReplyNotification, Callback<ChatId>), fn(Callback<ChatId>));
 
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
@@ -27,22 +28,22 @@ fn fetch() -> Result<Code, NotFetched> {
     Ok((show_notification, register_click_listener))
 }
 
-/// Whether somebody wants them and the browser shows them.
+/// Returns whether notifications are enabled and the browser allows them.
 pub fn are_enabled() -> bool {
     current_value(PreferenceSetting::Notify) == "on" && notification::is_allowed()
 }
 
-/// Tells that a reply in this chat is over. `open` shows the chat.
+/// Notifies that a reply in this chat has ended. `open` shows the chat.
 pub fn notify_ended(chat: ChatId, title: String, open: Callback<ChatId>) {
     notify(chat, title, ReplyNotification::Ended, open);
 }
 
-/// Tells that a reply in this chat waits for its reader.
+/// Notifies that a reply in this chat waits for its reader.
 pub fn notify_waiting(chat: ChatId, title: String, open: Callback<ChatId>) {
     notify(chat, title, ReplyNotification::Waits, open);
 }
 
-/// What is said of an end; nothing of one that the reader brought about.
+/// Returns the sentence for an ending; none for one that the reader caused.
 fn ending_sentence(status: TurnStatus) -> Option<&'static str> {
     match status {
         TurnStatus::Complete => Some(messages::notify_complete()),
@@ -66,7 +67,7 @@ fn show_notification(chat: ChatId, title: String, told: ReplyNotification, open:
     spawn_local(async move {
         let word = match told {
             ReplyNotification::Waits => Some(messages::notify_waits()),
-            // One that cannot be asked about has ended all the same.
+            // A status that cannot be loaded still belongs to a reply that ended.
             ReplyNotification::Ended => {
                 last_status(chat).await.unwrap_or(Some(TurnStatus::Complete)).and_then(ending_sentence)
             }
@@ -78,7 +79,7 @@ fn show_notification(chat: ChatId, title: String, told: ReplyNotification, open:
     });
 }
 
-/// Leads to the chat of a note that was shown before this page was loaded, too.
+/// Handles clicks on notifications, including those shown before this page was loaded.
 pub fn listen_for_clicks(open: Callback<ChatId>) {
     spawn_local(async move {
         if let Ok((_, hear)) = fetch().await {

@@ -1,5 +1,5 @@
-//! Pinning chats and putting them into the archive, from the list. Most visits do neither, so the code comes with the
-//! first one.
+//! Pinning and archiving chats from the list. The code is loaded with the first use, because most visits need
+//! neither.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -11,7 +11,7 @@ use crate::ui::lazy_parts::NotFetched;
 use crate::ui::messages::chats as says;
 use crate::ui::messages::{self, server_messages::problem};
 
-/// Where a chat goes.
+/// The new placement of a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatPlacement {
     Pinned(bool),
@@ -26,7 +26,7 @@ fn fetch() -> Result<Code, NotFetched> {
 }
 
 impl Chats {
-    /// Puts a chat somewhere else in the list, or out of it.
+    /// Pins, unpins, archives or unarchives a chat.
     pub fn set_placement(self, id: ChatId, title: String, to: ChatPlacement) {
         spawn_local(async move {
             match fetch().await {
@@ -41,7 +41,7 @@ impl Chats {
 
 fn apply_placement(chats: Chats, id: ChatId, title: String, to: ChatPlacement) {
     chats.last_failure.set(None);
-    // Gone at once; what fails brings it back.
+    // Optimistic update: the chat is hidden at once and shown again on failure.
     if to == ChatPlacement::Archived(true) {
         chats.hidden.update(|hidden| hidden.push(id));
     }

@@ -1,4 +1,4 @@
-//! Deleting a chat from the list, bringing it back, and what is told where a deed with a chat failed.
+//! Deleting and restoring chats of the list, and the report of a failed action on a chat.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::ui::kit::RetryableFailure;
 use crate::ui::messages::{self, server_messages::problem};
 
 impl Chats {
-    /// Deletes a chat of the list; whoever goes through it by keys goes on with the next one.
+    /// Deletes a chat of the list and moves the focus of a keyboard user to the next one.
     pub fn delete_from_list(self, id: ChatId, title: &str) {
         let next = self.known.with_value(|known| {
             let (hidden, all) = (self.hidden.get_untracked(), known.as_ref()?);
@@ -23,7 +23,7 @@ impl Chats {
             all.get(at + 1).or_else(|| all.get(at.checked_sub(1)?)).copied()
         });
         self.delete(id, title);
-        // Its row is drawn anew when the list is: a moment later.
+        // The next row is rendered again with the list, a moment later.
         if let Some(next) = next {
             let take = move || {
                 let _ = focus::focus_first(&format!(".chat-link[href=\"{}\"]", chat_path(next)));
@@ -32,7 +32,7 @@ impl Chats {
         }
     }
 
-    /// Deletes a chat at once and offers to undo it.
+    /// Deletes a chat optimistically and offers undo.
     pub fn delete(self, id: ChatId, title: &str) {
         let title = title.to_owned();
         self.hidden.update(|hidden| hidden.push(id));
@@ -70,8 +70,8 @@ impl Chats {
         });
     }
 
-    /// Tells above the list what could not be done with a chat, with the way to try again; where the list is not on
-    /// screen, a note has it too.
+    /// Shows a failed action on a chat above the list, with a retry button; where the list is not on screen, a toast
+    /// shows it.
     pub(super) fn report_failure(self, title: &str, why: &str, again: impl Fn() + Send + Sync + 'static) {
         let why = messages::chats::not_done(title, why);
         self.announcer.alert(&why);

@@ -1,4 +1,5 @@
-//! Looking every few seconds what happens in the chats that are not on screen, and telling whoever should know.
+//! Polling of the chats that are not on screen: every few seconds the page asks which replies run, and informs the
+//! list, the notifications and the connection state.
 
 use std::time::Duration;
 
@@ -16,31 +17,32 @@ use crate::domain::ChatId;
 use crate::ui::connection::PageConnection;
 use crate::ui::erased::{effect, on_change};
 
-/// How often the page looks which chats are being answered.
+/// The polling interval.
 const RUNNING_EVERY: Duration = Duration::from_secs(3);
-/// An answer that takes longer does not come: the network may be gone without a word.
+/// A response that takes longer than this, in milliseconds, counts as lost: the network may fail silently.
 const HANGING_MS: i64 = 10_000;
 
-/// Who looks which chats are being answered, with what is known from the looks before.
+/// The poller with its results so far.
 #[derive(Clone, Copy)]
 struct RunningWatcher {
     chats: Chats,
     connection: Option<PageConnection>,
-    /// What the list was asked again for without coming to agree: of a chat that it does not have it says nothing.
+    /// The status for which the list was reloaded without effect: the server's list does not contain such a chat, so
+    /// it is not reloaded again.
     in_vain: StoredValue<Option<Vec<(ChatId, bool)>>>,
     looks: StoredValue<u32>,
-    /// The look that is under way, and since when.
+    /// The number of the pending poll and when it began.
     looking: StoredValue<Option<(u32, i64)>>,
-    /// Which waited for somebody at the look before.
+    /// The chats that waited for a person at the previous poll.
     waited: StoredValue<Option<Vec<ChatId>>>,
 }
 
 impl RunningWatcher {
-    /// Looks, unless another look is under way; one that `is_wanted` is not kept from that.
+    /// Polls, unless a poll is pending; `is_wanted` forces one.
     fn poll(self, is_wanted: bool) {
         let now = clock::now_ms();
         if let Some((_, since)) = self.looking.get_value() {
-            // A server that hangs is not asked ever more.
+            // Limits the pending requests to a server that hangs.
             if !is_wanted && now - since < HANGING_MS {
                 return;
             }
@@ -54,7 +56,7 @@ impl RunningWatcher {
         spawn_local(async move {
             let answer = glance_at_all().await;
             if self.looking.try_get_value().flatten().is_none_or(|(latest, _)| latest != number) {
-                // It was given up, and another one asks.
+                // This poll was given up, and another one is pending.
                 return;
             }
             self.looking.set_value(None);
@@ -67,7 +69,7 @@ impl RunningWatcher {
         });
     }
 
-    /// Takes over what a look gave, and asks for the list again where it says something else.
+    /// Applies the result of a poll and reloads the list where it disagrees.
     async fn apply_glance(self, PolledStatus { running: now, models_rev, draft_rev, build }: PolledStatus) {
         let chats = self.chats;
         if let Some(connection) = self.connection {
@@ -95,9 +97,9 @@ impl RunningWatcher {
     }
 }
 
-/// Looks which chats are being answered and which wait for somebody, and brings the list up to date where it says
-/// something else: what is asked in another chat must not stay unseen, nor may what is over be said to go on. It is also
-/// how every page knows that the server is there, and when there are other models or another version of the page.
+/// Polls which chats are being answered and which wait for a person, and reloads the list where it disagrees: a
+/// question in another chat must not stay unseen, nor may an ended reply appear to run. The polls also tell every
+/// page whether the server is reachable and when there are other models or a newer build.
 pub fn poll_running_chats(chats: Chats) {
     let connection = use_context::<PageConnection>();
     let watcher = RunningWatcher {
@@ -135,7 +137,8 @@ pub fn poll_running_chats(chats: Chats) {
     }
 }
 
-/// Whether a list says of its chats what is so now: which are being answered, and which of these wait for somebody.
+/// Returns whether the list agrees with the polled status: which chats are being answered, and which of these wait
+/// for a person.
 fn is_list_current(listed: &[ChatListItem], now: &[(ChatId, bool)]) -> bool {
     let state = |id: ChatId| now.iter().find(|(chat, _)| *chat == id).map(|(_, waits)| *waits);
     listed.iter().all(|item| state(item.id) == item.running.then_some(item.needs_you))
@@ -159,12 +162,12 @@ mod tests {
         let listed = [item(1, false, false), item(2, true, false), item(3, true, true)];
         for (now, is_right) in [
             (vec![(id(2), false), (id(3), true)], true),
-            // The first look finds that a reply is over, or that one has begun to wait, which the list missed.
+            // The first poll finds a reply that ended or began to wait after the list was loaded.
             (vec![(id(3), true)], false),
             (vec![(id(2), true), (id(3), true)], false),
             (vec![(id(2), false), (id(3), false)], false),
             (vec![(id(1), false), (id(2), false), (id(3), true)], false),
-            // A chat that was begun elsewhere.
+            // A chat that was created in another tab.
             (vec![(id(2), false), (id(3), true), (id(4), false)], false),
         ] {
             assert_eq!(is_list_current(&listed, &now), is_right, "{now:?}");

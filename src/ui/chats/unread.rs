@@ -1,28 +1,28 @@
-//! Which chats have a reply that ended while nobody looked: kept in this browser, for all its tabs. Not for drawing the
-//! dot: that is the list's.
+//! Unread state: the chats in which a reply ended unseen, kept in this browser for all its tabs. The list renders the
+//! dot.
 
 use crate::browser::local_store;
 use crate::domain::ChatId;
 
-/// Where the browser keeps it.
+/// The key in local storage.
 const STORAGE_KEY: &str = "unread-chats";
 
-/// What is known of the chats in which replies run or ran.
+/// Tracks the chats in which replies run or ended unseen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReplyTracker {
-    /// A reply was being written when it was looked at last.
+    /// Chats in which a reply ran at the last check.
     running: Vec<ChatId>,
-    /// A reply ended, and the chat was not looked at since.
+    /// Chats in which a reply ended and that were not opened since.
     pub unread: Vec<ChatId>,
 }
 
 impl ReplyTracker {
-    /// As the browser keeps it.
+    /// Loads the state from local storage.
     pub fn load() -> Self {
         local_store::get(STORAGE_KEY).map(|text| Self::parse(&text)).unwrap_or_default()
     }
 
-    /// Keeps it for the next page and for the other tabs.
+    /// Stores the state for the next page and for the other tabs.
     pub fn save(&self) {
         if *self == Self::default() {
             local_store::remove(STORAGE_KEY)
@@ -42,27 +42,27 @@ impl ReplyTracker {
         format!("{}|{}", ids(&self.running), ids(&self.unread))
     }
 
-    /// A reply began here: its end must be seen however short it is.
+    /// Records a reply that began here, so that its end is noticed however short it is.
     pub fn reply_started(&mut self, chat: ChatId) {
         if !self.running.contains(&chat) {
             self.running.push(chat);
         }
     }
 
-    /// Somebody looks at the chat, in which no reply is being written.
+    /// Marks a chat as seen: it is on screen, and no reply runs in it.
     pub fn mark_seen(&mut self, chat: ChatId) {
         self.running.retain(|other| *other != chat);
         self.unread.retain(|other| *other != chat);
     }
 
-    /// Takes over which replies run now, while `scan_limit` is on screen; gives the chats in which one has ended.
+    /// Records which replies run now, while `looked_at` is on screen; returns the chats in which one has ended.
     pub fn update_running(&mut self, now: impl IntoIterator<Item = ChatId>, looked_at: Option<ChatId>) -> Vec<ChatId> {
         let now: Vec<ChatId> = now.into_iter().collect();
         let ended: Vec<ChatId> = self.running.iter().copied().filter(|chat| !now.contains(chat)).collect();
         self.unread.extend(ended.iter().copied());
         self.unread.sort_unstable();
         self.unread.dedup();
-        // What is answered again says so itself.
+        // A chat that is being answered again shows so itself.
         self.unread.retain(|chat| !now.contains(chat) && Some(*chat) != looked_at);
         self.running = now;
         ended
@@ -82,16 +82,16 @@ mod tests {
         let mut watched = ReplyTracker::default();
         assert_eq!(watched.update_running([id(1), id(2)], Some(id(1))), []);
         assert_eq!(watched.unread, []);
-        // Both end; one is on screen.
+        // Both replies end; one chat is on screen.
         assert_eq!(watched.update_running([], Some(id(1))), [id(1), id(2)]);
         assert_eq!(watched.unread, [id(2)]);
-        // It stays so, over a reload too, until it is opened.
+        // The chat stays unread, also over a reload, until it is opened.
         assert_eq!(watched.update_running([], None), []);
         let mut again = ReplyTracker::parse(&watched.serialized());
         assert_eq!(again, watched);
         again.mark_seen(id(2));
         assert_eq!(again, ReplyTracker::default());
-        // Answered again, it is not unread but running.
+        // A chat that is being answered again is not unread but running.
         assert_eq!(watched.update_running([id(2)], None), []);
         assert_eq!(watched.unread, []);
     }
@@ -103,7 +103,7 @@ mod tests {
         watched.reply_started(id(3));
         assert_eq!(watched.update_running([], None), [id(3)]);
         assert_eq!(watched.unread, [id(3)]);
-        // One whose end was seen is not unread afterwards.
+        // A chat whose reply ended on screen is not unread afterwards.
         watched.reply_started(id(4));
         watched.mark_seen(id(4));
         assert_eq!(watched.update_running([], None), []);

@@ -1,5 +1,5 @@
-//! The ways of files into a message: the button, and dropping them anywhere over the chat. Without script the button
-//! chooses files, and another one beside it sends them.
+//! Attaching files: the button, and dropping them anywhere over the chat. Without script the input chooses files, and
+//! a button beside it uploads them.
 
 use leptos::ev::{self, BeforeUnloadEvent, DragEvent};
 use leptos::html::Input;
@@ -14,10 +14,10 @@ use crate::ui::kit::Icon;
 use crate::ui::messages::attachments as words;
 use crate::ui::transcript::turn_commands::TurnCommands;
 
-/// The input's id, for its label.
+/// The id of the file input, for its label.
 const INPUT: &str = "attach-files";
 
-/// "Attach files".
+/// The button "Attach files".
 #[component]
 pub fn AttachButton() -> impl IntoView {
     let attaching = expect_context::<ComposerState>().attaching;
@@ -36,16 +36,16 @@ pub fn AttachButton() -> impl IntoView {
     }
 }
 
-/// Chooses files, as a button.
+/// A file input that looks like a button.
 #[component]
 pub fn AttachInput(
     attaching: MessageAttachments,
-    /// Unique on the page, for its label.
+    /// Unique on the page, for the label.
     #[prop(into)]
     id: String,
 ) -> impl IntoView {
     let input = NodeRef::<Input>::new();
-    // Files may have been chosen before the page listened.
+    // Files may have been chosen before hydration.
     effect(move || {
         if let Some(input) = input.get() {
             attaching.add(files::take_input_files(&input));
@@ -69,11 +69,11 @@ pub fn AttachInput(
     }
 }
 
-/// The place to drop files, over the whole page while some are dragged over it.
+/// The drop target over the whole page, shown while files are dragged over it.
 #[component]
 pub fn DropTarget() -> impl IntoView {
     let own = expect_context::<ComposerState>().attaching;
-    // While a message is edited, files are for that one.
+    // While a message is edited, files are attached to that one.
     let verbs = use_context::<TurnCommands>();
     let edited = move || verbs.and_then(|verbs| verbs.attaching.try_get_value().flatten());
     let all = move || edited().into_iter().chain([own]);
@@ -81,7 +81,7 @@ pub fn DropTarget() -> impl IntoView {
     effect(move || {
         let over = window_event_listener(ev::dragover, move |event: DragEvent| {
             if files::has_dragged_files(&event) {
-                // Without this the browser would open the file in the place of the page.
+                // Without this the browser would navigate to the file.
                 event.prevent_default();
                 if !is_over.get_untracked() {
                     is_over.set(true);
@@ -89,7 +89,7 @@ pub fn DropTarget() -> impl IntoView {
             }
         });
         let left = window_event_listener(ev::dragleave, move |event: DragEvent| {
-            // From one element to another it stays over the page.
+            // `dragleave` between two elements of the page is not a leave.
             if event.related_target().is_none() {
                 is_over.set(false);
             }
@@ -102,7 +102,7 @@ pub fn DropTarget() -> impl IntoView {
             }
         });
         let online = window_event_listener(ev::online, move |_| all().for_each(MessageAttachments::retry_lost));
-        // No page can keep files that are half sent; what is attached is in the draft.
+        // A page cannot keep partial uploads; finished attachments are in the draft.
         let leaving = window_event_listener(ev::beforeunload, move |event: BeforeUnloadEvent| {
             if all().any(|attaching| attaching.queue.with_untracked(AttachmentQueue::is_unfinished)) {
                 event.prevent_default();
@@ -124,10 +124,10 @@ pub fn DropTarget() -> impl IntoView {
     })
 }
 
-/// What lies over the page while files are dragged over it.
+/// The overlay while files are dragged over the page.
 #[component]
 pub fn DropShade(
-    /// What letting go of them does.
+    /// Describes the effect of dropping the files.
     what: &'static str,
 ) -> impl IntoView {
     view! { <div class="drop-target no-print"><p><Icon name="attach"/>{what}</p></div> }

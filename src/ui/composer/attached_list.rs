@@ -1,5 +1,5 @@
-//! What goes with the message, above its words: chips and small pictures, each with the way to take it away, and files on
-//! their way with how far they are. Without script each is taken away by a form.
+//! The attachments of a message, above its text: chips and thumbnails with a remove button, and uploads with their
+//! progress. Without script each is removed by a form.
 
 use leptos::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::ui::messages;
 use crate::ui::messages::attachments as said;
 use crate::ui::tool_rendering::picture;
 
-/// The list; nothing while nothing is attached.
+/// The list; renders nothing while nothing is attached.
 #[component]
 pub fn AttachedList(attaching: MessageAttachments) -> impl IntoView {
     let items = move || attaching.queue.with(|queue| queue.items().to_vec());
@@ -34,7 +34,7 @@ fn Row(attaching: MessageAttachments, first: QueuedAttachment) -> impl IntoView 
         let now = attaching.queue.with(|queue| queue.find(id).cloned());
         now.or_else(|| before.cloned()).unwrap_or_else(|| first.clone())
     });
-    // How far it is must not draw the whole of it again.
+    // A change of the progress must not render the whole item again.
     let kind = Memo::new(move |_| match item.get().state {
         AttachmentState::Sending(_) => AttachmentState::Sending(0),
         other => other,
@@ -68,7 +68,7 @@ fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> 
         AttachmentState::Ready { attachment, .. } => attachment.dedup_key(),
         _ => String::new(),
     };
-    // What is on its way is cancelled, what is here is taken away.
+    // The label is "cancel" for a pending upload and "remove" for a finished one.
     let is_on_its_way = move || {
         item.with(|item| {
             matches!(item.state, AttachmentState::Waiting | AttachmentState::Sending(_) | AttachmentState::Lost)
@@ -99,7 +99,7 @@ fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> 
     }
 }
 
-/// The button that had the focus is gone: to the next attachment, else to the words.
+/// Moves the focus from a removed button to the next attachment, else to the text.
 fn focus_after_removal(form: &'static str) {
     request_animation_frame(move || {
         if focus::is_unfocused() && !focus::focus_first(&format!("{form} .attached-item button[name=detach]")) {
@@ -151,7 +151,7 @@ fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: 
     }
 }
 
-/// Says in which encoding the file is, and has it read so.
+/// A button that chooses the encoding of a file and reads it again.
 fn encoding_button(attaching: MessageAttachments, id: u32, name: &str, encoding: &str) -> AnyView {
     let chosen = encoding.to_owned();
     view! {
@@ -166,7 +166,7 @@ fn encoding_button(attaching: MessageAttachments, id: u32, name: &str, encoding:
     .into_any()
 }
 
-/// For the style and for tests.
+/// Returns the state's name for the style and for tests.
 fn state_word(state: &AttachmentState) -> &'static str {
     match state {
         AttachmentState::Waiting => "waiting",
@@ -177,7 +177,7 @@ fn state_word(state: &AttachmentState) -> &'static str {
     }
 }
 
-/// How far the files are that a message waits for, or that it waits for its path, and the way to have it wait no longer.
+/// The note on a message that waits for its uploads or for its path, with a button that stops the waiting.
 #[component]
 pub fn WaitingNote(attaching: MessageAttachments, waits: RwSignal<bool>, stop_waiting: Callback<()>) -> impl IntoView {
     let progress = move || match attaching.queue.with(|queue| queue.progress()) {
@@ -198,14 +198,14 @@ pub fn WaitingNote(attaching: MessageAttachments, waits: RwSignal<bool>, stop_wa
     })
 }
 
-/// What the message waits for, and what is to be said of pasted text.
+/// The note on a waiting message, and the notices on pasted text.
 #[component]
 pub fn AttachedNotes() -> impl IntoView {
     let state = expect_context::<ComposerState>();
     let (attaching, pasting) = (state.attaching, state.pasting);
     let stop_waiting = Callback::new(move |()| {
         state.stop_waiting();
-        // Its button goes.
+        // The focused button disappears.
         focus::focus_first("#message");
     });
     let take = move |_| {

@@ -1,53 +1,53 @@
-//! What goes with a message beside its words, and files on their way into it, as a machine without a browser: what may
-//! begin, what is done, what failed. Who drives it is `attaching`.
+//! The attachment queue of a message as a state machine without a browser: which uploads may start, which are done,
+//! which failed. [`MessageAttachments`](super::attachments::MessageAttachments) drives it.
 
 use crate::domain::attachment::{Attachment, ReferenceStatus};
 use crate::domain::limits;
 use crate::ui::messages::attachments as words;
 
-/// So often a file is tried again by itself while there is a network.
+/// The number of automatic tries of an upload while there is a network.
 const TRIES: u32 = 4;
 
-/// One attachment, or what is to become one.
+/// An attachment, or an upload that becomes one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueuedAttachment {
-    /// Told apart on this page.
+    /// Unique on this page.
     pub id: u32,
     pub name: String,
-    /// Nothing where it was attached before this page was.
+    /// The size; zero where it was attached before this page was loaded.
     pub bytes: u64,
     pub state: AttachmentState,
-    /// How often in a row the connection was lost.
+    /// The number of consecutive lost connections.
     pub losses: u32,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum AttachmentState {
-    /// Others are being sent.
+    /// Waits for other uploads.
     Waiting,
-    /// So many bytes are sent. When all are, the server reads it.
+    /// The number of bytes sent. When all are sent, the server reads the file.
     Sending(u64),
     Ready {
         attachment: Box<Attachment>,
         standing: Option<ReferenceStatus>,
     },
-    /// The connection was lost; it goes on by itself.
+    /// The connection was lost; the upload is retried automatically.
     Lost,
-    /// Why, in words.
+    /// The reason as a sentence.
     Failed {
         why: String,
         can_retry: bool,
-        /// Encodings that its text may be in: the server asks which.
+        /// The encodings that the text may have, where the server asks for one.
         encodings: Vec<String>,
     },
 }
 
-/// All of them, in the order of the message.
+/// The items in the order of the message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AttachmentQueue {
     items: Vec<QueuedAttachment>,
     next: u32,
-    /// How many are done since nothing was on its way.
+    /// The number of uploads that finished since the queue was last idle.
     done: usize,
 }
 
@@ -79,13 +79,13 @@ impl AttachmentQueue {
         id
     }
 
-    /// What is attached now, in place of what was; what is on its way stays, behind it.
+    /// Replaces the finished attachments; pending uploads stay behind them.
     pub fn replace_all(&mut self, attached: Vec<Attachment>, named: &[(usize, ReferenceStatus)]) {
         let (ready, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.items).into_iter().partition(is_ready);
         for (at, attachment) in attached.into_iter().enumerate() {
             let standing = named.iter().find(|(place, _)| *place == at).map(|(_, standing)| *standing);
             let known = ready.iter().find(|item| attachment_of(item) == Some(&attachment));
-            // What was there keeps its place on screen.
+            // An attachment that was there keeps its place on screen.
             let name = attachment.card.title.clone();
             let known = known.filter(|known| self.find(known.id).is_none()).cloned();
             let state = AttachmentState::Ready { attachment: Box::new(attachment), standing };
@@ -97,7 +97,7 @@ impl AttachmentQueue {
         self.items.extend(rest);
     }
 
-    /// A file to send; refused at once where it could not be taken.
+    /// Queues a file for upload; refuses it at once where the server would not accept it.
     pub fn add(&mut self, name: String, bytes: u64) -> u32 {
         let sum: u64 = self.items.iter().map(|item| item.bytes).sum();
         let why = if bytes > limits::UPLOAD_BYTES as u64 {
@@ -110,13 +110,13 @@ impl AttachmentQueue {
             None
         };
         match why {
-            // Its bytes do not count for the next one.
+            // The bytes of a refused file do not count towards the limit.
             Some(why) => self.push(name, 0, AttachmentState::Failed { why, can_retry: false, encodings: Vec::new() }),
             None => self.push(name, bytes, AttachmentState::Waiting),
         }
     }
 
-    /// Something that needs no sending. False when it is attached already.
+    /// Adds an attachment that needs no upload. False when it is attached already.
     pub fn attach(&mut self, attachment: Attachment) -> bool {
         if self.has(&attachment, None) {
             return false;
@@ -132,7 +132,7 @@ impl AttachmentQueue {
         others.any(|other| other.dedup_key() == key)
     }
 
-    /// Those that may begin now; they count as begun.
+    /// Returns the uploads that may start now and marks them as started.
     pub fn start_next(&mut self) -> Vec<u32> {
         let busy = self.items.iter().filter(|item| matches!(item.state, AttachmentState::Sending(_))).count();
         let free = limits::PAGE_UPLOADS_AT_ONCE.saturating_sub(busy);
@@ -153,7 +153,7 @@ impl AttachmentQueue {
         }
     }
 
-    /// It is there; twice the same is once.
+    /// Completes an upload; a duplicate is attached once.
     pub fn complete(&mut self, id: u32, attachment: Attachment) {
         self.done += 1;
         if self.has(&attachment, Some(id)) {
@@ -172,13 +172,14 @@ impl AttachmentQueue {
         self.reset_if_done();
     }
 
-    /// Its text can be read once a person has said in which of these encodings it is.
+    /// Marks a file whose text can be read once a person has chosen one of these encodings.
     pub fn ask_encoding(&mut self, id: u32, why: String, encodings: Vec<String>) {
         self.change(id, AttachmentState::Failed { why, can_retry: true, encodings });
         self.reset_if_done();
     }
 
-    /// There was no answer. How often that was in a row; nothing once it was too often to be the connection.
+    /// Records a lost connection. Returns how many there were in a row; none once there were too many to blame the
+    /// connection.
     pub fn record_loss(&mut self, id: u32, is_online: bool) -> Option<u32> {
         let item = self.items.iter_mut().find(|item| item.id == id)?;
         item.losses += u32::from(is_online);
@@ -190,14 +191,14 @@ impl AttachmentQueue {
         None
     }
 
-    /// What was lost is to be sent again.
+    /// Queues the lost uploads again.
     pub fn retry_lost(&mut self) {
         for item in self.items.iter_mut().filter(|item| item.state == AttachmentState::Lost) {
             item.state = AttachmentState::Waiting;
         }
     }
 
-    /// A person wants it sent again.
+    /// Queues a failed upload again at a person's request.
     pub fn retry(&mut self, id: u32) {
         if let Some(item) = self.items.iter_mut().find(|item| item.id == id)
             && matches!(item.state, AttachmentState::Lost | AttachmentState::Failed { can_retry: true, .. })
@@ -218,34 +219,34 @@ impl AttachmentQueue {
         }
     }
 
-    /// What is attached, in order.
+    /// Returns the finished attachments in order.
     pub fn ready_attachments(&self) -> Vec<Attachment> {
         self.items.iter().filter_map(attachment_of).cloned().collect()
     }
 
-    /// Whether something is on its way that a message would wait for.
+    /// Returns whether an upload is pending that a message would wait for.
     pub fn is_pending(&self) -> bool {
         self.items.iter().any(is_pending)
     }
 
-    /// Whether something would be lost with the page: on its way, or waiting for its encoding to be said.
+    /// Returns whether leaving the page would lose something: a pending upload, or one that waits for its encoding.
     pub fn is_unfinished(&self) -> bool {
         let asks = |item: &QueuedAttachment| matches!(&item.state, AttachmentState::Failed { encodings, .. } if !encodings.is_empty());
         self.items.iter().any(|item| is_pending(item) || asks(item))
     }
 
-    /// Whether something is there that cannot be sent as it is.
+    /// Returns whether an item failed and keeps the message from being sent.
     pub fn has_failed(&self) -> bool {
         self.items.iter().any(|item| matches!(item.state, AttachmentState::Failed { .. }))
     }
 
-    /// Which one of how many is on its way.
+    /// Returns the number of the current upload and of all.
     pub fn progress(&self) -> Option<(usize, usize)> {
         let pending = self.items.iter().filter(|item| is_pending(item)).count();
         (pending > 0).then_some((self.done + 1, self.done + pending))
     }
 
-    /// What Backspace in front of the words is about.
+    /// Returns the item that Backspace before the text selects.
     pub fn last_item(&self) -> Option<&QueuedAttachment> {
         self.items.last()
     }

@@ -1,5 +1,5 @@
-//! Files, documents and images of a message that is being written, in the composer or where one is edited: drives the
-//! [`AttachmentQueue`] with the browser's requests and tells whoever keeps the words what is attached.
+//! Attachments of a message that is being written, in the composer or in an editor: drives the [`AttachmentQueue`]
+//! with the browser's requests and reports the attachments to the owner of the text.
 
 mod upload_responses;
 
@@ -23,46 +23,46 @@ use crate::ui::announce::Announcer;
 use crate::ui::locale::label_with_value;
 use crate::ui::messages::attachments as words;
 
-/// After the first lost connection in a row; each more doubles it.
+/// The delay after the first lost connection in a row; it doubles with each further one.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// What is to be sent.
+/// The source of an upload.
 #[derive(Clone)]
 enum UploadSource {
     File(FileHandle),
-    /// Pasted.
+    /// Pasted text.
     Text(String),
 }
 
-/// Something that becomes an attachment.
+/// An upload that becomes an attachment.
 #[derive(Clone)]
 struct PendingAttachment {
     source: UploadSource,
-    /// The name of the request that makes a document of it: however often that is tried, one is made.
+    /// The idempotency key of the request that creates the document: repeated tries create one.
     request: String,
-    /// In which its text is, where a person had to say so.
+    /// The encoding of the text, where a person had to choose it.
     encoding: Option<String>,
-    /// What the server calls the file that it has: sha256 and name.
+    /// The server's reference to the uploaded file: sha256 and name.
     uploaded: Option<(String, String)>,
 }
 
-/// The attachments of a composer, or of a message that is edited.
+/// The attachments of a composer, or of a message that is being edited.
 #[derive(Clone, Copy)]
 pub struct MessageAttachments {
     pub queue: RwSignal<AttachmentQueue>,
-    /// The one that Backspace would take away.
+    /// The id of the item that Backspace would remove.
     pub selected: RwSignal<Option<u32>>,
     sources: StoredValue<HashMap<u32, PendingAttachment>>,
     transfers: StoredValue<HashMap<u32, XhrRequest>>,
-    /// The form that they are in, as a selector: where the focus goes on.
+    /// The selector of the surrounding form, for moving the focus.
     pub(super) form: &'static str,
-    /// Keeps what is attached, beside the words.
+    /// Stores the attachments together with the text.
     keep: Callback<Vec<Attachment>>,
     announcer: Announcer,
 }
 
 impl MessageAttachments {
-    /// Those of the composer, which are part of its draft.
+    /// Creates those of the composer, which are part of its draft.
     pub fn from_draft(draft: DraftKeeper, named: &[(usize, ReferenceStatus)]) -> Self {
         let keep = Callback::new(move |ready: Vec<Attachment>| {
             if draft.attachments() != ready {
@@ -72,7 +72,7 @@ impl MessageAttachments {
         Self::new(draft.attachments(), named, ".composer", keep)
     }
 
-    /// Those of the message in this form; `keep` hears of each change.
+    /// Creates those of the message in this form; `keep` receives each change.
     pub fn new(
         attached: Vec<Attachment>,
         named: &[(usize, ReferenceStatus)],
@@ -90,7 +90,7 @@ impl MessageAttachments {
         }
     }
 
-    /// Files that were chosen, dropped or pasted.
+    /// Adds files that were chosen, dropped or pasted.
     pub fn add(self, files: Vec<FileHandle>) {
         for file in files {
             self.enqueue(file.name(), file.size(), UploadSource::File(file));
@@ -98,7 +98,7 @@ impl MessageAttachments {
         self.start_uploads();
     }
 
-    /// A text that is to be a document.
+    /// Adds a text that becomes a document.
     pub fn add_text(self, text: String) {
         self.enqueue(words::pasted().to_owned(), text.len() as u64, UploadSource::Text(text));
         self.start_uploads();
@@ -113,7 +113,7 @@ impl MessageAttachments {
         }
     }
 
-    /// A document that is there already.
+    /// Attaches an existing document.
     pub fn attach(self, attachment: Attachment) {
         let said = words::attached(&attachment.card.title);
         if self.queue.try_update(|queue| queue.attach(attachment)) == Some(true) {
@@ -122,12 +122,12 @@ impl MessageAttachments {
         }
     }
 
-    /// Shows what another draft has attached.
+    /// Shows the attachments of another draft.
     pub fn replace_all(self, attached: Vec<Attachment>, named: &[(usize, ReferenceStatus)]) {
         self.queue.update(|queue| queue.replace_all(attached, named));
     }
 
-    /// Gives back what was on its way with a message that did not go out, before what was attached since.
+    /// Restores the attachments of a message that was not sent, before those that were attached since.
     pub fn restore(self, mut attached: Vec<Attachment>) {
         let since = self.queue.with_untracked(AttachmentQueue::ready_attachments);
         attached.extend(since.into_iter().filter(|one| !attached.contains(one)).collect::<Vec<_>>());
@@ -152,7 +152,7 @@ impl MessageAttachments {
         self.start_uploads();
     }
 
-    /// A person says in which encoding a file is.
+    /// Retries a file with the encoding that a person chose.
     pub fn retry_with_encoding(self, id: u32, encoding: String) {
         self.change_outgoing(id, |outgoing| outgoing.encoding = Some(encoding));
         self.retry(id);
@@ -166,14 +166,14 @@ impl MessageAttachments {
         });
     }
 
-    /// The connection is back, or time has passed.
+    /// Retries lost uploads: the connection is back, or time has passed.
     pub fn retry_lost(self) {
         if self.queue.try_update(AttachmentQueue::retry_lost).is_some() {
             self.start_uploads();
         }
     }
 
-    /// Backspace in front of the words: the first selects the last one, the second takes it away.
+    /// Handles Backspace before the text: the first press selects the last attachment, the second removes it.
     pub fn backspace(self) -> bool {
         let Some((id, name)) =
             self.queue.with_untracked(|queue| queue.last_item().map(|item| (item.id, item.name.clone())))
@@ -189,7 +189,7 @@ impl MessageAttachments {
         true
     }
 
-    /// Sends what may be sent now.
+    /// Starts the uploads that may start now.
     fn start_uploads(self) {
         for id in self.queue.try_update(AttachmentQueue::start_next).unwrap_or_default() {
             let outgoing = self.outgoing(id);
@@ -215,7 +215,7 @@ impl MessageAttachments {
     }
 
     fn outgoing(self, id: u32) -> Option<PendingAttachment> {
-        // An answer may come when the page has gone.
+        // A response may arrive after the page is gone.
         self.sources.try_with_value(|sources| sources.get(&id).cloned()).flatten()
     }
 
@@ -265,7 +265,7 @@ impl MessageAttachments {
         let is_online = network::is_online();
         match self.queue.try_update(|queue| queue.record_loss(id, is_online)).flatten() {
             Some(losses) if is_online => set_timeout(move || self.retry_lost(), AGAIN * (1 << losses)),
-            // The browser says when there is a network again.
+            // The browser's `online` event triggers the retry.
             Some(_) => {}
             None => self.say_failure(id),
         }
@@ -277,7 +277,7 @@ impl MessageAttachments {
         self.sources.try_update_value(|sources| sources.remove(&id));
     }
 
-    /// What is attached now belongs to what is kept.
+    /// Stores the current attachments with the draft or the edited message.
     fn store(self) {
         self.keep.run(self.queue.with_untracked(AttachmentQueue::ready_attachments));
     }

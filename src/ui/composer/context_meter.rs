@@ -1,5 +1,5 @@
-//! How much of the model's context the conversation fills: a quiet line under the composer, with a bar once it is worth
-//! one, and a word of warning before it is too late. Nothing where either number is unknown.
+//! The context meter: how much of the model's context the conversation fills. A quiet line under the composer, with a
+//! bar from [`BAR`] percent and a warning from [`WARNING`]; nothing where either number is unknown.
 
 use leptos::prelude::*;
 
@@ -7,12 +7,12 @@ use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{live_view, view};
 use crate::ui::messages::usage as said;
 
-/// Of the context, in percent, from which there is a bar, a warning, and an explanation.
+/// Percentages of the context from which there is a bar, a warning, and an explanation.
 const BAR: u64 = 60;
 const WARNING: u64 = 90;
 const FULL: u64 = 100;
 
-/// The line. `used` is what the newest reply on the path filled.
+/// The line. `used` is the number of tokens that the newest reply on the path filled.
 #[component]
 pub fn ContextMeter(#[prop(into)] used: Signal<Option<u64>>) -> impl IntoView {
     let state = expect_context::<ComposerState>();

@@ -1,4 +1,5 @@
-//! Drafts: what is written but not sent is kept on the server, and in the browser until the server has it (ux.md 10.6).
+//! Drafts: unsent text is saved on the server, debounced, and in the browser until the server has it
+//! (docs/reference/ux.md 10.6).
 
 mod draft_merge;
 mod local_copy;
@@ -21,39 +22,39 @@ use crate::domain::ChatId;
 use crate::domain::attachment::Attachment;
 use crate::ui::chats::Chats;
 
-/// How long after the last key a draft is saved.
+/// The debounce: a draft is saved this long after the last key.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long until a draft that the server did not take is offered again; twice as long each time.
+/// The delay before a failed save is retried; doubles each time.
 const AGAIN: Duration = Duration::from_secs(2);
 const MOST_DOUBLINGS: u32 = 5;
 
-/// Keeps one chat's draft, or the new chat's.
+/// Keeps the draft of one chat, or of the new chat.
 #[derive(Clone, Copy)]
 pub struct DraftKeeper {
     chat_id: Option<ChatId>,
-    /// What the server has.
+    /// The draft as stored on the server.
     saved: StoredValue<DraftView>,
-    /// What is on screen.
+    /// The draft on screen.
     current: StoredValue<DraftView>,
     timer: StoredValue<Option<TimeoutHandle>>,
-    /// What is on its way as a message. Saving it meanwhile would bring it back as a draft.
+    /// The content of a message that is being sent. Saving it meanwhile would restore it as a draft.
     held: StoredValue<Option<DraftView>>,
     flight: StoredValue<PendingSaves>,
-    /// What is being saved at this moment.
+    /// The content of the pending save.
     saving: StoredValue<Option<DraftView>>,
-    /// What another tab stored after something else was typed here.
+    /// A draft that another tab stored while something else was typed here.
     pub conflicting: RwSignal<Option<DraftView>>,
-    /// Whether the server did not take the last save.
+    /// Whether the server did not accept the last save.
     pub is_unsaved: RwSignal<bool>,
-    /// How often it did not, one after the other.
+    /// The number of consecutive failed saves.
     refused: StoredValue<u32>,
-    /// Changes when it is time to offer the draft again.
+    /// Changes when the save is to be retried.
     pub retry_tick: RwSignal<u32>,
     chats: Option<Chats>,
 }
 
 impl DraftKeeper {
-    /// `draft` is what the server sent with the page.
+    /// `draft` is the draft that the server rendered with the page.
     pub fn new(chat_id: Option<ChatId>, draft: DraftView) -> Self {
         Self {
             chat_id,
@@ -71,40 +72,40 @@ impl DraftKeeper {
         }
     }
 
-    /// The text on screen.
+    /// Returns the text on screen.
     pub fn text(self) -> String {
         self.current.with_value(|draft| draft.text.clone())
     }
 
-    /// Whether a model was chosen for it.
+    /// Returns whether the draft has a chosen model.
     pub fn has_choice(self) -> bool {
         self.current.with_value(|draft| draft.lock.is_some())
     }
 
-    /// What is attached on screen.
+    /// Returns the attachments on screen.
     pub fn attachments(self) -> Vec<Attachment> {
         self.current.with_value(|draft| draft.attachments.clone())
     }
 
-    /// What is on screen.
+    /// Returns the draft on screen.
     pub fn current_draft(self) -> DraftView {
         self.current.get_value()
     }
 
-    /// Takes over what is on screen now; it is saved when the typing pauses.
+    /// Updates the draft on screen and schedules a save (debounced).
     pub fn update(self, what: impl FnOnce(&mut DraftView)) {
         self.current.update_value(what);
         self.cancel_timer();
         self.timer.set_value(set_timeout_with_handle(move || self.save(), PAUSE).ok());
     }
 
-    /// Saves at once, if there is anything new: on leaving the box or the page.
+    /// Saves changes at once: on leaving the box or the page.
     pub fn save(self) {
         self.cancel_timer();
-        // A clock that an effect set when the composer was gone already rings for nobody.
+        // An effect may have set a timer when the composer was already gone.
         let Some(draft) = self.current.try_get_value() else { return };
         if let Some(held) = self.held.get_value() {
-            // What came since is kept behind it, in this browser alone.
+            // Text that was typed behind a message in flight is kept with it, in this browser only.
             if let Some(both) = append_to_held(&held, draft) {
                 self.store_copy(&both);
             }
@@ -115,7 +116,7 @@ impl DraftKeeper {
             if self.is_unsaved.try_get_untracked() == Some(true) {
                 self.is_unsaved.set(false);
             }
-            // What this browser kept of something typed and taken back must not return.
+            // The browser's copy of something that was typed and removed again must not return.
             return self.forget_other(&saved);
         }
         // The local copy is written first: the page may be gone before the server has answered.
@@ -127,16 +128,16 @@ impl DraftKeeper {
             let sent = draft.clone();
             let rev = save_draft(self.chat_id, draft).await;
             if let Ok(rev) = rev {
-                // What was typed since is newer than what was saved.
+                // Text typed since is newer than the save.
                 self.renew_copy(rev);
             }
             flight.finish_save();
-            // The composer may have gone meanwhile, and its values with it.
+            // The composer may be gone by now, and its values with it.
             let Some(is_current) = self.current.try_with_value(|current| is_same_draft(current, &sent)) else { return };
             self.saving.update_value(|saving| *saving = saving.take().filter(|saving| !is_same_message(saving, &sent)));
             let rev = match rev {
                 Ok(rev) => rev,
-                // The same again would be refused again; it stays in this browser.
+                // The same save would be refused again; the text stays in this browser.
                 Err(ApiError::Invalid { .. } | ApiError::NotFound | ApiError::TooLarge) => {
                     return self.is_unsaved.set(true);
                 }
@@ -153,7 +154,8 @@ impl DraftKeeper {
             }
             self.saved.set_value(stored);
             if !is_current && self.held.with_value(Option::is_none) && self.timer.with_value(Option::is_none) {
-                // It was sent meanwhile, and stored behind that: what was a message is no draft any more.
+                // The content was sent as a message while the save was pending, and the save was stored after it: the
+                // draft has to be cleared again.
                 self.save();
             }
             if let Some(chats) = self.chats.filter(|_| was_empty != is_empty && self.chat_id.is_some()) {
@@ -162,7 +164,7 @@ impl DraftKeeper {
         });
     }
 
-    /// The server could not be reached: the draft is offered again after a while, or sooner with what is typed next.
+    /// Schedules a retry: the server could not be reached. The next edit retries sooner.
     pub fn save_later(self) {
         self.is_unsaved.set(true);
         if self.timer.with_value(Option::is_some) {
@@ -177,13 +179,13 @@ impl DraftKeeper {
         self.timer.set_value(set_timeout_with_handle(ring, AGAIN * 2u32.pow(doublings)).ok());
     }
 
-    /// The revision that the server had when it was last heard of.
+    /// Returns the last known revision of the draft on the server.
     pub fn rev(self) -> i64 {
         self.saved.with_value(|saved| saved.rev)
     }
 
-    /// Takes note of a newer draft on the server. Gives what is to be shown where nothing else was done here to what
-    /// changed there; where something was, the newer draft is kept in `elsewhere`, unless it is empty: that one was sent.
+    /// Takes a newer draft from the server. Returns the draft to show where the local and remote changes do not
+    /// conflict; otherwise the newer draft is kept in `conflicting`, unless it is empty: an empty one was sent.
     pub fn take_remote(self, newer: DraftView) -> Option<DraftView> {
         let (current, saved) = (self.current.get_value(), self.saved.get_value());
         if self.held.with_value(Option::is_some) || newer.rev <= saved.rev {
@@ -196,7 +198,8 @@ impl DraftKeeper {
         if is_own || is_same_message(&newer, &current) {
             return None;
         }
-        // Words and attachments are apart: who quotes a document in one tab and types in the other loses neither.
+        // Text and attachments are merged separately: quoting a document in one tab and typing in the other loses
+        // neither.
         let text = merge_three_way(&current.text, &saved.text, &newer.text);
         let attachments = merge_three_way(&current.attachments, &saved.attachments, &newer.attachments);
         if let Some((text, attachments)) = text.zip(attachments) {
@@ -211,7 +214,7 @@ impl DraftKeeper {
         None
     }
 
-    /// What is on screen is on its way as a message: this browser keeps it until the server has accepted it.
+    /// Holds the content on screen while it is being sent: this browser keeps it until the server has accepted it.
     pub fn hold_for_send(self) {
         self.cancel_timer();
         let draft = self.current.get_value();
@@ -219,7 +222,7 @@ impl DraftKeeper {
         self.held.set_value(Some(draft));
     }
 
-    /// Does this when no save is under way: a message that overtook one would find its words again as a draft.
+    /// Runs `go` when no save is pending: a message that overtook a save would find its text again as a draft.
     pub fn run_after_saves(self, go: impl FnOnce() + Send + 'static) {
         let flight = self.flight.get_value();
         if let Some(round) = flight.run_when_idle(go) {
@@ -227,12 +230,12 @@ impl DraftKeeper {
         }
     }
 
-    /// Sends what waits for a save: the page may be gone before that is answered.
+    /// Sends the messages that wait for a save: the page may be gone before the save is answered.
     pub fn flush_waiting(self) {
         self.flight.get_value().run_waiting();
     }
 
-    /// The message was accepted, and the server has cleared its draft. What came meanwhile stays.
+    /// Handles an accepted message, whose draft the server has cleared. Content typed meanwhile stays.
     pub fn on_accepted(self, sent: &DraftView) {
         self.held.set_value(None);
         self.conflicting.set(None);
@@ -251,7 +254,7 @@ impl DraftKeeper {
         self.save();
     }
 
-    /// The message did not go out: it is a draft again.
+    /// Handles a message that was not sent: it becomes a draft again.
     pub fn release_held(self) {
         self.held.set_value(None);
     }

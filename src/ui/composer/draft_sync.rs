@@ -1,5 +1,4 @@
-//! Drafts in the box: what another tab or device stored is shown or offered, what the server did not take is offered to
-//! it again.
+//! Draft synchronization of the box: drafts of other tabs and devices are shown or offered, failed saves are retried.
 
 use std::time::Duration;
 
@@ -14,19 +13,19 @@ use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::on_change;
 use crate::ui::messages;
 
-/// How long after a question that failed it is asked again.
+/// The delay before a failed load is retried.
 const ASK_AGAIN: Duration = Duration::from_secs(3);
 
 impl ComposerState {
-    /// Another tab stored a draft: it is shown where nobody typed here since, and offered where somebody did.
+    /// Handles a draft that another tab stored: shown where nothing was typed here since, offered otherwise.
     pub fn on_remote_draft(self, newer: DraftView) {
         match self.draft.take_remote(newer) {
             Some(shown) => {
-                // What was to go out by itself is not in the box any more.
+                // The message that waited to be sent is no longer in the box.
                 self.stop_waiting();
                 let problem = self.problem.get_untracked();
                 self.show_text(&shown.text);
-                // Nobody typed here: what is wrong with the message is wrong still.
+                // The shown draft was not typed here, so the problem of the message persists.
                 self.problem.set(problem);
                 self.attaching.replace_all(shown.attachments, &shown.named);
             }
@@ -35,14 +34,15 @@ impl ComposerState {
         }
     }
 
-    /// Hears of the new chat's draft what every page is told every moment; of a chat's own draft its page hears.
+    /// Follows the revision of the new chat's draft, which every page polls; a chat's own draft is followed by its
+    /// page.
     pub(super) fn follow_new_chat(self) {
         let Some(chats) = self.chats.filter(|_| self.chat_id.is_none()) else { return };
         on_change(move || chats.draft_rev.get(), move |_, rev| self.load_new_chat_draft(rev));
     }
 
-    /// Asks for the new chat's draft, which has this revision by now. What does not come is asked for again: nobody tells
-    /// of it a second time.
+    /// Loads the new chat's draft at this revision. A failed load is retried, because the revision is not reported
+    /// again.
     fn load_new_chat_draft(self, rev: i64) {
         let is_here = move || self.phase.try_get_untracked().is_some();
         if !is_here() || rev <= self.draft.rev() {
@@ -51,7 +51,7 @@ impl ComposerState {
         spawn_local(async move {
             let newer = self.newer_draft().await;
             match newer {
-                // The page may have gone meanwhile.
+                // The page may be gone by now.
                 _ if !is_here() => {}
                 Ok(Some(newer)) => self.on_remote_draft(newer),
                 Ok(None) => {}
@@ -60,7 +60,7 @@ impl ComposerState {
         });
     }
 
-    /// The draft as the server has it, where that is newer than what it had when it was last heard of.
+    /// Returns the draft on the server where it is newer than the last known revision.
     async fn newer_draft(self) -> Result<Option<DraftView>, ApiError> {
         let rev = self.draft.rev();
         Ok(match self.chat_id {
@@ -69,15 +69,15 @@ impl ComposerState {
         })
     }
 
-    /// Offers the server the draft that it did not take, where nobody wrote another one meanwhile: that is asked first,
-    /// because saving would put this one in its place.
+    /// Retries a failed save. It first loads the server's draft, because saving would overwrite a newer one of
+    /// another tab.
     pub fn save_again(self) {
         if !self.draft.is_unsaved.get_untracked() || self.draft.conflicting.get_untracked().is_some() {
             return;
         }
         spawn_local(async move {
             let newer = self.newer_draft().await;
-            // The page may have gone meanwhile.
+            // The page may be gone by now.
             if self.draft.is_unsaved.try_get_untracked() != Some(true) {
                 return;
             }
@@ -96,14 +96,14 @@ impl ComposerState {
         });
     }
 
-    /// Takes the draft of another tab in place of what is in the box; undo brings those words back.
+    /// Replaces the content of the box by the draft of another tab; undo restores the text.
     pub fn use_draft(self, draft: DraftView) {
         self.draft.conflicting.set(None);
         focus::focus_first("#message");
         self.show_and_keep_draft(draft);
     }
 
-    /// Shows a draft in place of what is there, and keeps it as what is there.
+    /// Shows a draft in the box and keeps it as the current one.
     pub fn show_and_keep_draft(self, draft: DraftView) {
         self.attaching.replace_all(draft.attachments.clone(), &draft.named);
         self.draft.update(|current| current.attachments = draft.attachments);

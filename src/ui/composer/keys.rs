@@ -1,34 +1,34 @@
-//! What the keys of the message box do, as a pure decision (ux.md 10.2 to 10.4). Input methods end a composition with
-//! the same Enter that sends; the browsers tell it in three different ways, and all three are obeyed.
+//! Key handling of the message box as a pure function (docs/reference/ux.md 10.2). Input methods end a composition
+//! with the same Enter that sends; browsers report it in three different ways, and all three are handled.
 
 use crate::ui::input_method::{CompositionMemory, FieldKeyPress, is_input_method_press};
 
-/// Two presses of Esc within this are one wish, in milliseconds.
+/// The maximum distance of the two presses of Esc that stop a reply, in milliseconds.
 const TWICE_MS: f64 = 1000.0;
 
-/// What a press asks for.
+/// The action of a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComposerKeyAction {
-    /// The browser does what it does.
+    /// Leaves the press to the browser.
     Nothing,
     Send,
     Stop,
 }
 
-/// What a press asks of a list that the box points into.
+/// The action of a key press on a list that the box points into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListKeyAction {
-    /// It is not for the list.
+    /// The press is not for the list.
     Nothing,
-    /// Another option, by its place.
+    /// Moves to the option at this index.
     Move(usize),
-    /// The option that is pointed at.
+    /// Chooses the active option.
     Take,
     Close,
 }
 
-/// Decides on a press while a list of `count` options is open, of which the one at `at` is pointed at. Without options
-/// only Esc is for it.
+/// Decides on a press while a list of `count` options is open, of which the one at `at` is active. Without options
+/// only Esc is for the list.
 pub fn list_key_action(press: FieldKeyPress<'_>, memory: CompositionMemory, at: usize, count: usize) -> ListKeyAction {
     if is_input_method_press(press, memory) || press.command || press.alt || press.shift {
         return ListKeyAction::Nothing;
@@ -43,8 +43,8 @@ pub fn list_key_action(press: FieldKeyPress<'_>, memory: CompositionMemory, at: 
     }
 }
 
-/// Decides on a press in the message box. `is_touch` is whether fingers type: their Enter is a new line, as that of
-/// whoever `chose` to send with Ctrl+Enter. With Shift it sends too, where it has no other use.
+/// Decides on a press in the message box. `is_touch` means an on-screen keyboard, whose Enter is a new line, as is
+/// Enter for people who `chose` to send with Ctrl+Enter. Shift+Enter also sends where Shift has no other use.
 pub fn message_box_key_action(
     press: FieldKeyPress<'_>,
     memory: CompositionMemory,
@@ -122,17 +122,17 @@ mod tests {
 
     #[test]
     fn enter_that_ends_composition_sends_nothing_in_any_browser() {
-        // Chrome and Firefox: inside the composition.
+        // Chrome and Firefox report it inside the composition.
         assert_eq!(
             action_in_box(FieldKeyPress { is_composing: true, ..enter() }, CompositionMemory::default(), false),
             ComposerKeyAction::Nothing
         );
-        // Safari: after it, but marked.
+        // Safari reports it after the composition, but marked.
         assert_eq!(
             action_in_box(FieldKeyPress { key_code: 229, ..enter() }, CompositionMemory::default(), false),
             ComposerKeyAction::Nothing
         );
-        // Others: after it and unmarked.
+        // Other browsers report it after the composition and unmarked.
         let ended = CompositionMemory { composition_ended: Some(980.0), ..CompositionMemory::default() };
         assert_eq!(action_in_box(enter(), ended, false), ComposerKeyAction::Nothing);
         let long_ago = CompositionMemory { composition_ended: Some(900.0), ..CompositionMemory::default() };

@@ -1,6 +1,6 @@
-//! What the message box knows of the menus behind its signs: behind `@` documents, and lines of them, by their titles, and
-//! turns by their words ([`menu`]); behind `/` at the begin of a line what can be done ([`commands`]). Each is a list that
-//! the box points into; the focus stays in the box (APG: combobox with a listbox).
+//! Menu state of the message box: `@` opens documents, lines of them, and turns ([`menu`]); `/` at the beginning of a
+//! line opens commands ([`commands`]). Each menu is a list that the box points into; the focus stays in the box (APG:
+//! combobox with a listbox).
 
 pub mod commands;
 pub mod list;
@@ -16,27 +16,27 @@ use super::keys::{self, ListKeyAction};
 use crate::browser::textarea;
 use crate::ui::input_method::{CompositionMemory, FieldKeyPress};
 
-/// The list's id; its options' begin with it.
+/// The id of the list; the ids of its options begin with it.
 pub const LIST: &str = "mention";
-/// A longer word is none that a title is looked for by.
+/// The maximum length of a word that titles are searched by.
 const WORD_CHARS: usize = 60;
-/// No command has a longer name.
+/// The maximum length of a command.
 const COMMAND_CHARS: usize = 40;
 
 #[derive(Clone, Copy)]
 pub struct MentionState {
-    /// What stands behind `@`; none while that menu is closed.
+    /// The word behind `@`; none while that menu is closed.
     word: RwSignal<Option<String>>,
-    /// What stands behind `/`; never both.
+    /// The word behind `/`; at most one of both is open.
     command: RwSignal<Option<String>>,
-    /// How many options the menu shows; nothing before it knows.
+    /// The number of options in the menu; none before it is known.
     count: RwSignal<Option<usize>>,
     active: RwSignal<usize>,
-    /// The option that was chosen, for the menu to take.
+    /// The chosen option, for the menu to apply.
     chosen: RwSignal<Option<usize>>,
-    /// Whether Enter is held back where the menu does not know its options yet: once.
+    /// Whether Enter is held back once while the menu does not know its options yet.
     holds: StoredValue<bool>,
-    /// The text up to the `@` whose menu was closed: it stays closed.
+    /// The text up to the `@` whose menu was dismissed: it stays closed.
     dismissed: StoredValue<Option<String>>,
 }
 
@@ -57,12 +57,12 @@ impl MentionState {
         self.word.with(Option::is_some) || self.command.with(Option::is_some)
     }
 
-    /// The list, while there is one.
+    /// Returns the id of the list while it is shown.
     pub fn list_id(self) -> Option<&'static str> {
         (self.is_open() && self.count.get().is_some()).then_some(LIST)
     }
 
-    /// The id of the option that Enter takes.
+    /// Returns the id of the option that Enter chooses.
     pub fn active_option(self) -> Option<String> {
         let count = if self.is_open() { self.count.get().unwrap_or(0) } else { 0 };
         (count > 0).then(|| format!("{LIST}-{}", self.active.get().min(count - 1)))
@@ -76,7 +76,7 @@ impl MentionState {
         }
     }
 
-    /// Closes the menu, and it stays closed for the sign that is before the caret.
+    /// Closes the menu and keeps it closed for the sign before the caret.
     fn dismiss(self, area: Area) {
         let before = text_before(area);
         let word = trigger_at_end(&before).map_or(0, |(_, word)| word.len());
@@ -84,7 +84,7 @@ impl MentionState {
         self.close();
     }
 
-    /// The text or the caret is another one.
+    /// Handles a change of the text or the caret.
     pub fn on_text_change(self, area: Area) {
         let before = text_before(area);
         let Some((sign, word)) = trigger_at_end(&before) else { return self.close() };
@@ -100,21 +100,21 @@ impl MentionState {
             Sign::Slash => (self.command, self.word),
         };
         if other.with_untracked(Option::is_some) || asked.with_untracked(Option::is_none) {
-            // What the other menu counted is not this one's.
+            // The count of the other menu does not apply to this one.
             self.count.set(None);
             other.set(None);
         }
         asked.set(Some(word.to_owned()));
     }
 
-    /// The caret went somewhere: a menu that is open goes with it or closes; none opens.
+    /// Handles a move of the caret: an open menu follows or closes; none opens.
     pub fn on_caret_move(self, area: Area) {
         if untrack(|| self.is_open()) {
             self.on_text_change(area);
         }
     }
 
-    /// Whether the key belongs to the menu, which has then done what it asks.
+    /// Handles a key press; true if it belonged to the menu.
     pub fn handle_key(self, area: Area, memory: CompositionMemory, press: FieldKeyPress<'_>) -> bool {
         if !untrack(|| self.is_open()) {
             return false;
@@ -125,7 +125,7 @@ impl MentionState {
         match keys::list_key_action(press, memory, at, count) {
             ListKeyAction::Nothing => return false,
             ListKeyAction::Move(_) if known.is_none() => return false,
-            // Sent too early, a message would have a word in it that should have become a document.
+            // A message sent too early would contain the word that should have become a document.
             ListKeyAction::Take if known.is_none() => {
                 return self.holds.try_update_value(std::mem::take).unwrap_or(false);
             }
@@ -137,28 +137,28 @@ impl MentionState {
     }
 }
 
-/// The box, where it is in the page.
+/// The text area, while it is in the page.
 type Area = NodeRef<html::Textarea>;
 
 fn text_before(area: Area) -> String {
     area.get_untracked().and_then(|area| textarea::text_before_caret(&area)).unwrap_or_default()
 }
 
-/// What opens a menu.
+/// The sign that opens a menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {
     At,
     Slash,
 }
 
-/// The sign that this text ends with, and the word behind it.
+/// Returns the sign that this text ends with, and the word behind it.
 fn trigger_at_end(text: &str) -> Option<(Sign, &str)> {
     let command = || Some((Sign::Slash, command_at_end(text)?));
     word_at_end(text).map(|word| (Sign::At, word)).or_else(command)
 }
 
-/// The word behind a `/` that begins the last line. The same key gives `、` with a Chinese input method, which begins no
-/// line.
+/// Returns the word behind a `/` that begins the last line. The same key yields `、` with a Chinese input method,
+/// which begins no line.
 fn command_at_end(text: &str) -> Option<&str> {
     let line = text.rsplit('\n').next()?;
     let word = line.strip_prefix(['/', '／', '、'])?;
@@ -166,7 +166,7 @@ fn command_at_end(text: &str) -> Option<&str> {
     is_word.then_some(word)
 }
 
-/// The word behind an `@` that ends this text, where the `@` begins a word.
+/// Returns the word behind an `@` that ends this text, where the `@` begins a word.
 fn word_at_end(text: &str) -> Option<&str> {
     let (before, word) = text.rsplit_once('@')?;
     let begins = before.chars().next_back().is_none_or(|c| c.is_whitespace() || "([{\"'“‘«".contains(c));

@@ -1,5 +1,5 @@
-//! The text box of the composer. Its value belongs to the browser: the page reads it and never writes over what somebody
-//! types, so undo, input methods and typing before hydration work as everywhere else.
+//! The text box of the composer. The browser owns its value: the page reads it and never overwrites typed text, so
+//! undo, input methods and typing before hydration work as everywhere else.
 
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
@@ -20,13 +20,14 @@ use crate::ui::model_options::parse_model_value;
 use crate::ui::preferences::{PreferenceSetting, current_value};
 use crate::ui::transcript::focus_entry::{PathEndLoader, edit_last_message, focus_last_reply, run_at_path_end};
 
-/// What in the list of chats has led to the page that is shown; the button of the drawer has the focus when that is shut.
+/// The links of the chat list that lead to the page on screen. On a phone, the button of the drawer has the focus
+/// once the drawer is closed.
 const ORIGIN_LINKS: &str = "#sidebar :is(a[aria-current], a.new-chat, [popovertarget=chats])";
 
-/// A paste this soon after a press is of that press, in milliseconds.
+/// A paste within this time after a key press belongs to that press, in milliseconds.
 const SAME_PRESS_MS: f64 = 1000.0;
 
-/// Whether a key moves the caret through the lines or along one; Up and Down are the menu's.
+/// Returns whether a key moves the caret. Up and Down belong to the menu.
 fn is_caret_key(key: &str) -> bool {
     matches!(key, "ArrowLeft" | "ArrowRight" | "Home" | "End" | "PageUp" | "PageDown")
 }
@@ -39,7 +40,7 @@ pub fn MessageBox() -> impl IntoView {
     if !hydration::run_before_input(move || restore_content(state)) {
         effect(move || restore_content(state));
     }
-    // When Ctrl+Shift+V was pressed, which pastes words alone.
+    // The time of the last Ctrl+Shift+V, which pastes plain text.
     let plainly = StoredValue::new(None::<f64>);
     let on_key = move |event: KeyboardEvent| {
         let key = event.key();
@@ -55,13 +56,13 @@ pub fn MessageBox() -> impl IntoView {
             textarea::fit_height(&area);
         }
         state.on_input(event_target_value(&event));
-        // What an input method has not finished is no word yet.
+        // Text in composition is not searched until the input method has finished it.
         if !textarea::is_composing(&event) {
             state.mention.on_text_change(state.area);
         }
     };
     let on_paste = move |event: ev::ClipboardEvent| {
-        // Browsers do not all say which key it was.
+        // Not all browsers report the key with the paste event.
         let is_plain = plainly.with_value(|at| at.is_some_and(|at| event.time_stamp() - at < SAME_PRESS_MS));
         if handle_paste(state, &event, is_plain) {
             event.prevent_default();
@@ -80,7 +81,7 @@ pub fn MessageBox() -> impl IntoView {
             dir="auto"
             placeholder=messages::message()
             autocomplete="off"
-            // Of a new chat: its first keys are heard before the page's program is there.
+            // On a new chat's page typing works before hydration.
             autofocus=state.chat_id.is_none()
             enterkeyhint="enter"
             aria-describedby="message-problem message-note mention-hint"
@@ -92,7 +93,7 @@ pub fn MessageBox() -> impl IntoView {
             {..textarea_content(&state.draft.text())}
             on:input=on_input
             on:keydown=on_key
-            // The caret may leave the word that a menu is open for.
+            // The caret may leave the word of the open menu.
             on:keyup=move |event: KeyboardEvent| if is_caret_key(&event.key()) { state.mention.on_caret_move(state.area) }
             on:click=move |_| state.mention.on_caret_move(state.area)
             on:compositionend=move |event| {
@@ -101,7 +102,8 @@ pub fn MessageBox() -> impl IntoView {
             }
             on:paste=on_paste
             on:blur=move |_| {
-                // A box that is taken out of the page loses the focus after all else is gone; the draft was saved then.
+                // A box that is removed from the page loses the focus after its state is gone; the draft was saved
+                // before.
                 if state.has_text.try_get_untracked().is_some() {
                     state.mention.close();
                     state.draft.save();
@@ -112,7 +114,7 @@ pub fn MessageBox() -> impl IntoView {
     }
 }
 
-/// Makes the box as high as the page, or low again; there for a text that is long.
+/// The button that expands a long text to the height of the page, and back.
 fn height_button(state: ComposerState) -> impl IntoView {
     let height = move || if state.is_tall.get() { messages::lower_box() } else { messages::higher_box() };
     let change_height = move |_| {
@@ -137,7 +139,7 @@ fn height_button(state: ComposerState) -> impl IntoView {
     })
 }
 
-/// Takes files, and a text with its form unless it `is_plain`. False where the text alone is left to the browser.
+/// Handles files and rich text unless the paste `is_plain`. False where plain text is left to the browser.
 fn handle_paste(state: ComposerState, event: &ev::ClipboardEvent, is_plain: bool) -> bool {
     let (files, text, html) = files::pasted_content(event);
     match files.is_empty() {
@@ -151,7 +153,7 @@ fn handle_paste(state: ComposerState, event: &ev::ClipboardEvent, is_plain: bool
     true
 }
 
-/// Does what a press in the box asks for. False where it is left to the browser.
+/// Handles a key press in the box. False where it is left to the browser.
 fn handle_key(state: ComposerState, end: Option<PathEndLoader>, event: &KeyboardEvent, key: &str) -> bool {
     let (pressed, memory) = (field_key_press(event, key), state.memory.get_value());
     if state.mention.handle_key(state.area, memory, pressed) {
@@ -161,7 +163,7 @@ fn handle_key(state: ComposerState, end: Option<PathEndLoader>, event: &Keyboard
         return true;
     }
     if is_key_to_last_reply(keymap::KeyPress::from_event(event, key)) && !event.is_composing() && is_at_start(state) {
-        // Nothing is above the first line, but the reply.
+        // From the first line, Up leads to the last reply.
         return run_at_path_end(end, focus_last_reply);
     }
     if key == "Backspace" && is_plain_press(event) && !event.repeat() && is_at_start(state) {
@@ -171,7 +173,7 @@ fn handle_key(state: ComposerState, end: Option<PathEndLoader>, event: &Keyboard
         state.attaching.selected.set(None);
     }
     if key == "ArrowUp" && is_plain_press(event) && !state.has_text.get_untracked() {
-        // Of an empty box: the person's last message.
+        // Up in an empty box edits the person's last message.
         return run_at_path_end(end, edit_last_message);
     }
     if !is_input_method_press(pressed, memory)
@@ -197,12 +199,12 @@ fn is_at_start(state: ComposerState) -> bool {
     state.area.get_untracked().is_some_and(|area| textarea::is_caret_at_start(&area))
 }
 
-/// Whether this is pressed to go to the turn before. A letter alone is a letter here.
+/// Returns whether the press is the key for the previous turn. A bare letter is text here.
 fn is_key_to_last_reply(press: keymap::KeyPress<'_>) -> bool {
     Keymap::from_page().chord(KeyCommand::TurnBefore).is_some_and(|keys| !keys.is_bare() && keys.matches(press))
 }
 
-/// The keys that stop a reply from anywhere, and the moments at which a draft must be safe.
+/// Listens on the page: the keys that work from anywhere, and the events at which a draft must be saved or sent.
 pub fn listen_on_page(state: ComposerState) {
     let end = use_context::<PathEndLoader>();
     effect(move || {
@@ -224,7 +226,7 @@ pub fn listen_on_page(state: ComposerState) {
 }
 
 fn on_page_key(state: ComposerState, end: Option<PathEndLoader>, event: &KeyboardEvent) {
-    // Where nothing has the focus, keys lead as from the box.
+    // Where nothing has the focus, keys work as in the box.
     if !(event.default_prevented() || event.is_composing() || dialog::is_any_open())
         && focus::is_unfocused()
         && is_key_to_last_reply(keymap::KeyPress::from_event(event, &event.key()))
@@ -239,7 +241,7 @@ fn on_page_key(state: ComposerState, end: Option<PathEndLoader>, event: &Keyboar
     let pressed = event.key();
     let (pressing, memory) = (field_key_press(event, &pressed), state.memory.get_value());
     let asked = keys::page_key_action(pressing, memory);
-    // One that only ended a composition is no wish.
+    // An Esc that only ended a composition does not count.
     if pressed == "Escape" && !is_input_method_press(pressing, memory) {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
     }
@@ -256,8 +258,8 @@ fn on_page_key(state: ComposerState, end: Option<PathEndLoader>, event: &Keyboar
     }
 }
 
-/// Takes over from the server's HTML: what was typed or chosen before the page was hydrated stays; else a copy that the
-/// server never got comes back; else the draft of the page.
+/// Restores the content on hydration: text typed or models chosen before hydration stay; else an unsaved local copy
+/// is restored; else the draft of the page is shown.
 fn restore_content(state: ComposerState) {
     let Some(area) = state.area.get() else { return };
     let on_screen = textarea::value(&area);
@@ -281,15 +283,15 @@ fn restore_content(state: ComposerState) {
     if let Some(level) = form::selected_value("thinking").and_then(|value| Thinking::parse_level(&value)) {
         state.thinking.set(level);
     }
-    // A box that takes the focus on a touch screen opens the keyboard over the page. There the title of a chat that was
-    // gone to takes it, so that a screen reader says where it is; on a page that was just loaded nothing does.
+    // On a touch screen, focusing the box would open the keyboard over the page. After navigation, the chat's title
+    // takes the focus instead, so that a screen reader announces the page; after a page load nothing does.
     let target = match (media::is_touch(), document::is_hydrated()) {
         (false, _) => "#message",
         (true, true) => ".chat-title",
         (true, false) => return,
     };
-    // After a change of page the old page's box may have the focus until it is gone, which is by the next frame. Who came
-    // by the list of chats has it on the way that led here, and goes on in the box.
+    // After navigation the old page's box may have the focus until it is removed, which is by the next frame. A
+    // person who came through the chat list has the focus on its link, and continues in the box.
     request_animation_frame(move || {
         if focus::is_unfocused() || (!media::is_touch() && focus::is_within(ORIGIN_LINKS)) {
             focus::focus_first_without_scroll(target);

@@ -1,6 +1,6 @@
-//! Which model answers, and how much it thinks. Ordinary selects, so they work in a form, on a phone and for a screen
-//! reader; many models are looked through in a dialog where there is script. Once a branch has a lock there is nothing to
-//! choose, and the chip says why.
+//! The model and thinking menus. They are ordinary selects, so that they work in a form, on a phone and with a screen
+//! reader; with script, long lists of models open in a dialog. On a locked branch there is nothing to choose, and the
+//! chip explains why.
 
 use leptos::prelude::*;
 
@@ -43,8 +43,8 @@ fn ModelSelect() -> impl IntoView {
     }
 }
 
-/// The chip that names the branch's model, and behind it the way to another one. What is chosen there begins a new
-/// branch with the next message, and not before: nothing is made that nobody uses.
+/// The chip that names the branch's model, with a menu of other models. The choice takes effect with the next
+/// message, which begins a new branch, so that no unused branch is created.
 #[component]
 fn LockedMenu(lock: ModelLock) -> impl IntoView {
     const WHY: &str = "why-locked";
@@ -60,7 +60,8 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
         None => ("lock", messages::locked()),
         Some(_) => ("branch", messages::new_branch()),
     };
-    // The select is a way and no state: the same model may be chosen again after it was taken back or its branch was left.
+    // The select triggers an action and holds no state: the same model may be chosen again after the choice was
+    // undone or its branch was left.
     effect(move || {
         state.choice.track();
         form::select_value("other", "");
@@ -98,7 +99,7 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
     }
 }
 
-/// The button that opens the list of many models, in the place of the select that stands behind it without script.
+/// The button that opens the dialog of models; without script the select behind it is shown instead.
 fn pick_button(
     state: ComposerState,
     label: &'static str,
@@ -125,13 +126,13 @@ fn pick_button(
 
 type Draw = fn(ComposerState) -> AnyView;
 
-/// The code of the dialog.
+/// Loads the code part of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Draw, NotFetched> {
     Ok(draw_pick_dialog)
 }
 
-/// The dialog in which one of many models is chosen.
+/// The dialog for choosing one of many models.
 #[component]
 pub fn ModelPickDialog() -> impl IntoView {
     let state = expect_context::<ComposerState>();
@@ -147,7 +148,7 @@ fn draw_pick_dialog(state: ComposerState) -> AnyView {
         state.choose_model(Some(lock));
         state.is_picking_model.set(false);
         if untrack(is_locked) {
-            // The dialog gives the focus back to its button when it closes, in the next frame.
+            // The dialog returns the focus to its button in the frame after it closes.
             let to_box = || _ = focus::focus_first("#message");
             request_animation_frame(move || request_animation_frame(to_box));
         }
@@ -161,7 +162,7 @@ fn draw_pick_dialog(state: ComposerState) -> AnyView {
     view! { <Dialog id="picks-title" title open=state.is_picking_model>{picker}</Dialog> }
 }
 
-/// The banner over the composer of a branch whose model is gone, with the way on.
+/// The banner above the composer of a branch whose model is no longer available, with other models to continue with.
 #[component]
 pub fn ModelGoneBanner(gone: ModelLock) -> impl IntoView {
     let state = expect_context::<ComposerState>();
@@ -175,7 +176,7 @@ pub fn ModelGoneBanner(gone: ModelLock) -> impl IntoView {
     }
 }
 
-/// One button for each provider: its first model.
+/// One button for each provider with its first model.
 fn first_choices(state: ComposerState) -> impl IntoView {
     let own = state.lock.get_untracked();
     group_by_provider(state.models.get())
@@ -187,7 +188,7 @@ fn first_choices(state: ComposerState) -> impl IntoView {
         .collect_view()
 }
 
-/// Without script it posts the composer as it is; what is typed comes back with the choice.
+/// Without script the button submits the composer as it is; the text comes back together with the choice.
 fn choice_button(state: ComposerState, lock: Option<ModelLock>, label: String) -> impl IntoView {
     let value = lock.as_ref().map(model_value).unwrap_or_default();
     let choose = move |event: leptos::ev::MouseEvent| {

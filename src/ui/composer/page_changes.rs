@@ -1,4 +1,4 @@
-//! What the composer does when the page around it changes: another branch, other models, a reply that ends, a path or a
+//! The composer's reactions to changes of the page: another branch, other models, a reply that ends, a path or a
 //! connection that was waited for.
 
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::ui::erased::{effect, on_change};
 use crate::ui::messages::keys::stop_first;
 use crate::ui::messages::server_messages::problem;
 
-/// How long a page may be offline before what waits to be sent is not sent by itself any more.
+/// After this time offline, a waiting message is no longer sent automatically.
 const TOO_LATE_MS: i64 = 60_000;
 
 impl ComposerState {
-    /// `way_ends` changes when a path that was asked for has come or will not; `stop_asked` is set by other parts of the page;
-    /// `draft_elsewhere` is what another tab stored.
+    /// Follows the page. `way_ends` changes when the navigation to a path has ended; `stop_asked` is set by other
+    /// parts of the page; `draft_elsewhere` is the draft that another tab stored.
     pub(super) fn follow_page(
         self,
         way_ends: RwSignal<bool>,
@@ -33,7 +33,7 @@ impl ComposerState {
                 self.stop();
             }
         });
-        // Other models can be chosen: where nobody has chosen one that is still there, the default answers.
+        // The models have changed: where none is chosen that is still available, the default applies.
         on_change(
             move || self.models.get(),
             move |_, models| {
@@ -43,8 +43,8 @@ impl ComposerState {
                 }
             },
         );
-        // Another branch is shown, or the message that was to begin one has begun it. What waits for its branch goes to the
-        // model that was chosen for it.
+        // Another branch is shown, or the sent message has begun a new one. A message that waits for its branch keeps
+        // the model that was chosen for it.
         on_change(
             move || self.lock.get(),
             move |_, _| {
@@ -58,7 +58,7 @@ impl ComposerState {
             move || (way_ends.get(), self.attaching.queue.with(AttachmentQueue::is_pending)),
             move |_, _| self.send_if_ready(),
         );
-        // What was said of a running reply is over with it.
+        // A problem with the running reply ends with that reply.
         on_change(
             move || self.running.get(),
             move |_, now| {
@@ -72,7 +72,7 @@ impl ComposerState {
         on_change(move || self.draft.retry_tick.get(), move |_, _| self.save_again());
     }
 
-    /// A message that waits does not go out by itself after it was offline for long: nobody thinks of it any more by then.
+    /// Stops the automatic sending of a waiting message after a long time offline: its writer no longer expects it.
     fn give_up_waiting(self) {
         let Some(connection) = use_context::<PageConnection>() else { return };
         let since = StoredValue::new(None::<i64>);
@@ -89,7 +89,7 @@ impl ComposerState {
                     since.set_value(Some(clock::now_ms()));
                     set_timeout(look, Duration::from_millis(TOO_LATE_MS.unsigned_abs()));
                 }
-                // Timers stand still while a device sleeps.
+                // Timers do not run while a device sleeps, so the time is checked again.
                 false => {
                     look();
                     since.set_value(None);

@@ -1,5 +1,6 @@
-//! Text that was pasted: a long one is offered to become a document, one that looks like a key is remarked upon. It stays
-//! where it is until a person says otherwise. Rich text becomes [`markdown`], with code that the first of it fetches.
+//! Pasted text: a long one is offered to become a document, and one that looks like an API key gets a warning. The
+//! text stays in the box until the person decides. Rich text is converted to [`markdown`] by a code part that is
+//! loaded at the first use.
 
 mod markdown;
 
@@ -13,12 +14,12 @@ use crate::ui::announce::Announcer;
 use crate::ui::lazy_parts::NotFetched;
 use crate::ui::messages::attachments as words;
 
-/// How the keys of vendors begin.
+/// The prefixes of vendors' API keys.
 const KEYS: &[&str] = &["sk-", "sk_", "AIza", "gsk_", "xai-", "ghp_", "github_pat_"];
-/// The shortest of them has more characters than this behind that.
+/// An API key has more characters than this behind its prefix.
 const KEY_CHARS: usize = 16;
 
-/// What is to be said of pasted text.
+/// The notices on pasted text.
 #[derive(Clone, Copy)]
 pub struct PasteNotices {
     /// The long text that is offered to become a document.
@@ -33,7 +34,7 @@ impl PasteNotices {
     }
 
     pub fn on_paste(self, text: &str) {
-        // As the text box has it.
+        // Line ends are normalized as in the text box.
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let chars = text.chars().count();
         if looks_like_key(&text) {
@@ -47,8 +48,8 @@ impl PasteNotices {
         }
     }
 
-    /// Rich text: its plain `text` goes into the box at once, so that nothing is sent or left without it. Where Markdown
-    /// says more it takes the place of that, unless it was changed meanwhile.
+    /// Pastes rich text: its plain `text` goes into the box at once, so that nothing is sent or left without it.
+    /// Markdown that says more replaces it, unless the text was changed meanwhile.
     pub fn on_rich_paste(self, area: NodeRef<html::Textarea>, text: &str, html: String) {
         let Some(here) = area.get_untracked() else { return };
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -61,7 +62,7 @@ impl PasteNotices {
         let is_line_begun = before.rsplit('\n').next().is_some_and(|line| !line.trim().is_empty());
         spawn_local(async move {
             let converted = fetch().await.ok().and_then(|convert| convert(&html, is_line_begun));
-            // The page may have gone meanwhile.
+            // The page may be gone by now.
             let area = area.try_get_untracked().flatten();
             let (Some(area), Some(converted)) = (area, converted.filter(|converted| *converted != text)) else {
                 return;
@@ -72,7 +73,7 @@ impl PasteNotices {
         });
     }
 
-    /// The box holds this now: what is not in it any more is not spoken of.
+    /// Updates the notices: those on text that is no longer in the box are removed.
     pub fn on_input(self, text: &str) {
         if self.has_key.get_untracked() && !looks_like_key(text) {
             self.has_key.set(false);
@@ -84,7 +85,7 @@ impl PasteNotices {
     }
 }
 
-/// Rich text as Markdown; its plain `text` where that says as much.
+/// Converts rich text to Markdown; returns the plain `text` where that says as much.
 pub async fn rich_text_to_markdown(text: String, html: &str) -> String {
     if !is_rich(html) {
         return text;
@@ -93,10 +94,11 @@ pub async fn rich_text_to_markdown(text: String, html: &str) -> String {
     convert.and_then(|convert| convert(html, false)).unwrap_or(text)
 }
 
-/// Markdown of HTML, which goes behind a begun line or not; nothing where that has no more to say than its plain text.
+/// Converts HTML to Markdown; the flag says whether it follows a begun line. None where Markdown says no more than
+/// the plain text.
 type Convert = fn(&str, bool) -> Option<String>;
 
-/// The code that makes Markdown of HTML.
+/// Loads the code part that converts HTML to Markdown.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Convert, NotFetched> {
     Ok(convert_html)
@@ -106,7 +108,7 @@ fn convert_html(html: &str, is_line_begun: bool) -> Option<String> {
     markdown::from_rich_text(&rich_text::parse_rich_text(html, limits::RICH_PASTE_DEPTH), is_line_begun)
 }
 
-/// Whether it is worth fetching that code: HTML with something in it that Markdown has a sign for.
+/// Returns whether the HTML has elements that Markdown can express, so that loading the converter is worth it.
 pub fn is_rich(html: &str) -> bool {
     const SIGNS: [&str; 14] = [
         "<h1",
@@ -128,12 +130,12 @@ pub fn is_rich(html: &str) -> bool {
     html.len() <= limits::RICH_PASTE_BYTES && SIGNS.iter().chain(&MORE).any(|sign| html.contains(sign))
 }
 
-/// Whether a key is in the text: a word that begins as the keys of vendors do and is as long.
+/// Returns whether the text contains an API key: a word with a vendor's prefix and sufficient length.
 pub fn looks_like_key(text: &str) -> bool {
     let is_of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     text.split(|c| !is_of_key(c)).any(|word| {
         let rest = KEYS.iter().find_map(|key| word.strip_prefix(key));
-        // Words with hyphens have no digits.
+        // Hyphenated words have no digits.
         rest.is_some_and(|rest| rest.len() > KEY_CHARS && rest.contains(|c: char| c.is_ascii_digit()))
     })
 }

@@ -1,15 +1,15 @@
-//! Passages as Markdown quotes in the message box: an earlier turn that `@` names, and what is selected in a reply. Put in as
-//! if they were typed, so that undo takes them out.
+//! Passages as Markdown quotes in the message box: an earlier turn that `@` names, or a selection in a reply. They
+//! are inserted as if typed, so that undo removes them.
 
 use crate::browser::textarea;
 
-/// Of a longer passage the beginning is quoted: who answers has it whole.
+/// A longer passage is quoted only up to this length, because the model has it whole.
 const MOST_CHARS: usize = 8_000;
-/// The composer's box.
+/// The selector of the composer's box.
 const BOX: &str = "#message";
 
-/// Quotes a passage behind all words: a selection on the page takes the caret from the box, with the focus or without.
-/// False where there is no box, or nothing to quote.
+/// Quotes a passage at the end of the text, because a selection on the page takes the caret from the box. False where
+/// there is no box, or nothing to quote.
 pub fn quote_in_message_box(passage: &str) -> bool {
     let Some(area) = textarea::find(BOX) else { return false };
     textarea::move_caret_to_end(&area);
@@ -20,7 +20,8 @@ pub fn quote_in_message_box(passage: &str) -> bool {
     !quoted.is_empty()
 }
 
-/// A passage as a quote behind these words, with room for what is written about it; empty for an empty one.
+/// Returns a passage as a quote behind this text, followed by an empty line for the reply to it; empty for an empty
+/// passage.
 pub fn quote_after(before: &str, passage: &str) -> String {
     let passage = passage.trim_matches('\n').trim_end();
     if passage.trim().is_empty() {

@@ -1,5 +1,5 @@
-//! The one button of the composer: it sends, and from then on, while the reply runs, it stops that, in the same place. It
-//! stays the same element, so the focus stays on it.
+//! The composer's only button: it sends, and while the reply runs it stops that, in the same place. It stays the same
+//! element, so that it keeps the focus.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -9,21 +9,21 @@ use crate::ui::erased::{effect, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages;
 
-/// The form that stops the running reply; the button belongs to it while one runs.
+/// The id of the form that stops the running reply; the button belongs to it while one runs.
 pub const STOP_FORM: &str = "stop-reply";
 
 /// "Send", "Stop reply" or "Stopping…".
 #[component]
 pub fn SendButton() -> impl IntoView {
     let state = expect_context::<ComposerState>();
-    // A message on its way is as good as its reply: that can be stopped before it is known.
+    // A reply can be stopped while its message is still being sent, before the reply is known.
     let is_stop = move || state.running.get().is_some() || state.phase.get() == ComposerPhase::Sending;
     let word = move || match state.phase.get() {
         ComposerPhase::Stopping | ComposerPhase::Withdrawing => messages::stopping(),
         _ if is_stop() => messages::stop_reply(),
         _ => messages::send(),
     };
-    // Without script nothing would ever set it back, so it is said only once the page is live.
+    // Without script nothing would reset the state, so it is shown only after hydration.
     let is_live = RwSignal::new(false);
     effect(move || is_live.set(true));
     let is_refused = move || {

@@ -1,4 +1,5 @@
-//! A message on its way: out of the box at once, forgotten when the server has it, back in the box when it has not.
+//! Sending a message optimistically: the box is emptied at once, the draft is removed when the server has accepted
+//! the message, and restored when it has not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,14 +29,14 @@ impl ComposerState {
         let names: Vec<&str> = sent.attachments.iter().map(|one| one.card.title.as_str()).collect();
         self.listeners.on_sending.run(of_files::sending(&sent.text, &names));
         self.empty_box();
-        // Who waited for it may be writing elsewhere by now.
+        // The person may be writing elsewhere by now.
         if focus::is_unfocused() || focus::is_within("#composer") {
             focus::focus_first("#message");
         }
         self.draft.run_after_saves(move || spawn_local(self.deliver(message, sent, withdrawn)));
     }
 
-    /// Sends the message and does what follows from the answer. The page may be gone by then.
+    /// Sends the message and handles the response. The page may be gone by then.
     async fn deliver(self, message: ComposedMessage, sent: DraftView, withdrawn: Arc<AtomicBool>) {
         let answer = clock::with_timeout(limits::SEND_TIME, send_message(message.clone())).await;
         let is_late = answer.is_none();
@@ -48,7 +49,7 @@ impl ComposerState {
         }
         let stops = withdrawn.load(Ordering::Relaxed);
         let phase = if stops && answer.is_ok() { ComposerPhase::Stopping } else { ComposerPhase::Idle };
-        // The person may have gone to another chat meanwhile, and this composer with it.
+        // The person may have left the chat meanwhile, and the composer with it.
         let is_there = self.phase.try_set(phase).is_none();
         let turn = answer.as_ref().ok().map(|started| started.assistant_turn.turn.id);
         match answer {
@@ -62,7 +63,7 @@ impl ComposerState {
             }
             Err(error) => {
                 if matches!(error, ApiError::Conflict { .. }) {
-                    // It was not stored, so that there is nothing to say again.
+                    // A conflict means that nothing was stored, so the next try is a new request.
                     self.failed.set_value(None);
                     self.request_id.set_value(request_id::mint());
                 } else {
@@ -79,8 +80,8 @@ impl ComposerState {
         }
     }
 
-    /// The message as it would go out now. A message that failed and has not been changed keeps its name, because it
-    /// may have arrived all the same; but not on another path, where it is another message.
+    /// Builds the message. An unchanged message that failed keeps its idempotency key, because it may have arrived
+    /// after all; not on another path, where it is another message.
     fn build_message(self) -> ComposedMessage {
         let choice = self.choice.get_untracked();
         let mut message = ComposedMessage {
@@ -96,8 +97,8 @@ impl ComposerState {
             keeps_draft: false,
         };
         if let Some(failed) = self.failed.get_value() {
-            // What came to the chat meanwhile may be this very message, whose answer was lost: it follows what it
-            // followed then.
+            // A turn that was added to the chat meanwhile may be this very message, whose response was lost: the
+            // retry keeps its original parent.
             let again = ComposedMessage {
                 client_request_id: failed.client_request_id.clone(),
                 prev_turn_id: failed.prev_turn_id,
@@ -111,14 +112,14 @@ impl ComposerState {
         message
     }
 
-    /// Empties the box on screen. The draft still holds what was in it: it is forgotten when the server has it.
+    /// Empties the box on screen. The draft keeps the content until the server has accepted it.
     fn empty_box(self) {
         self.show_text("");
         self.pasting.on_input("");
         self.attaching.replace_all(Vec::new(), &[]);
     }
 
-    /// Puts what did not go out back into the box, before what came meanwhile.
+    /// Restores an unsent message to the box, before text typed meanwhile.
     fn restore_unsent(self, sent: DraftView) {
         let typed = self.area.get_untracked().map(|area| textarea::value(&area)).unwrap_or_default();
         let text = sent.text;

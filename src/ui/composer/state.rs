@@ -1,4 +1,4 @@
-//! The composer's state, and what its button does when no reply runs: it sends. How it stops is in `stopping`.
+//! The composer's state, and the send action of its button. Stopping is in `stopping`.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,50 +30,50 @@ use crate::ui::state::NavigationQuery;
 /// The form's id, for buttons outside of it.
 pub const COMPOSER_FORM_ID: &str = "composer";
 
-/// What the composer waits for.
+/// The phase of the composer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComposerPhase {
     Idle,
-    /// A message is on its way.
+    /// A message is being sent.
     Sending,
-    /// The same, and its reply is to be stopped as soon as it is known.
+    /// A message is being sent, and its reply is to be stopped as soon as it is known.
     Withdrawing,
-    /// A stop is on its way.
+    /// A stop request is pending.
     Stopping,
 }
 
-/// What the page around the composer does with what happens in it.
+/// The callbacks of the page around the composer.
 #[derive(Clone, Copy)]
 pub struct ComposerListeners {
-    /// A message is on its way: its text, to be shown at once as being sent.
+    /// A message is being sent: its text, for the optimistic display.
     pub on_sending: Callback<String>,
-    /// It did not arrive; its text is back in the box.
+    /// The message did not arrive; its text is back in the box.
     pub on_failed: Callback<()>,
-    /// The server has stored a message and a reply began.
+    /// The server has stored a message, and a reply began.
     pub on_started: Callback<StartedReply>,
     /// A reply was stopped; the turn as it ended.
     pub on_stopped: Callback<TurnView>,
 }
 
-/// The path that the next message follows. That of a new chat has nothing on it.
+/// The path that the next message continues. That of a new chat is empty.
 #[derive(Clone, Copy, Default)]
 pub struct FollowedPath {
     /// The lock of its branch.
     pub lock: Signal<Option<ModelLock>>,
-    /// Its end.
+    /// The last turn.
     pub leaf: Signal<Option<TurnId>>,
-    /// The reply that runs on it.
+    /// The reply that runs on the path.
     pub running: Signal<Option<TurnId>>,
-    /// How many tokens of context its newest reply filled.
+    /// The number of context tokens that the newest reply filled.
     pub context_used: Signal<Option<u64>>,
-    /// The branch's model, where it cannot be used any more.
+    /// The branch's model, where it is no longer available.
     pub gone_model: Signal<Option<ModelLock>>,
-    /// What the way to other paths is asked by, and what changes when one has ended.
+    /// Queries the path navigation; none for a new chat. The signal changes when a navigation has ended.
     pub navigation: Option<Callback<NavigationQuery, bool>>,
     pub navigation_ended: RwSignal<bool>,
 }
 
-/// The composer of one chat, or of the new chat. In the context of its parts.
+/// The composer of one chat, or of the new chat. Provided as context to its parts.
 #[derive(Clone, Copy)]
 pub struct ComposerState {
     pub chat_id: Option<ChatId>,
@@ -82,37 +82,37 @@ pub struct ComposerState {
     pub attaching: MessageAttachments,
     pub pasting: PasteNotices,
     pub mention: MentionState,
-    /// Whether the message goes out by itself when its files are there, and the path that it is to follow.
+    /// Whether the message is sent automatically when its uploads are done and its path is on screen.
     pub sends_when_ready: RwSignal<bool>,
-    /// The way to other paths, asked; a new chat has none.
+    /// Queries the path navigation; none for a new chat.
     pub navigation: Option<Callback<NavigationQuery, bool>>,
-    /// Set when the reply to the message on its way is to be stopped; outlives the page.
+    /// Set when the reply to the message in flight is to be stopped; outlives the page.
     pub withdrawn: StoredValue<Arc<AtomicBool>>,
-    /// Tokens of context that the newest reply on this path filled.
+    /// The number of context tokens that the newest reply on this path filled.
     pub context_used: Signal<Option<u64>>,
-    /// Whether the text has more lines than a glance takes in, and whether the box is as high as the page.
+    /// Whether the text is longer than a few lines, and whether the box is expanded to the page's height.
     pub is_long: RwSignal<bool>,
     pub is_tall: RwSignal<bool>,
     pub phase: RwSignal<ComposerPhase>,
     pub has_text: RwSignal<bool>,
-    /// What is wrong, beside the field.
+    /// The problem shown beside the field.
     pub problem: RwSignal<Option<String>>,
     /// The lock of the branch.
     pub lock: Signal<Option<ModelLock>>,
-    /// What is chosen in the menu: the model of a new chat, or another than the branch's, for a new branch.
+    /// The choice in the menu: the model of a new chat, or one other than the branch's, for a new branch.
     pub choice: RwSignal<Option<ModelLock>>,
     pub thinking: RwSignal<Thinking>,
     pub models: RwSignal<Vec<Model>>,
-    /// Whether one of many models is being chosen.
+    /// Whether the dialog of models is open.
     pub is_picking_model: RwSignal<bool>,
     /// The turn that the next message follows.
     pub leaf: Signal<Option<TurnId>>,
     /// The reply that runs on this path.
     pub running: Signal<Option<TurnId>>,
     pub memory: StoredValue<CompositionMemory>,
-    /// The name of the next request.
+    /// The idempotency key of the next request.
     pub request_id: StoredValue<String>,
-    /// The last message that failed to go out: the same again is the same request.
+    /// The last message that failed to be sent: sending it again unchanged reuses its idempotency key.
     pub failed: StoredValue<Option<ComposedMessage>>,
     pub listeners: ComposerListeners,
     pub announcer: Announcer,
@@ -120,7 +120,7 @@ pub struct ComposerState {
 }
 
 impl ComposerState {
-    /// `form_request_id` names the request that the form sends if it is sent without script.
+    /// `form_request_id` is the idempotency key of the form when it is submitted without script.
     pub(super) fn new(
         chat_id: Option<ChatId>,
         draft: DraftView,
@@ -169,25 +169,25 @@ impl ComposerState {
         }
     }
 
-    /// The model that would answer, as far as it is known.
+    /// Returns the model that would reply, as far as it is known.
     pub fn model(self) -> Option<Model> {
         let lock = self.choice.get().or_else(|| self.lock.get());
         self.models.with(|models| models.iter().find(|model| Some(&model.lock) == lock.as_ref()).cloned())
     }
 
-    /// The levels of thinking that the model can be asked for.
+    /// Returns the thinking levels that the model supports.
     pub fn thinking_levels(self) -> Vec<Thinking> {
         self.model().map_or_else(|| Thinking::LEVELS.to_vec(), |model| model.thinking_levels)
     }
 
-    /// Takes another model for the next message; none goes back to the branch's own.
+    /// Chooses another model for the next message; none returns to the branch's own.
     pub fn choose_model(self, lock: Option<ModelLock>) {
         let lock = lock.filter(|lock| self.lock.get_untracked().as_ref() != Some(lock));
         self.choice.set(lock.clone());
         self.draft.update(|draft| draft.lock = lock);
     }
 
-    /// Chooses what a draft says that the server never got, as far as it can still be chosen.
+    /// Restores the choice of an unsaved draft, as far as it is still available.
     pub fn restore_choice(self, lock: Option<ModelLock>, thinking: Option<Thinking>) {
         let can_be = match &lock {
             Some(lock) => self.models.with_untracked(|models| models.iter().any(|model| model.lock == *lock)),
@@ -202,7 +202,7 @@ impl ComposerState {
         }
     }
 
-    /// Takes over what is in the box.
+    /// Handles input in the box.
     pub fn on_input(self, text: String) {
         self.update_length(&text);
         self.problem.set(None);
@@ -211,22 +211,22 @@ impl ComposerState {
         self.draft.update(|draft| draft.text = text);
     }
 
-    /// Puts a text into the box, as if it had been typed.
+    /// Puts a text into the box as if it had been typed.
     pub fn fill(self, text: &str) {
         self.show_text(text);
         self.on_input(text.to_owned());
     }
 
-    /// Puts a text into the box in place of what is there; where that is other words, undo brings them back.
+    /// Replaces the text of the box; undo restores a different previous text.
     pub(super) fn show_text(self, text: &str) {
-        // What is there already keeps its caret.
+        // An equal text keeps its caret.
         let area = self.area.get_untracked().map(|area| (textarea::value(&area), area));
         if let Some((there, area)) = area.filter(|(there, _)| there != text) {
             if there.is_empty() || text.is_empty() {
                 textarea::set_value(&area, text);
             } else {
                 textarea::replace_text(&area, "", &there, text);
-                // Nobody typed the sign that it may end with.
+                // A sign at the end of the text was not typed, so no menu opens.
                 self.mention.close();
             }
         }
@@ -244,19 +244,19 @@ impl ComposerState {
         }
     }
 
-    /// Whether the conversation is known to be longer than the model that would answer can read.
+    /// Returns whether the conversation is known to exceed the context of the model that would reply.
     pub fn is_full(self) -> bool {
         let most = self.model().and_then(|model| model.context_tokens).filter(|most| *most > 0);
         most.zip(self.context_used.get()).is_some_and(|(most, used)| used >= most)
     }
 
-    /// Whether there is nothing to send.
+    /// Returns whether there is nothing to send.
     pub fn is_empty(self) -> bool {
         !self.has_text.get() && self.attaching.queue.with(|queue| queue.items().is_empty())
     }
 
-    /// The button and Enter. What is still on its way to the server is waited for, and so is the path that was asked for:
-    /// whoever writes and sends before it is on screen means that one.
+    /// Sends on the button or Enter. The message waits for pending uploads and for a pending navigation: a person who
+    /// sends before the new path is on screen means that path.
     pub fn send(self) {
         match self.refusal() {
             Some(reason) => self.refuse(&reason),
@@ -274,17 +274,18 @@ impl ComposerState {
         self.announcer.say(what);
     }
 
-    /// Whether the path that was asked for is not on screen yet.
+    /// Returns whether the requested path is not on screen yet.
     pub(super) fn is_navigating(self) -> bool {
         self.query_navigation(NavigationQuery::IsNavigating) == Some(true)
     }
 
-    /// Nothing where there is no other path.
+    /// Queries the path navigation; none where there is no other path.
     pub(super) fn query_navigation(self, asks: NavigationQuery) -> Option<bool> {
         self.navigation?.try_run(asks)
     }
 
-    /// Whoever goes on writing does not want it to go out by itself. False when nothing waited.
+    /// Stops waiting: a person who continues to write no longer wants the message to be sent automatically. False
+    /// when no message was waiting.
     pub fn stop_waiting(self) -> bool {
         let waited = self.sends_when_ready.get_untracked();
         if waited {
@@ -295,8 +296,8 @@ impl ComposerState {
         waited
     }
 
-    /// Something that a message may wait for is there, or will not be. It stays in the box where its writer wants another
-    /// path by now, or does not get the one they meant.
+    /// Sends a waiting message when its uploads or its path have arrived or failed. It stays in the box if its writer
+    /// has navigated elsewhere since, or the requested path is not available.
     pub fn send_if_ready(self) {
         if !self.sends_when_ready.get_untracked() {
             return;
@@ -309,12 +310,12 @@ impl ComposerState {
         self.send();
     }
 
-    /// Why a message cannot go out now, in words.
+    /// Returns why the message cannot be sent now, as a sentence.
     pub fn refusal(self) -> Option<String> {
         let too_long = || self.draft.text().chars().count() > limits::MESSAGE_CHARS;
         let why = match self.phase.get_untracked() {
             ComposerPhase::Sending | ComposerPhase::Withdrawing => messages::still_sending(),
-            // What keeps a message from the path on screen does not keep it from the one that comes.
+            // A reply that runs on the current path does not block a message for the path that is being loaded.
             _ if !self.is_navigating() && self.running.get_untracked().is_some() => return Some(stop_first()),
             _ if untrack(|| self.is_empty()) => messages::write_first(),
             _ if !self.is_navigating() && untrack(|| self.is_full()) => context_full(),
@@ -341,19 +342,19 @@ impl ComposerState {
     }
 }
 
-/// Whether a text fills more of the box than a few lines.
+/// Returns whether a text fills more than a few lines.
 pub fn is_long(text: &str) -> bool {
     const LINES: usize = 4;
     const CHARS: usize = 300;
     text.lines().count() >= LINES || text.chars().count() >= CHARS
 }
 
-/// The model that answers a new chat, as long as nobody chooses another.
+/// Returns the default model of a new chat.
 pub(super) fn default_lock(models: &[Model]) -> Option<ModelLock> {
     models.iter().find(|model| model.is_default).or(models.first()).map(|model| model.lock.clone())
 }
 
-/// What the server said of a form that was sent without script.
+/// Returns the problem that the server reported for a form submitted without script.
 fn problem_in_address() -> Option<String> {
     let code = use_query_map().with_untracked(|query| query.get("error"))?;
     messages::form_problem(&code).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Stopping a reply: one that runs, and one that is only about to begin because its message is still on its way.
+//! Stopping a reply: one that runs, and one that has not begun because its message is still being sent.
 
 use std::sync::atomic::Ordering;
 
@@ -13,12 +13,12 @@ use crate::ui::messages;
 use crate::ui::state::NavigationQuery;
 
 impl ComposerState {
-    /// Ctrl+Shift+Enter: the running reply is stopped and what it said is kept, then the message goes out.
+    /// Ctrl+Shift+Enter: stops the running reply, keeps its partial text, and then sends the message.
     pub fn stop_and_send(self) {
         if self.phase.get_untracked() != ComposerPhase::Idle {
             return;
         }
-        // What runs on the path that is being left has nothing to do with the message.
+        // A reply on the path that is being left is unrelated to the message.
         let running = self.running.get_untracked().filter(|_| !self.is_navigating());
         let Some(turn) = running else { return self.send() };
         if untrack(|| self.is_empty()) {
@@ -37,7 +37,7 @@ impl ComposerState {
         });
     }
 
-    /// The stop button. Before the server has said which reply it is, that is remembered and done then.
+    /// The stop button. A stop requested before the reply is known is executed once it is.
     pub fn stop(self) {
         match self.phase.get_untracked() {
             ComposerPhase::Idle => {}
@@ -50,17 +50,17 @@ impl ComposerState {
         let Some(turn) = self.running.get_untracked() else { return };
         self.phase.set(ComposerPhase::Stopping);
         spawn_local(async move {
-            // How it ended is said by whoever follows it.
+            // The follower of the reply reports its ending.
             self.apply_stop_result(stop_reply(turn).await);
         });
     }
 
-    /// Takes the answer to a stop. False when it failed, or when the person is on another page by now.
+    /// Handles the response to a stop. False when it failed, or when the person is on another page by now.
     pub(super) fn apply_stop_result(self, stopped: Result<TurnView, ApiError>) -> bool {
         match self.phase.try_get_untracked() {
             None => return false,
             Some(ComposerPhase::Stopping) => self.phase.set(ComposerPhase::Idle),
-            // A message of another path is on its way by now.
+            // A message of another path is being sent by now.
             Some(_) => {}
         }
         match stopped {

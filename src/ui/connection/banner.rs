@@ -1,4 +1,4 @@
-//! The line itself, and the ears for the device's network.
+//! The connection banner, and the listeners on the device's network state.
 
 use leptos::ev;
 use leptos::prelude::*;
@@ -10,13 +10,13 @@ use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages;
 
-/// Where the line stands: over the message box, wherever the reader is, and in nobody's way.
+/// The banner above the message box, where it is always visible and covers nothing.
 #[component]
 pub fn ConnectionBanner() -> impl IntoView {
     view! { <div class="connection no-print"><ConnectionBars/></div> }
 }
 
-/// The line itself, and the ears for the device's network.
+/// The bars of the banner, and the listeners on the device's network state.
 #[component]
 pub fn ConnectionBars() -> impl IntoView {
     let connection = expect_context::<PageConnection>();
@@ -25,7 +25,7 @@ pub fn ConnectionBars() -> impl IntoView {
             connection.go_offline();
         }
         let gone = window_event_listener(ev::offline, move |_| connection.go_offline());
-        // Whether the server is there too is for its answer to say.
+        // Only a response tells whether the server is reachable, too.
         let back = window_event_listener(ev::online, move |_| connection.try_now());
         let seen = window_event_listener(ev::visibilitychange, move |_| {
             if connection.is_waiting() && !document::is_hidden() {
@@ -75,7 +75,7 @@ pub fn ConnectionBars() -> impl IntoView {
             }
         })
     });
-    // The page is told how much of it they cover.
+    // The page is told how much of it the bars cover.
     let bars = NodeRef::<leptos::html::Div>::new();
     let told = StoredValue::new(None::<HeightObserver>);
     effect(move || told.set_value(bars.get().and_then(|bars| css_heights::observe_height(&bars, "--bars"))));

@@ -1,15 +1,15 @@
-//! The states of the connection.
+//! The connection states.
 
 /// How the page is connected to the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ConnectionStatus {
-    /// As it should be; nothing is shown.
+    /// Connected; nothing is shown.
     #[default]
     Live,
-    /// A follower lost its stream and tries again.
+    /// A follower has lost its stream and reconnects.
     Reconnecting,
-    /// The device has no network, or the server does not answer.
+    /// The device has no network, or the server does not respond.
     Offline,
-    /// It came back a moment ago.
+    /// The connection was restored a moment ago.
     Restored,
 }

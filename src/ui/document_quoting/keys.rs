@@ -1,9 +1,9 @@
-//! What keys do on the page of a document, beside those that can be changed.
+//! Fixed keys of a document's page, in addition to the configurable ones.
 
-/// What a key asks for.
+/// The action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QuoteKeyAction {
-    /// So many lines further; whether the selection goes along.
+    /// Moves by this many lines; the flag says whether the selection is extended.
     MoveLines(isize, bool),
     Quote,
     OpenBar,
@@ -11,7 +11,7 @@ pub(super) enum QuoteKeyAction {
     Search,
 }
 
-/// Reads a key: the key, Ctrl or Command, Shift, Alt. `in_text` is whether the document's text has the focus.
+/// Parses a key press: the key, Ctrl or Command, Shift, Alt. `in_text` means that the document's text has the focus.
 pub(super) fn quote_key_action(
     (key, command, shift, alt): (&str, bool, bool, bool),
     in_text: bool,

@@ -1,4 +1,4 @@
-//! Keys that are pressed together: as they are typed in a form, shown, kept and compared with a press.
+//! Chords, keys that are pressed together: parsed, displayed, stored and matched with a press.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use leptos::ev::KeyboardEvent;
 
 use crate::browser::case_mapping::{to_lowercase, to_uppercase};
 
-/// Keys with names: as a browser says it, as it is shown, and what else somebody may write.
+/// Named keys: the browser's name, the displayed name, and accepted spellings.
 const NAMED: &[(&str, &str, &[&str])] = &[
     ("ArrowUp", "↑", &["up"]),
     ("ArrowDown", "↓", &["down"]),
@@ -30,12 +30,11 @@ const NAMED: &[(&str, &str, &[&str])] = &[
     ("F9", "F9", &[]),
     ("F10", "F10", &[]),
 ];
-/// Signs that another sign is above of, on keyboards that are laid out like the American one: with Shift, browsers tell
-/// the upper one.
+/// Signs with the sign above them on US keyboard layouts: with Shift, browsers report the upper one.
 const ABOVE: &[(char, char)] =
     &[(';', ':'), ('/', '?'), ('.', '>'), (',', '<'), ('\'', '"'), ('-', '_'), ('=', '+'), ('[', '{'), (']', '}')];
 
-/// A press of keys, without the browser's type.
+/// A key press, without the browser's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyPress<'a> {
     pub key: &'a str,
@@ -46,7 +45,7 @@ pub struct KeyPress<'a> {
 }
 
 impl<'a> KeyPress<'a> {
-    /// The event's; `key` is the text that it holds.
+    /// Converts a browser event; `key` is the event's key as text.
     pub fn from_event(event: &KeyboardEvent, key: &'a str) -> Self {
         let command = event.ctrl_key() || event.meta_key();
         Self { key, command, shift: event.shift_key(), alt: event.alt_key() }
@@ -64,9 +63,9 @@ pub struct Chord {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChordKey {
-    /// A letter in lower case, a digit, a sign.
+    /// A lower-case letter, a digit, or a sign.
     Sign(char),
-    /// A place in [`NAMED`].
+    /// An index into [`NAMED`].
     Named(u8),
 }
 
@@ -87,11 +86,11 @@ impl ChordKey {
 }
 
 impl Chord {
-    /// Reads `Ctrl+Shift+K`, `alt + up`, `/`. `None` where no keys are named.
+    /// Parses `Ctrl+Shift+K`, `alt + up`, `/`. `None` where no keys are named.
     pub fn parse(typed: &str) -> Option<Self> {
         let mut rest = typed.trim();
         let mut chord = Self { command: false, shift: false, alt: false, key: ChordKey::Sign(' ') };
-        // The last may be the plus itself.
+        // The last key may be the plus itself.
         while let Some((before, after)) =
             rest.split_once('+').filter(|(before, after)| !before.is_empty() && !after.is_empty())
         {
@@ -108,12 +107,12 @@ impl Chord {
         Some(chord)
     }
 
-    /// Whether somebody who types would press it for its sign.
+    /// Returns whether a person would press it to type its character.
     pub fn is_bare(self) -> bool {
         !self.command && !self.alt && matches!(self.key, ChordKey::Sign(_))
     }
 
-    /// Whether a browser takes it before a page does, or should: tabs, windows, reloading, its own tools.
+    /// Returns whether browsers reserve it: for tabs, windows, reloading, or developer tools.
     pub fn is_reserved_by_browser(self) -> bool {
         match self.key {
             ChordKey::Sign(sign) if self.command && !self.alt => {
@@ -125,17 +124,17 @@ impl Chord {
         }
     }
 
-    /// Whether a text needs it.
+    /// Returns whether text editing needs it.
     pub fn is_needed_for_text(self) -> bool {
         match self.key {
             ChordKey::Sign(sign) => self.command && !self.alt && !self.shift && "acvxzy".contains(sign),
             ChordKey::Named(_) if self.name().starts_with('F') => false,
-            // Alone, with Shift or with Ctrl they move through a text, change it or send it.
+            // Alone, with Shift or with Ctrl, named keys move through a text, change it or send it.
             ChordKey::Named(_) => !(self.alt || self.command && self.shift),
         }
     }
 
-    /// The browser's name of the key; empty for a sign.
+    /// Returns the browser's name of the key; empty for a sign.
     fn name(self) -> &'static str {
         match self.key {
             ChordKey::Named(at) => NAMED[usize::from(at)].0,
@@ -143,8 +142,8 @@ impl Chord {
         }
     }
 
-    /// Whether this is pressed. Where a sign lies on a keyboard is its layout's matter: Shift counts for a sign only
-    /// where the chord names it.
+    /// Returns whether this chord is pressed. The place of a sign depends on the keyboard layout, so Shift counts for
+    /// a sign only where the chord names it.
     pub fn matches(self, press: KeyPress<'_>) -> bool {
         if (self.command, self.alt) != (press.command, press.alt) {
             return false;
@@ -161,7 +160,7 @@ impl Chord {
         }
     }
 
-    /// As it is kept: without a sign that cookies or attributes know.
+    /// Serializes the chord without characters that are special in cookies or attributes.
     pub fn to_stored(self) -> String {
         let flag = |is: bool, sign: &'static str| if is { sign } else { "" };
         let flags = [flag(self.command, "C"), flag(self.shift, "S"), flag(self.alt, "A")].concat();
@@ -171,7 +170,7 @@ impl Chord {
         }
     }
 
-    /// Reads [`Self::kept`] back.
+    /// Parses the result of [`Self::to_stored`].
     pub fn from_stored(text: &str) -> Option<Self> {
         let (flags, key) = match (text.split_once('.'), text.split_once('-')) {
             (Some((flags, code)), _) => (flags, ChordKey::Sign(char::from_u32(u32::from_str_radix(code, 16).ok()?)?)),
@@ -180,11 +179,11 @@ impl Chord {
         };
         let has = |flag| flags.contains(flag);
         let chord = Self { command: has('C'), shift: has('S'), alt: has('A'), key };
-        // Anybody can write a cookie.
+        // Cookies are untrusted input.
         (!chord.is_reserved_by_browser() && !chord.is_needed_for_text()).then_some(chord)
     }
 
-    /// The keys one by one, for `<kbd>`.
+    /// Returns the keys one by one, for `<kbd>`.
     pub fn parts(self) -> Vec<String> {
         let flag = |is: bool, name: &str| is.then(|| name.to_owned());
         let key = match self.key {

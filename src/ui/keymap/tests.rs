@@ -1,4 +1,4 @@
-//! Which press is which command, and which keys a command may have.
+//! Tests which press runs which command, and which keys a command may have.
 
 use super::*;
 
@@ -32,10 +32,10 @@ fn commands_work_wherever_focus_is() {
             ("S+F6", KeyCommand::PartBefore),
             ("C+S+Enter", KeyCommand::StopAndSend),
             ("C+S+Backspace", KeyCommand::Stop),
-            // On an American keyboard Shift makes a colon of it, on a German one it does not.
+            // On a US keyboard Shift makes it a colon, on a German one it does not.
             ("C+S+:", KeyCommand::CopyCode),
             ("C+S+;", KeyCommand::CopyCode),
-            // A slash is above the seven on some.
+            // On some keyboards the slash is above the seven.
             ("C+S+/", KeyCommand::Shortcuts),
         ] {
             assert_eq!(command_for(KeyScope::Page, keys, in_text), Some(command), "{keys}");

@@ -1,5 +1,5 @@
-//! A text field that points into a list below it (APG: combobox with a listbox). The focus stays in the field; the list
-//! is drawn by its owner, with options named by [`option_id`].
+//! A combobox: a text field that points into a list below it (APG: combobox with a listbox). The focus stays in the
+//! field; the owner renders the list, with options named by [`option_id`].
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use crate::browser::{focus, scroll};
 use crate::ui::erased::{effect, on_change, view};
 use crate::ui::input_method::{CompositionMemory, field_key_press, is_input_method_press};
 
-/// What a press asks for.
+/// The action of a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComboboxAction {
-    /// To the option at this place.
+    /// Moves to the option at this index.
     MoveTo(usize),
-    /// What the option does.
+    /// Activates the option.
     Activate,
-    /// The same in a tab of its own.
+    /// Activates the option in a new tab.
     ActivateInNewTab,
 }
 
-/// Reads a press: the key, Ctrl or Command, Shift or Alt; `at` is the option that is chosen of so many. The arrows go
-/// round.
+/// Parses a key press: the key, Ctrl or Command, Shift or Alt; `at` is the active option of `count`. The arrows wrap
+/// around.
 pub fn combobox_action(key: &str, command: bool, other: bool, at: usize, count: usize) -> Option<ComboboxAction> {
     if other || count == 0 {
         return None;
@@ -38,26 +38,26 @@ pub fn combobox_action(key: &str, command: bool, other: bool, at: usize, count: 
     }
 }
 
-/// The id of an option: what the field says is chosen.
+/// Returns the id of an option, for `aria-activedescendant`.
 pub fn option_id(list: &str, at: usize) -> String {
     format!("{list}-{at}")
 }
 
-/// How long the field has the focus before it points into the list: a screen reader that is sent to an option at once never
-/// comes to the field, and takes what is typed for commands of its own.
+/// The delay before the focused field points into the list: a screen reader that is sent to an option at once never
+/// announces the field, and interprets typed text as its own commands.
 const HEARD: Duration = Duration::from_millis(300);
 
-/// The field. It takes the focus when it is drawn, because it is what its dialog is for.
+/// The field. It takes the focus when it is rendered, because its dialog exists for it.
 #[component]
 pub fn Combobox(
     label: &'static str,
     /// The list's id.
     list: &'static str,
-    /// How many options there are, and which of them is chosen.
+    /// The number of options, and the active one.
     #[prop(into)]
     count: Signal<usize>,
     at: Memo<usize>,
-    /// Hears what stands in the field, once an input method is done with it.
+    /// Called with the field's text, once an input method is done with it.
     on_input: Callback<String>,
     on_ask: Callback<ComboboxAction>,
 ) -> impl IntoView {
@@ -112,7 +112,7 @@ pub fn Combobox(
     }
 }
 
-/// Gives the field the focus, which `is_heard` then says of it, and keeps the chosen option in sight.
+/// Focuses the field, sets `is_heard` after a delay, and keeps the active option in view.
 fn take_focus(list: &'static str, at: Memo<usize>, is_heard: RwSignal<bool>) {
     let show_chosen = move || {
         let chosen = format!("#{}", option_id(list, at.get_untracked()));
@@ -122,7 +122,7 @@ fn take_focus(list: &'static str, at: Memo<usize>, is_heard: RwSignal<bool>) {
     effect(move || {
         request_animation_frame(move || {
             focus::focus_first(&format!("[role=combobox][aria-controls={list}]"));
-            // It may be closed by then.
+            // The dialog may be closed by then.
             set_timeout(move || _ = is_heard.try_set(true), HEARD);
         });
         show_chosen();

@@ -1,4 +1,4 @@
-//! Modal dialogs: the browser's own, which keeps the focus inside and gives it back.
+//! Modal dialogs: the browser's own, which traps the focus and restores it.
 
 use leptos::ev::Event;
 use leptos::html;
@@ -35,7 +35,7 @@ pub fn Dialog(
     }
 }
 
-/// Where a dialog that is open says what the page has to say meanwhile: everything outside of it is inert.
+/// The live regions inside an open dialog, because everything outside of it is inert.
 #[component]
 pub fn DialogRegions() -> impl IntoView {
     view! {
@@ -44,9 +44,9 @@ pub fn DialogRegions() -> impl IntoView {
     }
 }
 
-/// The node of a dialog that is open while `open` says so, and what is to be done with the browser's word that it is closed.
-/// That comes a task later: a key that opens it again may come between, so `open` is set by what asks for the end (`cancel`)
-/// already, and not by the end of what is open again.
+/// Binds the node of a dialog to `open`; returns the node and the handler of the browser's `close` event. That event
+/// arrives a task later, and a key may reopen the dialog in between, so `open` is already set by the request to close
+/// (`cancel`), and not by the end of a dialog that is open again.
 pub fn bind_open(open: RwSignal<bool>) -> (NodeRef<html::Dialog>, Callback<()>) {
     let node = NodeRef::<html::Dialog>::new();
     effect(move || {
@@ -63,7 +63,8 @@ pub fn bind_open(open: RwSignal<bool>) -> (NodeRef<html::Dialog>, Callback<()>) 
     (node, closed)
 }
 
-/// The person asked for the end of the dialog. A choice of files in it can be cancelled, too, and that is told upwards.
+/// Handles a request to close the dialog. A file chooser inside it can be cancelled too, and its event bubbles, so
+/// only the dialog's own counts.
 pub fn on_cancel(event: &Event, open: RwSignal<bool>) {
     if dialog::is_own_event(event) {
         open.set(false);

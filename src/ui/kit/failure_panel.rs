@@ -1,4 +1,5 @@
-//! What could not be done, told where it was asked for: it stays until it worked or is put away (ux.md 4.10).
+//! The failure panel: a failed action is reported where it was requested, until it succeeded or was dismissed
+//! (docs/reference/ux.md 4.10).
 
 use std::sync::Arc;
 
@@ -9,17 +10,17 @@ use crate::browser::focus;
 use crate::ui::erased::{live_view, view};
 use crate::ui::messages;
 
-/// One failure, and how the same is tried again. It outlives whoever asked, so nothing in it may belong to a page.
+/// A failure and its retry action. It outlives the page that caused it, so nothing in it may belong to a page.
 #[derive(Clone)]
 pub struct RetryableFailure {
     pub why: String,
     pub retry: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// The newest failure of one place of the page.
+/// The newest failure of one part of the page.
 pub type FailureSignal = RwSignal<Option<RetryableFailure>>;
 
-/// The panel goes with the button that was pressed: the focus goes to what is always there.
+/// Closes the panel. The pressed button disappears with it, so the focus moves to an element that is always there.
 fn close(failing: FailureSignal) {
     failing.set(None);
     if !focus::focus_first(".new-chat") {
@@ -27,7 +28,7 @@ fn close(failing: FailureSignal) {
     }
 }
 
-/// The panel in its place, which takes no room while nothing failed.
+/// The panel; takes no space while nothing failed.
 #[component]
 pub fn FailurePanel(failing: FailureSignal) -> impl IntoView {
     let panel = live_view(move || {

@@ -1,4 +1,4 @@
-//! What a browser is told so that the application can be installed and its window has the colours of the page.
+//! Head elements that make the application installable and colour its window.
 
 use leptos::attr::media;
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use crate::ui::erased::view;
 const LIGHT: &str = "#f2f0ec";
 const DARK: &str = "#0a0c10";
 
-/// Elements of the document's head, with a theme chosen.
+/// Elements of the document's head for a theme.
 pub fn installable(theme: &str) -> impl IntoView {
     let [in_light, in_dark] = frame_colours(theme);
     view! {
@@ -19,7 +19,7 @@ pub fn installable(theme: &str) -> impl IntoView {
     }
 }
 
-/// The colours of the browser's frame where the system is light, and where it is dark.
+/// Returns the colours of the browser's frame for a light and for a dark system.
 pub fn frame_colours(theme: &str) -> [&'static str; 2] {
     match theme {
         "light" => [LIGHT, LIGHT],

@@ -1,10 +1,10 @@
-//! Links that do more than lead somewhere: what a click and a key on one mean.
+//! Links with additional behaviour: handling of clicks and keys.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 
 use crate::browser::focus;
 
-/// A button answers to the space bar, a link that is called one does not by itself.
+/// Clicks a link on the space bar: links with the role of a button do not react to it by themselves.
 pub fn click_by_space(event: KeyboardEvent) {
     if event.key() == " " {
         event.prevent_default();
@@ -12,7 +12,7 @@ pub fn click_by_space(event: KeyboardEvent) {
     }
 }
 
-/// Whether a click on a link leads there in this tab: a new one is the browser's business.
+/// Returns whether a click opens the link in this tab; new tabs are left to the browser.
 pub fn is_same_tab_click(event: &MouseEvent) -> bool {
     !(event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key())
 }

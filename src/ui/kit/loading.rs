@@ -1,5 +1,5 @@
-//! What stands in the place of a screen that is on its way (ux.md 4.10): nothing at first, then its calm outline, then
-//! the ways to try again and to let it be.
+//! The loading state of a screen (docs/reference/ux.md 4.10): nothing at first, then a skeleton, then buttons to
+//! retry and to cancel.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::ui::announce::Announcer;
 use crate::ui::erased::{effect, live_view, view};
 use crate::ui::messages;
 
-/// What comes sooner is not announced.
+/// Screens that load faster than this are not announced.
 const SOON: Duration = Duration::from_millis(200);
-/// What takes longer can be asked for again.
+/// Screens that take longer than this can be retried.
 const LONG: Duration = Duration::from_secs(5);
 
-/// How long it takes so far.
+/// The stage of the loading state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoadingStage {
     Nothing,
@@ -23,13 +23,13 @@ enum LoadingStage {
     Long,
 }
 
-/// The outline of a screen that is on its way.
+/// The skeleton of a screen that is being loaded.
 #[component]
 pub fn Loading(
-    /// Said after a moment, such as "Loading chat…".
+    /// Announced after a moment, such as "Loading chat…".
     what: &'static str,
     retry: Callback<()>,
-    /// Leaves what is on its way, where there is something to go back to.
+    /// Cancels the navigation, where there is a page to return to.
     #[prop(optional_no_strip)]
     cancel: Option<Callback<()>>,
 ) -> impl IntoView {
@@ -84,7 +84,7 @@ pub fn Loading(
     })
 }
 
-/// What is seen of it: what is awaited, the ways to go on, and the bones of the screen.
+/// The visible part: the label, the buttons, and the skeleton.
 pub fn loading_outline(what: &'static str, ways: Option<AnyView>) -> AnyView {
     view! {
         <div class="loading">

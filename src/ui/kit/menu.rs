@@ -1,5 +1,5 @@
-//! A button with a panel that opens from it. The browser's own popover does the opening, the light dismissal, Esc and
-//! the way back of the focus, so it works before the page is hydrated and without script.
+//! A button with a popover panel. The browser's own popover handles opening, light dismissal, Esc and restoring the
+//! focus, so it works before hydration and without script.
 
 use leptos::prelude::*;
 
@@ -16,10 +16,10 @@ pub fn Menu(
     /// The button's accessible name.
     #[prop(into)]
     label: Signal<String>,
-    /// The button's picture; without one the label itself is shown.
+    /// The button's icon; without one the label itself is shown.
     #[prop(optional)]
     icon: Option<&'static str>,
-    /// More classes of the button.
+    /// Additional classes of the button.
     #[prop(optional)]
     class: &'static str,
     /// Called when the panel opens, and when it closes.

@@ -1,5 +1,5 @@
-//! The chip of a document or of lines of one: what it is called, how much of it, and the way to it. And of a picture that
-//! is not there any more.
+//! The chip of a document or of lines of one: title, extent and link. It also stands for an image that no longer
+//! exists.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::ui::kit::Icon;
 use crate::ui::messages::attachments as words;
 use crate::ui::standalone::standalone_context;
 
-/// The chip. What is not there any more is named and leads nowhere.
+/// The chip. A deleted document is named without a link.
 pub fn reference_chip(content: &Content, card: &AttachmentCard, standing: Option<ReferenceStatus>) -> AnyView {
     if let Content::Image { alt, .. } = content {
         let said = format!("{alt} · {}", words::not_there());
@@ -26,7 +26,7 @@ pub fn reference_chip(content: &Content, card: &AttachmentCard, standing: Option
         <bdi class="chip-text">{card.title.clone()}</bdi>
         <span>{words::chip_label(card, standing)}</span>
     };
-    // An id that is none would lead elsewhere.
+    // An id that is invalid would lead elsewhere.
     let is_gone = standing == Some(ReferenceStatus::Deleted) || ref_id.parse::<DocumentId>().is_err();
     if is_gone || standalone_context().is_some() {
         return view! { <span class="chip reference" class:gone=is_gone title=card.quote.clone()>{inside}</span> };

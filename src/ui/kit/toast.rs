@@ -1,5 +1,5 @@
-//! Toasts: short notes at the edge of the page, at most two, each with at most one action (ux.md 15). Errors that need
-//! an action are never toasts.
+//! Toasts: short notes at the edge of the page, at most two, each with at most one action (docs/reference/ux.md 15).
+//! Errors that need an action are never toasts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::messages;
 
-/// How many are on screen at once; an older one gives way.
+/// The maximum number of toasts on screen; an older one makes room.
 const SHOWN: usize = 2;
-/// How many that are gone can be looked up again.
+/// The number of past toasts that can be looked up.
 const REMEMBERED: usize = 10;
-/// How long a toast stays, without and with an action.
+/// The display time of a toast, without and with an action.
 const STAYS: Duration = Duration::from_secs(5);
 const STAYS_WITH_ACTION: Duration = Duration::from_secs(10);
 
-/// What a note offers.
+/// The action of a toast.
 type ToastAction = Arc<dyn Fn() + Send + Sync>;
 
-/// How long a note stays. Nobody has to hurry: it stands still while the pointer or the focus is on the note, and begins
-/// again when both are gone.
+/// The timer of a toast. It pauses while the pointer or the focus is on the toast, and restarts when both are gone,
+/// so that nobody has to hurry.
 #[derive(Default)]
 struct ToastTimer {
     held_by: u8,
@@ -33,7 +33,7 @@ struct ToastTimer {
 const POINTER: u8 = 1;
 const FOCUS: u8 = 2;
 
-/// One note. It outlives the page that made it, so nothing in it may belong to that page.
+/// One toast. It outlives the page that created it, so nothing in it may belong to that page.
 #[derive(Clone)]
 struct Toast {
     number: u64,
@@ -42,29 +42,29 @@ struct Toast {
     clock: ArcStoredValue<ToastTimer>,
 }
 
-/// A note that offers something, for who knows more of it later.
+/// A handle to a toast with an action, for updating it later.
 pub struct ToastHandle {
     number: u64,
     text: ArcRwSignal<String>,
 }
 
 impl ToastHandle {
-    /// Says it in other words.
+    /// Replaces the text.
     pub fn say(&self, text: String) {
         self.text.set(text);
     }
 }
 
-/// The notes on screen; in context.
+/// The toasts on screen, provided as context.
 #[derive(Clone, Copy)]
 pub struct Toasts {
     shown: RwSignal<Vec<Toast>>,
-    /// The last ones, the newest first; what was offered and taken is not offered again.
+    /// The recent toasts, newest first; an action that was taken is no longer offered.
     recent: RwSignal<Vec<Toast>>,
     next: StoredValue<u64>,
 }
 
-/// Puts an empty set of notes into the context.
+/// Provides an empty set of toasts as context.
 pub fn provide_toasts() -> Toasts {
     let toasts =
         Toasts { shown: RwSignal::new(Vec::new()), recent: RwSignal::new(Vec::new()), next: StoredValue::new(0) };
@@ -73,12 +73,12 @@ pub fn provide_toasts() -> Toasts {
 }
 
 impl Toasts {
-    /// Shows a note.
+    /// Shows a toast.
     pub fn say(self, text: impl Into<String>) {
         let _ = self.push(text.into(), None);
     }
 
-    /// Shows a note that offers one action ("Undo") while it is up.
+    /// Shows a toast with an action ("Undo").
     pub fn offer(
         self,
         text: impl Into<String>,
@@ -88,13 +88,13 @@ impl Toasts {
         self.push(text.into(), Some((action, Arc::new(run))))
     }
 
-    /// Takes a note back that is not true any more, wherever it can be looked up.
+    /// Withdraws a toast that is no longer true, also from the recent ones.
     pub fn withdraw(self, offered: &ToastHandle) {
         self.remove(offered.number);
         self.recent.update(|recent| recent.retain(|toast| toast.number != offered.number));
     }
 
-    /// Shows a note that stays, for a page of samples.
+    /// Shows a permanent toast, for the gallery.
     pub fn show_fixed(self, text: impl Into<String>, action: Option<&'static str>) {
         let action = action.map(|label| (label, Arc::new(|| ()) as ToastAction));
         self.shown.update(|all| {
@@ -104,7 +104,7 @@ impl Toasts {
         });
     }
 
-    /// Takes the newest offer, as Ctrl+Z does. False when none is up.
+    /// Runs the newest action, as Ctrl+Z does. False when no toast with an action is shown.
     pub fn take_newest_offer(self) -> bool {
         let newest = self.shown.with_untracked(|all| all.iter().rev().find(|toast| toast.action.is_some()).cloned());
         newest.is_some_and(|toast| {
@@ -175,7 +175,7 @@ impl Toasts {
     }
 }
 
-/// The last notes, with what they offer as long as it can be taken.
+/// The recent toasts, with their actions as long as these are available.
 #[component]
 pub fn RecentToasts() -> impl IntoView {
     let toasts = expect_context::<Toasts>();
@@ -191,7 +191,7 @@ pub fn RecentToasts() -> impl IntoView {
         });
         view! { <li><span dir="auto">{move || toast.text.get()}</span>{action}</li> }
     };
-    // What is not looked at is not there: no reader should find a note twice.
+    // The list is rendered only while it is open: no screen reader should find a toast twice.
     let is_open = RwSignal::new(false);
     let toggled = Callback::new(move |()| is_open.update(|open| *open = !*open));
     view! {
@@ -209,7 +209,7 @@ pub fn RecentToasts() -> impl IntoView {
     }
 }
 
-/// Where the notes appear.
+/// The container of the toasts.
 #[component]
 pub fn ToastShelf() -> impl IntoView {
     let toasts = expect_context::<Toasts>();

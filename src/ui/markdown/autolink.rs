@@ -1,5 +1,5 @@
-//! Addresses in running text: http, https, `www.` and mail addresses become links, as on GitHub. One pass, each byte is
-//! looked at a bounded number of times.
+//! Autolinks in running text: http, https, `www.` and mail addresses become links, as on GitHub. A single pass looks
+//! at each byte a bounded number of times.
 
 use super::target::LinkTarget;
 
@@ -10,11 +10,11 @@ pub enum AutolinkPiece<'a> {
     Link(&'a str, LinkTarget),
 }
 
-/// Cuts a text into what is plain and what is an address.
+/// Splits a text into plain text and addresses.
 pub fn split_at_links(text: &str) -> Vec<AutolinkPiece<'_>> {
     let bytes = text.as_bytes();
     let mut pieces = Vec::new();
-    // What is before `done` has been given away; nothing before `at` can start an address.
+    // Text before `done` has been emitted; no address can start before `at`.
     let (mut done, mut at) = (0, 0);
     while let Some(offset) = bytes[at..].iter().position(|byte| matches!(byte, b'h' | b'H' | b'w' | b'W' | b'@')) {
         let found = at + offset;
@@ -38,7 +38,7 @@ pub fn split_at_links(text: &str) -> Vec<AutolinkPiece<'_>> {
 
 enum Found {
     Nothing,
-    /// It looked like an address up to here, but is none.
+    /// A candidate that turned out to be no address, up to here.
     NotALink(usize),
     Link(usize, usize, LinkTarget),
 }
@@ -53,7 +53,7 @@ fn address_at(text: &str, done: usize, found: usize) -> Found {
         Some(scheme) => (scheme.len(), false),
         None => return Found::Nothing,
     };
-    // The middle of a word is not the start of an address. Words of scripts without spaces may come right before it.
+    // An address cannot start in the middle of a word. Words of scripts without spaces may come right before it.
     if text[done..found].chars().next_back().is_some_and(|c| c.is_ascii_alphanumeric() || c == '/') {
         return Found::Nothing;
     }
@@ -85,12 +85,13 @@ fn mail_around(text: &str, done: usize, at_sign: usize) -> Found {
     }
 }
 
-/// Whether `text` begins with an ASCII prefix, whatever its case.
+/// Returns whether `text` begins with an ASCII prefix, ignoring case.
 fn starts_with(text: &str, prefix: &str) -> bool {
     text.as_bytes().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
-/// Characters that end an address in running text: spaces, brackets of markup, quotes, full-width punctuation.
+/// Returns whether a character ends an address in running text: spaces, brackets of markup, quotes, full-width
+/// punctuation.
 fn ends_address(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
@@ -98,7 +99,7 @@ fn ends_address(c: char) -> bool {
         || matches!(c, '\u{3000}'..='\u{3020}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' | '\u{ff3b}'..='\u{ff40}' | '\u{ff5b}'..='\u{ff65}')
 }
 
-/// Without the punctuation that belongs to the sentence, and without closing brackets that were opened outside.
+/// Trims the punctuation that belongs to the sentence, and closing brackets that were opened outside.
 fn trim_end(address: &str) -> &str {
     let count = |wanted: u8| address.bytes().filter(|byte| *byte == wanted).count();
     let mut round = count(b')').saturating_sub(count(b'('));

@@ -1,4 +1,4 @@
-//! From text to the blocks at its top, within the bounds.
+//! Splits a text into its top-level blocks, within the bounds.
 
 use std::ops::Range;
 
@@ -11,29 +11,29 @@ use super::fence::Fence;
 use super::messages;
 use super::part::MarkupPart;
 
-/// What can still change a block when more text comes.
+/// The condition after which more text can no longer change a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockClosing {
-    /// Nothing.
+    /// The block is final.
     Now,
-    /// Nothing once an empty line follows.
+    /// The block is final once an empty line follows.
     AtEmptyLine,
     /// Only the next block ends it.
     AtNextBlock,
 }
 
-/// A block at the top of a text and its drawing.
+/// A top-level block and its rendering.
 #[derive(Debug)]
 pub struct DrawnBlock {
     pub part: MarkupPart,
-    /// Where it is in the text; the start is the start of a line, or the end of the block before.
+    /// Its range in the text; the start is the start of a line, or the end of the previous block.
     pub range: Range<usize>,
-    /// What was left after it.
+    /// The budget that was left after it.
     pub after: DrawBudget,
     pub closing: BlockClosing,
 }
 
-/// Listed one by one: some of the others let the text set attributes.
+/// The parser's options, listed one by one: some of the others let the text set attributes.
 fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
@@ -42,8 +42,8 @@ fn options() -> Options {
         | Options::ENABLE_FOOTNOTES
 }
 
-/// Draws a text. A block that is nested too deeply is shown as its plain text; when there are too many nodes or cells,
-/// the block that goes beyond and everything after it is one plain text.
+/// Renders a text. A block that is nested too deeply is shown as plain text; when there are too many nodes or cells,
+/// the block that exceeds the budget and everything after it become one plain text.
 pub fn draw_blocks(
     text: &str,
     budget: DrawBudget,
@@ -54,7 +54,7 @@ pub fn draw_blocks(
     let mut left = budget;
     let mut depth = 0_usize;
     let mut start = 0;
-    // Where the block before ended: two footnotes may be defined on one line.
+    // The end of the previous block: two footnotes may be defined on one line.
     let mut reached = 0;
     let mut events = Vec::new();
     if budget.nodes == 0 {
@@ -101,13 +101,13 @@ pub fn draw_blocks(
     drawn
 }
 
-/// What remains of a message that has used up its budget.
+/// Renders the rest of a message that has used up its budget.
 fn draw_rest_plain(text: &str, budget: DrawBudget) -> Vec<DrawnBlock> {
     let part = draw::draw_plain(text, Some(messages::too_large()));
     vec![DrawnBlock { part, range: 0..text.len(), after: budget, closing: BlockClosing::AtNextBlock }]
 }
 
-/// The start of a line, or where the block before ended on it.
+/// Returns the start of the line, or the end of the previous block on it.
 fn line_start(text: &str, reached: usize, at: usize) -> usize {
     let reached = reached.min(at);
     text[reached..at].rfind(['\n', '\r']).map_or(reached, |line_end| reached + line_end + 1)

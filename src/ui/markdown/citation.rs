@@ -1,5 +1,5 @@
-//! Numbered marks in a text that lead to the sources listed under it. They are no part of the text: nothing that is
-//! written in it can make one, and none of them changes how the text is read.
+//! Citation marks: numbered marks in a text that lead to the sources listed below it. They are not part of the text:
+//! no text can create one, and no mark changes how the text is parsed.
 
 use crate::domain::sources::ReplySources;
 use crate::domain::{BlockId, TurnId};
@@ -7,21 +7,21 @@ use crate::domain::{BlockId, TurnId};
 /// One mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlineCitation {
-    /// The byte of the text that it stands before.
+    /// The byte offset in the text that it stands before.
     pub at: usize,
-    /// From 1.
+    /// The number of the source, from 1.
     pub number: usize,
-    /// Where it leads: a place on the same page.
+    /// The link to an element of the same page.
     pub href: String,
 }
 
-/// The id of a source's entry under a reply; `number` from 1.
+/// Returns the id of a source's entry below a reply; `number` from 1.
 pub fn source_id(turn: TurnId, number: usize) -> String {
     format!("source-{turn}-{number}")
 }
 
 impl InlineCitation {
-    /// The marks of one block's text, in order. One that points beyond the text stands at its end.
+    /// Returns the marks of one block's text, in order. A mark beyond the text stands at its end.
     pub fn marks_in_block(sources: &ReplySources, turn: TurnId, block: BlockId, text: &str) -> Vec<Self> {
         let mut marks: Vec<(usize, usize)> = sources
             .marks
@@ -38,7 +38,7 @@ impl InlineCitation {
                 reached = places.next();
             }
             let byte = reached.map_or(text.len(), |(_, byte)| byte);
-            // What a space or a line end divides from its sentence belongs to the sentence.
+            // A mark after a space or a line end belongs to the sentence before it.
             Self { at: text[..byte].trim_end().len(), number, href: format!("#{}", source_id(turn, number)) }
         };
         marks.into_iter().map(cite).collect()

@@ -1,4 +1,4 @@
-//! From the events of one block to its HTML. No recursion: what is open is on a stack.
+//! Renders the events of one block to HTML. It does not recurse: open elements are on a stack.
 
 mod citation;
 mod code;
@@ -26,8 +26,11 @@ use drawing::{AUTO, BlockDrawing, LTR, OpenImage, OpenTable};
 pub use drawing::{DrawBudget, DrawRefusal};
 pub use link::ConfirmingLinks;
 
-/// Draws the events of one block of `text` and takes what it needs from `left`, which means nothing after a refusal, and
-/// from `cites` the marks that stand in it.
+/// Renders the events of one block of `text`. Takes what it needs from the budget `left`, which is undefined after a
+/// refusal, and the block's marks from `cites`.
+///
+/// # Errors
+/// The block is nested too deeply or exceeds the budget.
 pub fn draw_block(
     text: &str,
     events: &[(Event, Range<usize>)],
@@ -35,7 +38,7 @@ pub fn draw_block(
     cites: &mut &[InlineCitation],
     enrich: &dyn MarkupEnricher,
 ) -> Result<MarkupPart, DrawRefusal> {
-    // What found no place in the blocks before has none.
+    // Marks that found no place in the previous blocks are dropped.
     let start = events.first().map_or(0, |(_, range)| range.start);
     let passed = cites.iter().take_while(|cite| cite.at < start).count();
     *cites = &cites[passed..];
@@ -60,7 +63,7 @@ pub fn draw_block(
     Ok(part)
 }
 
-/// Text as it was written, with an optional remark above it.
+/// Renders text as it was written, with an optional remark above it.
 pub fn draw_plain(text: &str, remark: Option<&str>) -> MarkupPart {
     let mut html = Html::default();
     if let Some(remark) = remark {
@@ -78,7 +81,8 @@ impl BlockDrawing<'_> {
         while let Some((event, range)) = events.get(at) {
             let mut run = Cow::Borrowed("");
             if let Some(Formula { close, display, .. }) = formulas.next_if(|formula| formula.open == at) {
-                // Without the bracket in front, and without the backslash and the bracket behind.
+                // The source of the formula, without the opening bracket and without the closing backslash and
+                // bracket.
                 self.formula(&self.text[range.start + 1..events[*close].1.start - 1], *display)?;
                 if let Event::Text(rest) = &events[*close].0 {
                     run = Cow::Borrowed(&rest[1..]);
@@ -96,7 +100,7 @@ impl BlockDrawing<'_> {
                 at += 1;
                 continue;
             }
-            // The parser cuts text at every character that could have meant something.
+            // The parser splits text at every character that could have been syntax.
             let end = formulas.peek().map_or(events.len(), |formula| formula.open);
             while let Some((Event::Text(more), range)) = events[at..end].first() {
                 let (mut more, mut range) = (&**more, range.clone());
@@ -124,7 +128,7 @@ impl BlockDrawing<'_> {
             Event::Text(text) | Event::Html(text) => self.literal_text(text),
             Event::InlineHtml(tag) if self.image.is_none() && text::is_line_break(tag) => self.html.line_break(),
             Event::InlineHtml(text) => self.literal_text(text),
-            // A price, not a formula: a digit right behind the second dollar.
+            // A digit right behind the second dollar means a price, not a formula.
             Event::InlineMath(_) if self.text[range.end..].starts_with(|c: char| c.is_ascii_digit()) => {
                 self.running_text(&self.text[range.clone()])?;
             }
@@ -197,7 +201,7 @@ impl BlockDrawing<'_> {
             }
             Tag::Table(_) | Tag::TableHead | Tag::TableRow | Tag::TableCell => return self.start_table(tag),
             Tag::FootnoteDefinition(name) => return self.start_footnote(name),
-            // Not among the options.
+            // These are not enabled in the options.
             Tag::DefinitionList
             | Tag::DefinitionListTitle
             | Tag::DefinitionListDefinition
@@ -229,12 +233,12 @@ impl BlockDrawing<'_> {
     }
 }
 
-/// Adds a piece to a run of text.
+/// Appends a piece to a run of text.
 fn join<'a>(run: &mut Cow<'a, str>, more: &'a str) {
     if run.is_empty() { *run = Cow::Borrowed(more) } else { run.to_mut().push_str(more) }
 }
 
-/// A heading of the text stands below the turn's own h3.
+/// Returns the element of a heading: headings of the text are below the turn's own h3.
 fn heading_element(level: HeadingLevel) -> (Element, &'static str) {
     match level {
         HeadingLevel::H1 => (Element::H4, "md-h1"),

@@ -1,8 +1,8 @@
-//! What one side can add to the drawing: colours of code, math. The text itself cannot be changed by it.
+//! Enrichment of the rendering by one side: code colours, math. It cannot change the text.
 
 use super::math::MathTree;
 
-/// What a piece of code is, as far as colours go. A closed set: these are the only classes that code can carry.
+/// The classes of code colouring. This closed set is the only set of classes that code can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodeClass {
     /// No colour of its own.
@@ -26,7 +26,7 @@ pub enum CodeClass {
 }
 
 impl CodeClass {
-    /// The class in the page, `None` for plain text.
+    /// Returns the class in the page, `None` for plain text.
     pub fn as_str(self) -> Option<&'static str> {
         Some(match self {
             Self::Text => return None,
@@ -50,22 +50,23 @@ impl CodeClass {
     }
 }
 
-/// The next `bytes` of a block of code are of one class.
+/// A run: the next `bytes` of a code block have this class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeRun {
     pub class: CodeClass,
     pub bytes: usize,
 }
 
-/// What a side knows beyond the text. `None` everywhere means: draw it plainly.
+/// The additions of one side. `None` means plain rendering.
 pub trait MarkupEnricher {
-    /// Runs that cover `code` from its start; what they leave over, or cut inside a character, is drawn plainly.
+    /// Returns runs that cover `code` from its start; code beyond them, or cut inside a character, is rendered
+    /// plainly.
     fn code(&self, language: &str, code: &str) -> Option<Vec<CodeRun>>;
-    /// The formula written in TeX as `source`, without its dollars. `display`: on a line of its own.
+    /// Returns the formula with the TeX `source`, without its dollars. `display` means on a line of its own.
     fn math(&self, source: &str, display: bool) -> Option<MathTree>;
 }
 
-/// The browser's side: nothing is added.
+/// The browser's enricher: nothing is added.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainEnricher;
 

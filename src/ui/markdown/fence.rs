@@ -1,11 +1,11 @@
-//! Fenced code that is still being written: the one block that is long and whose growth needs no parser.
+//! Incremental rendering of an open code fence: the one long block that can grow without the parser.
 
 use std::ops::ControlFlow;
 
 use super::draw;
 use super::part::MarkupPart;
 
-/// The opening line of a fenced block at the top of a text, with no space before it.
+/// The opening line of a fenced block at the top level, without leading spaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
     mark: char,
@@ -13,7 +13,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Reads a complete opening line. `None` if it is not one, or one of the rarer kinds.
+    /// Parses a complete opening line. `None` if it is not one, or one of the rarer kinds.
     pub fn from_opening_line(line: &str) -> Option<Self> {
         let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let length = line.len() - line.trim_start_matches(mark).len();
@@ -21,7 +21,7 @@ impl Fence {
         (length >= 3 && !(mark == '`' && info.contains('`'))).then_some(Self { mark, length })
     }
 
-    /// Whether this line, with or without its end, closes the block.
+    /// Returns whether this line, with or without its end, closes the block.
     pub fn is_closed_by(&self, line: &str) -> bool {
         let line = line.trim_end_matches(['\n', '\r']);
         let text = line.trim_start_matches(' ');
@@ -43,12 +43,12 @@ pub struct OpenFence {
 }
 
 impl OpenFence {
-    /// Takes over a tail that starts with an opening line and has no closing line. `None` if it is not so.
+    /// Takes a tail that starts with an opening line and has no closing line. `None` otherwise.
     pub fn new(tail: &str) -> Option<Self> {
         let (opening, _) = tail.split_once('\n')?;
         let fence = Fence::from_opening_line(opening)?;
         let info = &opening[fence.length..];
-        // The parser would resolve these.
+        // The parser would resolve entities and escapes in the info string.
         if info.contains(['&', '\\']) {
             return None;
         }
@@ -57,8 +57,8 @@ impl OpenFence {
         open.read_new_lines(tail).is_continue().then_some(open)
     }
 
-    /// Reads the complete lines that are new. Breaks when the parser has to look again: the block has been closed, or
-    /// there is something that only the parser knows how to read.
+    /// Reads the new complete lines. Breaks when the parser is needed again: the block has been closed, or contains
+    /// syntax that only the parser can read.
     pub fn read_new_lines(&mut self, tail: &str) -> ControlFlow<()> {
         let fresh = &tail[self.read..];
         if fresh.contains(['\r', '\0']) {
@@ -73,7 +73,8 @@ impl OpenFence {
         ControlFlow::Continue(())
     }
 
-    /// The block as it is now. A last line that would close it, or may be the indent of one that will, is not shown as code.
+    /// Returns the block as it is now. A last line that would close it, or may be the indent of a closing line, is
+    /// not shown as code.
     pub fn part(&self, tail: &str) -> MarkupPart {
         let is_shown = |line: &&str| !self.fence.is_closed_by(line) && !matches!(*line, " " | "  " | "   ");
         let last = Some(&tail[self.read..]).filter(is_shown).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! The only writer of HTML: closed lists of elements and attributes, everything else is escaped text. What it writes is
-//! well-formed as XML too, so that a test can read it back strictly. Drawn text uses it, and what tools gave
-//! ([`crate::ui::drawn`]).
+//! The only writer of HTML: closed lists of elements and attributes, everything else is escaped text. The output is
+//! well-formed XML as well, so that a test can parse it strictly. Rendered text and tool output use it
+//! ([`crate::ui::tool_rendering`]).
 
 use super::math::{MathAttribute, MathElement, MathStep, MathTree};
 use super::part::Markup;
 
-/// Every element that can appear.
+/// The closed list of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     A,
@@ -71,7 +71,7 @@ impl Element {
     }
 }
 
-/// Every attribute that can appear. `Href` takes a checked target only ([`super::target`]), or an address of our own.
+/// The closed list of attributes. `Href` takes only a checked target ([`super::target`]) or an address of our own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attribute {
     AriaLabel,
@@ -121,7 +121,7 @@ impl Attribute {
     }
 }
 
-/// An HTML text under way. Elements close in the order that they must.
+/// An HTML text that is being written. It closes elements in the correct order.
 #[derive(Debug, Default)]
 pub struct Html {
     out: String,
@@ -153,24 +153,24 @@ impl Html {
         }
     }
 
-    /// An element with nothing but text in it.
+    /// Writes an element that contains only text.
     pub fn text_element(&mut self, element: Element, attributes: &[(Attribute, &str)], text: &str) {
         self.open(element, attributes);
         self.text(text);
         self.close();
     }
 
-    /// Text, escaped.
+    /// Writes escaped text.
     pub fn text(&mut self, text: &str) {
         escape(text, &mut self.out);
     }
 
-    /// Text that [`escape`] has been through already.
+    /// Writes text that [`escape`] has already processed.
     pub fn push_escaped(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
-    /// An image of our own server, loaded when it comes near the screen. With a size its room is kept until then.
+    /// Writes an image of our own server, loaded lazily. With a size, its space is reserved.
     pub fn image(&mut self, address: &str, alt: &str, size: Option<(u32, u32)>) {
         self.out.push_str("<img loading=\"lazy\" decoding=\"async\" src=\"");
         escape(address, &mut self.out);
@@ -182,17 +182,17 @@ impl Html {
         self.out.push_str("\"/>");
     }
 
-    /// A line break.
+    /// Writes a line break.
     pub fn line_break(&mut self) {
         self.out.push_str("<br/>");
     }
 
-    /// A thematic break.
+    /// Writes a thematic break.
     pub fn thematic_break(&mut self) {
         self.out.push_str("<hr/>");
     }
 
-    /// A formula.
+    /// Writes a formula.
     pub(super) fn formula(&mut self, formula: &MathTree) {
         for step in formula.steps() {
             match step {
@@ -207,7 +207,7 @@ impl Html {
         }
     }
 
-    /// What has been written; whatever is open is closed.
+    /// Returns the markup; open elements are closed.
     pub fn finish(mut self) -> Markup {
         while !self.open.is_empty() {
             self.close();
@@ -216,8 +216,8 @@ impl Html {
     }
 }
 
-/// Text as it must stand in HTML, in an element as well as in a quoted attribute. Control characters have no place in
-/// HTML; they are shown by their pictures. A carriage return would be read as a line feed, so it is named.
+/// Escapes text for elements and quoted attributes. Control characters are not allowed in HTML and are shown as their
+/// pictures. A carriage return would be read as a line feed, so it becomes a reference.
 pub fn escape(text: &str, out: &mut String) {
     out.reserve(text.len());
     let mut written = 0;
@@ -243,13 +243,13 @@ pub fn escape(text: &str, out: &mut String) {
     out.push_str(&text[written..]);
 }
 
-/// A text that [`escape`] wrote, without control characters.
+/// Reverses [`escape`], except for control characters.
 pub fn unescape(text: &str) -> String {
     let marks = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
     marks.into_iter().fold(text.to_owned(), |text, (reference, mark)| text.replace(reference, mark))
 }
 
-/// The picture of an ASCII control character.
+/// Returns the picture of an ASCII control character.
 fn picture(control: u8) -> char {
     let code = if control == 0x7f { 0x2421 } else { 0x2400 + u32::from(control) };
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)

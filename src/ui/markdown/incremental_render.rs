@@ -1,22 +1,23 @@
-//! Long texts come into the page in groups and over several frames: a frame that makes thousands of elements is one in which
-//! no key is answered (performance.md G12). What is not reached yet stays as it was.
+//! Incremental rendering of long texts: parts come into the page in groups and over several frames, because a frame
+//! that creates thousands of elements blocks the input. Parts that are not reached yet stay as they were.
 
 use super::part::MarkupPart;
 
-/// So many parts stand in one element. What is far away is not drawn (`transcript.css`), and the browser looks with each frame
-/// whether each element of which that is said comes near: with each part by itself, some long replies on a page cost more than
-/// what changes in it.
+/// The number of parts in one element. Distant elements are not rendered (`content-visibility` in `transcript.css`),
+/// and the browser checks each such element in every frame: with each part by itself, some long replies on a page
+/// cost more than the changes.
 pub const GROUP_SIZE: usize = 16;
 
-/// How many parts one frame may make, and of how much markup in bytes: a few milliseconds of work.
+/// The number of parts and the bytes of markup that one frame may create: a few milliseconds of work.
 const PARTS_PER_FRAME: usize = GROUP_SIZE;
 const BYTES_PER_FRAME: usize = 24 << 10;
-/// The first of a text are laid out wherever they are (`transcript.css`), and most are seen: a frame makes fewer.
+/// The first parts of a text are always laid out (`transcript.css`), and most are visible, so a frame creates fewer
+/// of them.
 const FIRST_PARTS: usize = 2 * GROUP_SIZE;
 const FIRST_PARTS_PER_FRAME: usize = 8;
 
-/// How many of the parts that are wanted the next frame shows, after one that showed parts with these fingerprints. A part
-/// alone is made whatever its size.
+/// Returns how many of the wanted parts the next frame shows, after one that showed parts with these fingerprints. A
+/// single part is created whatever its size.
 pub fn next_frame_parts(shown: &[u64], wanted: &[MarkupPart]) -> usize {
     let most = if shown.len() < FIRST_PARTS { FIRST_PARTS_PER_FRAME } else { PARTS_PER_FRAME };
     let (mut parts, mut bytes) = (0, 0);
@@ -83,7 +84,7 @@ mod tests {
             0 => format!("Part {number}"),
             _ => format!("*Part* {number}"),
         }));
-        // The part that would be one too many is the next odd one.
+        // The part beyond the limit is the next odd one.
         let first = parts_after_frame(&shown, &wanted);
         assert_eq!(first, 2 * PARTS_PER_FRAME + 1);
         let then: Vec<MarkupPart> = wanted[..first].iter().chain(&shown[first..]).cloned().collect();

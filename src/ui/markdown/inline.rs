@@ -1,5 +1,5 @@
-//! Two readings of running text that the parser does not have: formulas in `\(…\)` and `\[…\]`, as many models write
-//! them, and addresses that become links.
+//! Two readings of running text that the parser lacks: formulas in `\(…\)` and `\[…\]`, as many models write them,
+//! and addresses that become links.
 
 use std::ops::Range;
 
@@ -14,21 +14,22 @@ pub struct Formula {
     pub display: bool,
 }
 
-/// The formulas among the events of one block, in order, not overlapping.
+/// Returns the formulas among the events of one block, in order, not overlapping.
 ///
-/// To the parser `\(` is an escaped bracket: a text event that starts with `(` right behind a backslash. A pair counts
-/// when both brackets are in the same paragraph and at the same depth of emphasis; whatever the parser made of the
-/// source between them is dropped. In a quote a formula must be on one line, because the source has the quote's marks in it.
+/// To the parser `\(` is an escaped bracket: a text event that starts with `(` right behind a backslash. A pair
+/// counts when both brackets are in the same paragraph and at the same depth of emphasis; whatever the parser made of
+/// the source between them is dropped. In a quote a formula must be on one line, because the source contains the
+/// quote's marks.
 pub fn formulas(text: &str, events: &[(Event, Range<usize>)]) -> Vec<Formula> {
     let mut formulas = Vec::new();
-    // Only this block's source is searched, or a text of many blocks would be searched many times.
+    // Only this block's source is searched; otherwise a text of many blocks would be searched many times.
     let source = events.first().zip(events.last()).map_or("", |((_, first), (_, last))| &text[first.start..last.end]);
     if !source.contains("\\(") && !source.contains("\\[") {
         return formulas;
     }
     let mut quotes = 0_usize;
     let mut depth = 0_usize;
-    // The latest opening bracket: its event, which kind, and how deep it is.
+    // The latest opening bracket: its event, its kind, and its depth.
     let mut open: Option<(usize, bool, usize)> = None;
     for (at, (event, range)) in events.iter().enumerate() {
         match event {
@@ -65,10 +66,10 @@ pub fn formulas(text: &str, events: &[(Event, Range<usize>)]) -> Vec<Formula> {
     formulas
 }
 
-/// The bracket that this text event starts with, if a backslash stands before it.
+/// Returns the bracket that this text event starts with, if a backslash precedes it.
 fn escaped_bracket(text: &str, range: &Range<usize>) -> Option<u8> {
     let bytes = text.as_bytes();
     let bracket = *bytes.get(range.start).filter(|byte| matches!(byte, b'(' | b')' | b'[' | b']'))?;
-    // A backslash that is itself escaped starts a text event of its own, so this event would start with it.
+    // An escaped backslash starts a text event of its own, so this event would start with it.
     (range.start > 0 && bytes[range.start - 1] == b'\\').then_some(bracket)
 }

@@ -1,5 +1,5 @@
-//! A formula as a tree of allowed MathML, given as steps so that nothing is recursive. Whoever makes it can use only
-//! what is listed here: no links, no scripts, no styles.
+//! Formulas as a tree of allowed MathML, given as steps so that nothing is recursive. Producers can use only the
+//! listed names: no links, no scripts, no styles.
 
 macro_rules! names {
     ($(#[$doc:meta])* $type:ident { $($variant:ident = $name:literal,)* }) => {
@@ -8,12 +8,12 @@ macro_rules! names {
         pub enum $type { $($variant,)* }
 
         impl $type {
-            /// The name in MathML.
+            /// Returns the MathML name.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Reads a name; anything that is not on the list is `None`.
+            /// Parses a name; names that are not on the list are `None`.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$variant),)* _ => None }
             }
@@ -22,7 +22,7 @@ macro_rules! names {
 }
 
 names! {
-    /// The elements of MathML Core that a formula can be made of.
+    /// The elements of MathML Core that a formula can have.
     MathElement {
         Math = "math", Menclose = "menclose", Merror = "merror", Mfrac = "mfrac", Mi = "mi", Mmultiscripts = "mmultiscripts",
         Mn = "mn", Mo = "mo", Mover = "mover", Mpadded = "mpadded", Mphantom = "mphantom", Mprescripts = "mprescripts",
@@ -44,7 +44,7 @@ names! {
     }
 }
 
-/// One step of the walk through a formula.
+/// One step of the traversal of a formula.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MathStep {
     Open(MathElement, Vec<(MathAttribute, String)>),
@@ -52,9 +52,9 @@ pub enum MathStep {
     Close,
 }
 
-/// How deep a formula may be: browsers lay it out recursively.
+/// The maximum depth of a formula: browsers lay it out recursively.
 const DEPTH: usize = 64;
-/// How many steps it may have.
+/// The maximum number of steps.
 const STEPS: usize = 20_000;
 
 /// A formula.
@@ -64,8 +64,8 @@ pub struct MathTree {
 }
 
 impl MathTree {
-    /// Takes a walk through one `math` element. `None` if it is not that, not closed, too deep or too long. Attributes
-    /// with values that are neither words nor lengths are left out.
+    /// Takes the traversal of one `math` element. `None` if it is something else, not closed, too deep or too long.
+    /// Attributes whose values are neither words nor lengths are dropped.
     pub fn new(mut steps: Vec<MathStep>) -> Option<Self> {
         if steps.len() > STEPS {
             return None;
@@ -97,13 +97,13 @@ impl MathTree {
         (depth == 0).then_some(Self { steps })
     }
 
-    /// The walk through it.
+    /// Returns the traversal.
     pub(super) fn steps(&self) -> &[MathStep] {
         &self.steps
     }
 }
 
-/// Whether a value may stay. Of classes, those of formulas stay.
+/// Returns whether a value is allowed. Of classes, those of formulas stay.
 fn allow_value(attribute: MathAttribute, value: &mut String) -> bool {
     if attribute == MathAttribute::Class {
         let known: Vec<&str> = value

@@ -1,4 +1,4 @@
-//! The words that the drawn text adds of its own, in both languages.
+//! The messages that rendered text adds, in both languages.
 
 use crate::ui::locale::{define_messages, message};
 
@@ -15,17 +15,17 @@ define_messages! {
     too_large: "Shown as plain text from here: there is too much formatting.", "格式过多，从这里起以纯文本显示。";
 }
 
-/// The name of a mark that leads to a source.
+/// The accessible name of a mark that leads to a source.
 pub fn source_name(number: usize) -> String {
     message!("Source {number}", "来源 {number}")
 }
 
-/// The name of the link on the card of an image.
+/// The label of the link on an image's card.
 pub fn open_image(host: &str) -> String {
     message!("Open image at {host}", "打开 {host} 上的图片")
 }
 
-/// The name of a block of code for those who cannot see its label.
+/// The accessible name of a code block.
 pub fn code_in(language: &str) -> String {
     message!("Code, {language}", "代码，{language}")
 }

@@ -1,15 +1,15 @@
-//! Parts: what is drawn of one block at the top of a text.
+//! Parts: the rendering of a top-level block.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// HTML that this module's writer made. There is no way to make one from a string, apart from [`Part::received`].
+/// HTML that this module's writer created. It cannot be created from a string, except by [`MarkupPart::from_server`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Markup(Arc<str>);
 
 impl Markup {
-    /// Only for the writer, which has escaped what is in it and closed what it opened.
+    /// Only for the writer, which has escaped the text and closed the elements.
     pub(super) fn from_writer(html: String) -> Self {
         Self(html.into())
     }
@@ -26,7 +26,7 @@ impl fmt::Debug for Markup {
     }
 }
 
-/// The drawing of one block at the top of a text: a paragraph, a list, a table, a block of code. Cheap to clone.
+/// The rendering of one top-level block: a paragraph, a list, a table, a code block. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkupPart {
     markup: Markup,
@@ -40,8 +40,8 @@ impl MarkupPart {
         Self { markup, fingerprint: hasher.finish() }
     }
 
-    /// A part that the server drew with [`render_with`](super::render_with) and that came to this page from its own
-    /// origin (page data, `Signal::Markup`). Never for anything a person, a model or a tool wrote.
+    /// Wraps a part that the server rendered with [`render_with`](super::render_with) and that came to this page from
+    /// its own origin (page data, `Signal::Markup`). Never for text of a person, a model or a tool.
     pub fn from_server(html: String) -> Self {
         Self::new(Markup::from_writer(html))
     }
@@ -51,7 +51,7 @@ impl MarkupPart {
         &self.markup
     }
 
-    /// A number that changes when the markup does; the same on both sides.
+    /// Returns a number that changes with the markup; the same on both sides.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

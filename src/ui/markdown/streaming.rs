@@ -1,10 +1,10 @@
-//! A text that grows while it is shown: only what can still change is parsed again.
+//! Streaming Markdown: of a text that grows while it is shown, only the unstable tail is parsed again.
 //!
-//! What is before `stable` is final. A block becomes final when the next one has begun, or an empty line or its own end
-//! closes it; this is judged on complete lines only. Two things bound the work on one long block: open fenced code is
-//! read line by line without the parser ([`super::fence`]), and any other long tail is parsed again only when it has
-//! grown by a sixteenth, with what is newer shown as plain text below it until then. So the bytes that are parsed are a
-//! constant times the bytes that came.
+//! Text before `stable` is final. A block becomes final when the next one has begun, or an empty line or its own end
+//! closes it; this is decided on complete lines only. Two rules bound the work on one long block: an open code fence
+//! is read line by line without the parser ([`super::fence`]), and any other long tail is parsed again only when it
+//! has grown by a sixteenth, with the newer text shown plainly below it until then. So the number of parsed bytes is
+//! a constant times the number of received bytes.
 
 use super::block::{self, BlockClosing, DrawnBlock};
 use super::draw::{self, DrawBudget};
@@ -14,10 +14,10 @@ use super::part::MarkupPart;
 
 /// A tail up to this many bytes is parsed again at every change: it takes a fraction of a frame.
 const SHORT_TAIL: usize = 8 << 10;
-/// A longer one when it has grown by this share of itself.
+/// A longer tail is parsed again when it has grown by this fraction.
 const GROWTH: usize = 16;
 
-/// What is new: the parts from `from_index` on are these, and there are no others after them.
+/// A delta: the parts from `from_index` on are replaced by these.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PartsChange {
     pub from_index: usize,
@@ -25,14 +25,14 @@ pub struct PartsChange {
 }
 
 impl PartsChange {
-    /// Brings a copy of the parts up to date.
+    /// Applies the delta to a copy of the parts.
     pub fn apply(&self, parts: &mut Vec<MarkupPart>) {
         parts.truncate(self.from_index);
         parts.extend_from_slice(&self.parts);
     }
 }
 
-/// The parts of a growing text, drawn as the browser draws them.
+/// The parts of a growing text, rendered as in the browser.
 #[derive(Debug, Default)]
 pub struct StreamingMarkdown {
     text: String,
@@ -41,9 +41,9 @@ pub struct StreamingMarkdown {
     stable: usize,
     stable_parts: usize,
     budget: DrawBudget,
-    /// The complete lines before this byte have been looked at for blocks that are final.
+    /// The complete lines before this byte have been searched for final blocks.
     settled: usize,
-    /// The text up to here has been parsed; what follows is plain for now. The parts before `parsed_parts` show it.
+    /// The text up to here has been parsed; the rest is plain for now. The parts before `parsed_parts` show it.
     parsed: usize,
     parsed_parts: usize,
     fence: Option<OpenFence>,
@@ -51,29 +51,29 @@ pub struct StreamingMarkdown {
 }
 
 impl StreamingMarkdown {
-    /// Starts with what there is already.
+    /// Starts with an initial text.
     pub fn new(text: &str) -> Self {
         let mut streaming = Self::default();
         streaming.push(text);
         streaming
     }
 
-    /// All parts as they are now.
+    /// Returns all parts as they are now.
     pub fn parts(&self) -> &[MarkupPart] {
         &self.parts
     }
 
-    /// All the text that came.
+    /// Returns all the text so far.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How many bytes have been parsed in all, some of them more than once.
+    /// Returns how many bytes have been parsed in total, some of them more than once.
     pub fn parsed_bytes(&self) -> u64 {
         self.work
     }
 
-    /// Adds text.
+    /// Appends text.
     pub fn push(&mut self, more: &str) -> PartsChange {
         self.text.push_str(more);
         let from = self.stable_parts;
@@ -81,8 +81,8 @@ impl StreamingMarkdown {
         self.replace(from, fresh)
     }
 
-    /// The text is complete. Draws it once as a whole: a definition of a link or a footnote can be used before it is
-    /// written, and that of a footnote counts only in the stretch that is parsed together with it.
+    /// Completes the text and renders it once as a whole: a definition of a link or a footnote can be used before it
+    /// is written, and that of a footnote applies only in the stretch that is parsed together with it.
     pub fn finish(&mut self) -> PartsChange {
         self.work += self.text.len() as u64;
         let whole = block::draw_blocks(&self.text, DrawBudget::default(), &[], &PlainEnricher)
@@ -92,7 +92,7 @@ impl StreamingMarkdown {
         self.replace(0, whole)
     }
 
-    /// The parts that follow those which were final before.
+    /// Renders the parts behind the final ones.
     fn draw_tail(&mut self, added: usize) -> Vec<MarkupPart> {
         let tail = &self.text[self.stable..];
         let must_parse = match self.fence.as_mut() {
@@ -126,7 +126,7 @@ impl StreamingMarkdown {
         parts
     }
 
-    /// Moves `stable` over the blocks that nothing can change any more, and gives their parts.
+    /// Advances `stable` over the blocks that have become final, and returns their parts.
     fn stabilize(&mut self) -> Vec<MarkupPart> {
         let complete = self.text[self.stable..].rfind('\n').map_or(self.stable, |at| self.stable + at + 1);
         if complete <= self.settled {
@@ -149,7 +149,7 @@ impl StreamingMarkdown {
         drawn.into_iter().map(|block| block.part).collect()
     }
 
-    /// Puts `fresh` in the place of all parts from `from` on, and says which of them are really new.
+    /// Replaces all parts from `from` on by `fresh`, and returns which of them have changed.
     fn replace(&mut self, from: usize, fresh: Vec<MarkupPart>) -> PartsChange {
         let same = self.parts[from..].iter().zip(&fresh).take_while(|(old, new)| old == new).count();
         let from_index = from + same;
@@ -159,7 +159,7 @@ impl StreamingMarkdown {
     }
 }
 
-/// Whether the last block of these complete lines is final.
+/// Returns whether the last block of these complete lines is final.
 fn is_closed(last: &DrawnBlock, lines: &str) -> bool {
     match last.closing {
         BlockClosing::Now => true,
@@ -171,7 +171,7 @@ fn is_closed(last: &DrawnBlock, lines: &str) -> bool {
     }
 }
 
-/// How many bytes of complete empty lines a text starts with.
+/// Returns how many bytes of complete empty lines a text starts with.
 fn empty_lines(text: &str) -> usize {
     let is_empty = |line: &&str| line.ends_with('\n') && line.trim_matches([' ', '\t', '\r', '\n']).is_empty();
     text.split_inclusive('\n').take_while(is_empty).map(str::len).sum()

@@ -1,9 +1,10 @@
-//! Where a link may lead: an absolute http or https address or a mail address, and nothing else. The text comes from a
-//! model, a tool or a stranger, so the question is not "is this bad?" but "is this exactly one of three shapes?".
+//! Allowed link targets: an absolute http or https address or a mail address, and nothing else. The text comes from a
+//! model, a tool or a stranger, so targets are matched against an allowlist of three shapes, not against known
+//! attacks.
 
 use crate::browser::case_mapping::to_lowercase;
 
-/// Longer ones are not meant to be followed.
+/// The maximum length; longer addresses are not meant to be followed.
 const BYTES: usize = 8192;
 
 /// A checked destination.
@@ -14,12 +15,12 @@ pub struct LinkTarget {
 }
 
 impl LinkTarget {
-    /// Reads a destination whose entities and escapes have been resolved. `None`: not a link, show its text.
+    /// Parses a destination whose entities and escapes have been resolved. `None`: not a link, show its text.
     ///
-    /// Refused besides every other scheme: relative and scheme-relative ones, spaces and control characters anywhere
-    /// (browsers drop some of them before they look at the scheme), backslashes (browsers read them as slashes),
-    /// characters that change the direction of text, user names in front of the host (`https://bank.test@evil.test`),
-    /// and mail addresses with more than the address.
+    /// Besides every other scheme it refuses: relative and scheme-relative ones, spaces and control characters
+    /// anywhere (browsers drop some of them before they look at the scheme), backslashes (browsers read them as
+    /// slashes), characters that change the direction of text, user names in front of the host
+    /// (`https://bank.test@evil.test`), and mail addresses with more than the address.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > BYTES || text.chars().any(is_deceptive) {
             return None;
@@ -35,7 +36,7 @@ impl LinkTarget {
         Some(Self { href: format!("{scheme}://{rest}"), host })
     }
 
-    /// Reads a mail address without its scheme.
+    /// Parses a mail address without its scheme.
     pub fn parse_mail(address: &str) -> Option<Self> {
         let (local, domain) = address.split_once('@')?;
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b".+_-!#$%&'*/=^`{|}~".contains(&byte);
@@ -45,30 +46,30 @@ impl LinkTarget {
         Some(Self { href: format!("mailto:{address}"), host: to_host_lowercase(domain) })
     }
 
-    /// Whether it is a page, not a mailbox.
+    /// Returns whether it is a web page, not a mailbox.
     pub fn is_web(&self) -> bool {
         !self.href.starts_with("mailto:")
     }
 
-    /// What goes into `href`, not yet escaped.
+    /// Returns the value for `href`, not yet escaped.
     pub fn href(&self) -> &str {
         &self.href
     }
 
-    /// The host, or the domain of a mail address, in lower case.
+    /// Returns the host, or the domain of a mail address, in lower case.
     pub fn host(&self) -> &str {
         &self.host
     }
 }
 
-/// Characters that no destination needs and that mislead a reader or a browser.
+/// Returns whether a character is useless in a destination and could mislead a reader or a browser.
 fn is_deceptive(c: char) -> bool {
     c.is_control()
         || c.is_whitespace()
         || matches!(c, '\\' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// The host of `host[:port]`, in lower case.
+/// Parses the host of `host[:port]`, in lower case.
 fn host_of(authority: &str) -> Option<String> {
     let (host, port) = if authority.starts_with('[') {
         let end = authority.find(']')? + 1;
@@ -86,12 +87,13 @@ fn host_of(authority: &str) -> Option<String> {
     (port_fits && host_fits).then(|| to_host_lowercase(host))
 }
 
-/// Letter by letter, as names of hosts are: a sigma at the end of a Greek word is no exception there.
+/// Lower-cases letter by letter, as host names require: a sigma at the end of a Greek word is no exception there.
 fn to_host_lowercase(host: &str) -> String {
     host.chars().map(|letter| to_lowercase(letter.encode_utf8(&mut [0; 4]))).collect()
 }
 
-/// A name of labels joined by single dots; letters of any script, digits, hyphens and underscores. A dot may end it.
+/// Returns whether it is a name of labels joined by single dots; letters of any script, digits, hyphens and
+/// underscores. A dot may end it.
 fn is_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     let fits =

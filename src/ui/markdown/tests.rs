@@ -1,4 +1,4 @@
-//! What the drawing promises: allowed markup for every text, the same result however a text arrives.
+//! Tests of the renderer's guarantees: allowed markup for every text, and the same result however a text arrives.
 
 pub mod allowed;
 mod citations;

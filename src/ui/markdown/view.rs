@@ -1,5 +1,5 @@
-//! The component that puts drawn text into the page. This is the only file that sets HTML: what it takes is
-//! [`Markup`](super::Markup), which only this module's writer can make.
+//! The component that puts rendered text into the page. This is the only file that sets HTML: it takes
+//! [`Markup`](super::Markup), which only this module's writer can create.
 
 use leptos::prelude::*;
 
@@ -9,24 +9,25 @@ use crate::ui::erased::{effect, keyed_rows, view};
 use super::incremental_render::{self, GROUP_SIZE};
 use super::part::MarkupPart;
 
-/// The parts that stand in the page, each with what it is told by when it changes.
+/// The parts in the page, each with its key and the signal that updates it.
 type ShownParts = Vec<(u64, ArcRwSignal<MarkupPart>)>;
 
-/// A text in parts. A part whose markup has not changed keeps its place in the page, and with it what the reader has
-/// selected or scrolled in it; one whose markup changes keeps its element, and with it the height that the browser
-/// remembers. What changes later comes over several frames where it is much, and at once where nobody looks.
+/// Renders a text in parts. A part whose markup has not changed keeps its element, and with it the reader's selection
+/// and scroll position in it; a part whose markup changes keeps its element, and with it the height that the browser
+/// remembers. Large changes are spread over several frames, or made at once on a hidden page.
 ///
-/// On hydration the page is left as it is: the server may have drawn a part more richly than the browser's own first
-/// value says. There must be as many parts on both sides, which [`render_with`](super::render_with) promises.
+/// Hydration leaves the page as it is: the server may have rendered a part more richly than the browser's own first
+/// value. Both sides must have the same number of parts, which [`render_with`](super::render_with) guarantees.
 #[component]
 pub fn MarkdownText(
     /// All parts, in order.
     #[prop(into)]
     parts: Signal<Vec<MarkupPart>>,
-    /// What the style knows it by.
+    /// The class for the style.
     #[prop(default = "md")]
     class: &'static str,
-    /// Its first parts, too, come over several frames: nothing has been seen of it yet. Never on hydration.
+    /// Whether its first parts, too, are spread over several frames, because nothing of it has been shown yet. Never
+    /// on hydration.
     #[prop(default = false)]
     is_fresh: bool,
 ) -> impl IntoView {
@@ -42,7 +43,7 @@ pub fn MarkdownText(
     effect(move || {
         again.track();
         parts.track();
-        // The next frame goes on; what came in between is part of it.
+        // The next frame continues and includes the changes made in between.
         if is_asked.get_value() && !document::is_hidden() {
             return;
         }
@@ -88,7 +89,7 @@ pub fn MarkdownText(
     view! { <div class=class>{keyed_rows(groups, |group| *group as u128, group)}</div> }
 }
 
-/// Brings what stands up to date with the first so many of the parts that are wanted; all of them end it.
+/// Updates the shown parts with the first `until` of the wanted ones; at the end, surplus parts are removed.
 fn update_shown(standing: &mut ShownParts, wanted: &[MarkupPart], until: usize) {
     for (at, part) in wanted.iter().enumerate().take(until) {
         match standing.get_mut(at) {
@@ -105,7 +106,7 @@ fn update_shown(standing: &mut ShownParts, wanted: &[MarkupPart], until: usize) 
     }
 }
 
-/// The same for a page that is drawn once and never changes.
+/// Renders the parts for a page that never changes.
 pub fn draw_static(parts: &[MarkupPart]) -> AnyView {
     let part = |part: &MarkupPart| view! { <div class="part" inner_html=part.markup().as_str().to_owned()></div> };
     let group = |parts: &[MarkupPart]| view! { <div class="parts">{parts.iter().map(part).collect_view()}</div> };

@@ -1,10 +1,10 @@
-//! The table, row by row.
+//! Tests of the capability table, row by row.
 
 use super::*;
 use turnleaf_domain::ModelParams;
 use turnleaf_domain::params_resolution::resolve_params;
 
-/// What goes out for a turn that asks this: `max_tokens`, `thinking` and the effort.
+/// Returns the `max_tokens`, `thinking` and effort that are sent for these parameters.
 fn sent_to(model: &str, capabilities: &Capabilities, thinking: Thinking, max_tokens: Option<u32>) -> Value {
     let asked = ModelParams { thinking: Some(thinking), max_tokens, ..ModelParams::default() };
     let settled = resolve_params(&asked, &ModelParams::default(), capabilities).unwrap();
@@ -130,7 +130,7 @@ fn reasoning_and_its_levels_follow_from_generation() {
     }
 }
 
-/// A model of the API's list that names these forms of thinking.
+/// Returns a model list entry that supports these forms of thinking.
 fn listed(adaptive: bool, enabled: bool, disabled: Option<bool>) -> Value {
     let mut types = json!({"adaptive": {"supported": adaptive}, "enabled": {"supported": enabled}});
     if let Some(disabled) = disabled {

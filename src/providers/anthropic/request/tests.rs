@@ -1,4 +1,4 @@
-//! Request bodies: what goes out of a path, in both modes.
+//! Tests of request bodies built from a path, in raw and text mode.
 
 use serde_json::json;
 
@@ -38,7 +38,7 @@ fn messages_of(history: Vec<HistoryTurn>) -> Value {
     body["messages"].clone()
 }
 
-/// A whole response with this content.
+/// Returns a complete response with this content.
 fn saying(content: Value, stop: &str) -> String {
     json!({"type": "message", "id": "m", "model": "c", "content": content, "stop_reason": stop}).to_string()
 }
@@ -166,7 +166,7 @@ fn turn_without_stored_response_is_sent_as_text() {
     }
 }
 
-/// A stream that breaks off behind these blocks; the last one has no end.
+/// Returns a stream that breaks off after these blocks; the last one has no end.
 fn breaking_off(blocks: &[(Value, Value)]) -> String {
     let mut events = vec![json!({"type": "message_start", "message": {"id": "m", "model": "c", "content": []}})];
     for (index, (start, delta)) in blocks.iter().enumerate() {
@@ -224,7 +224,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         let expected = Value::Array([&loop_before[..], &behind].concat());
         assert_eq!(messages_of(vec![user("Go"), reply, user("More")]), expected, "{what}");
     }
-    // The person stopped while the tool ran: the call is whole, and its result says so.
+    // The user stopped the reply while the tool ran: the call is complete, and its result says that it was cancelled.
     let reply = turn(
         Role::Assistant,
         vec![tool_use_block(10), result_block(11, 10, json!("cancelled by the user"), true)],
@@ -257,7 +257,7 @@ fn thinking_is_omitted_if_refused_or_by_policy_and_never_blanked() {
         ("claude-sonnet-4-5", ContextPolicy::SignaturesOnly, false, (true, true), Some("omitted")),
         ("claude-3-7-sonnet-20250219", ContextPolicy::SignaturesOnly, false, (true, true), None),
         ("claude-opus-4-7", ContextPolicy::OmitCompleted, false, (false, true), Some("summarized")),
-        // Without the earlier signatures the later ones would not hold.
+        // Without the earlier signatures the later ones would be invalid.
         ("claude-opus-5-5", ContextPolicy::OmitCompleted, false, (true, true), Some("summarized")),
     ] {
         let found = thinking_in(model, policy, is_refused);

@@ -1,4 +1,4 @@
-//! The decoder against what servers send that no recording holds.
+//! Tests of the decoder with responses that the recordings do not contain.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -55,7 +55,7 @@ fn end(reason: &str) -> [Value; 2] {
     ]
 }
 
-/// The items of a whole reply with these events in its middle, without its model, its stop and its usage.
+/// Returns the items of a complete reply with these events in its middle, without model, stop reason and usage.
 fn items(middle: &[Value]) -> Vec<DecodedItem> {
     let body = stream(&[&[begin()], middle, &end("end_turn")].concat());
     let (items, outcome) = decode(body.as_bytes());
@@ -237,7 +237,7 @@ fn dropped_thinking_is_announced_first_and_kept_at_end() {
     let (items, _) = decode(stream(&[&[first.clone()][..], &said, &end("end_turn")].concat()).as_bytes());
     assert_eq!(items[1..3], [DecodedItem::Notice(Notice::ReasoningDropped), text("Hi")]);
     assert!(items.contains(&opaque_item("input_transformations", dropped.clone())), "{items:?}");
-    // Nothing was said: what failed then may be tried again.
+    // A reply without content has no notice, so that a failed attempt can be retried.
     let (items, _) = decode(stream(&[first]).as_bytes());
     assert!(!items.iter().any(|item| matches!(item, DecodedItem::Notice(_))), "{items:?}");
 

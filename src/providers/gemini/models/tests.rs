@@ -1,4 +1,4 @@
-//! The rows of providers.md 7.1.
+//! Tests of the table of docs/reference/providers.md 7.1.
 
 use super::*;
 use turnleaf_domain::ModelParams;

@@ -1,4 +1,4 @@
-//! Request bodies: what goes out of a path, in both modes.
+//! Tests of request bodies built from a path, in raw and text mode.
 
 use super::*;
 use crate::history::fixtures::{block, result_block, tool_use_block, turn};
@@ -96,7 +96,7 @@ fn tool_loop_is_sent_back_step_by_step_with_signatures() {
             {"role": "user", "parts": [{"text": "More"}]},
         ])
     );
-    // A call that was never answered, and the question that follows it.
+    // A call without a result, and the message after it.
     let cut = vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &steps[1..2]), user("More")];
     assert_eq!(
         contents_of(cut)[2],
@@ -109,7 +109,7 @@ fn turn_without_stored_response_is_text_and_empty_one_is_not_sent() {
     let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
     let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &[]), user("More")];
     assert_eq!(contents_of(history)[1], json!({"role": "model", "parts": [{"text": "So."}]}));
-    // Nothing is left: the neighbours become one.
+    // Nothing is left of the reply: its neighbours are merged.
     let silent = raw(json!([{"text": "why", "thought": true}]), "STOP");
     for steps in [vec![silent], vec![]] {
         let history = vec![user("Go"), turn(Role::Assistant, said[..1].to_vec(), &steps), user("More")];
@@ -157,7 +157,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         let before = [json!({"role": "user", "parts": [{"text": "Go"}]}), model(json!([call]))];
         assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
     }
-    // A whole call goes back although nothing more came, with the result that the end of the turn gave it.
+    // A complete call of an interrupted reply goes back with the result that the end of the turn gave it.
     let steps = [raw(json!([call]), "")];
     let sent = contents_of(vec![user("Go"), turn(Role::Assistant, blocks[..2].to_vec(), &steps), user("More")]);
     assert_eq!((&sent[1], &sent[2]), (&model(json!([call])), &json!({"role": "user", "parts": [answer, more]})));

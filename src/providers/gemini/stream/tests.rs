@@ -1,4 +1,4 @@
-//! The decoder on chunks of its own: what becomes of each kind of part, and how bodies end.
+//! Tests of the decoder with chunks of their own: each kind of part, and the ends of bodies.
 
 use serde_json::json;
 
@@ -184,7 +184,7 @@ fn google_code_and_search_become_calls_and_sources() {
         "webSearchQueries": ["q"], "searchEntryPoint": {"renderedContent": "<b>"},
         "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}, {"retrievedContext": {"text": "t"}},
             {"web": {"uri": "https://b.example", "title": "B"}}],
-        // Bytes of the whole text: "Größe" has seven of them, and "x" stands in an earlier block.
+        // Offsets count bytes of the whole text: "Größe" has seven, and "x" is in an earlier block.
         "groundingSupports": [{"segment": {"endIndex": 1}, "groundingChunkIndices": [0]},
             {"segment": {"startIndex": 1, "endIndex": 8}, "groundingChunkIndices": [0, 1, 9]}],
     });

@@ -1,4 +1,4 @@
-//! What comes of a provider call: its bytes are kept, and what they say becomes events.
+//! Ingest of a provider response: keeps its bytes and turns decoded items into events.
 
 use bytes::Bytes;
 
@@ -8,8 +8,8 @@ use turnleaf_domain::{Failure, FailureKind, TurnStatus, limits};
 use turnleaf_providers::provider::DecodedItem;
 
 impl TurnRun<'_> {
-    /// Keeps the provider's bytes. Before the first content they stay in memory: an attempt that is tried again leaves
-    /// nothing behind.
+    /// Keeps the provider's bytes. Before the first content they stay in memory, so that a retried attempt leaves
+    /// nothing in the journal.
     pub(super) fn keep_raw(&mut self, bytes: &Bytes, progress: &mut GenerationProgress) -> Result<(), Failure> {
         if progress.raw.len() + bytes.len() > limits::RAW_BYTES {
             return Err(self.failure(FailureKind::LimitOutput));

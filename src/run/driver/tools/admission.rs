@@ -1,4 +1,4 @@
-//! What becomes of a call: it is refused, handed to the client, asked about, or may run.
+//! Admission of tool calls: a call is refused, handed over to the client, held for approval, or may run.
 
 use futures::FutureExt;
 use serde_json::json;
@@ -15,7 +15,7 @@ use turnleaf_domain::{Block, Event, limits};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolCaller};
 
-/// What a first look at a call says.
+/// The classification of a new call, before the gate.
 enum CallAdmission {
     Refused(String),
     HandedOver,
@@ -23,7 +23,7 @@ enum CallAdmission {
 }
 
 impl TurnRun<'_> {
-    /// Looks at every call of the step for the first time.
+    /// Classifies every new call of the step.
     pub(super) async fn admit_calls(&mut self, step: &mut ToolStep) -> Result<(), HaltReason> {
         let offered = self.offered_tools().await?;
         for at in 0..step.calls.len() {
@@ -63,7 +63,7 @@ impl TurnRun<'_> {
         match &tool.origin {
             None => CallAdmission::Allowed(CallTarget::Provider),
             Some(ToolOrigin::Client) => CallAdmission::HandedOver,
-            // Its provider runs it within its replies; here is nobody who could.
+            // A provider tool runs within the provider's replies; this server cannot run it.
             Some(ToolOrigin::Provider { .. }) => CallAdmission::Refused(result_texts::tool_not_available(&call.name)),
             Some(origin) => CallAdmission::Allowed(CallTarget::Toolbox(ToolCall {
                 caller: ToolCaller {
@@ -78,7 +78,7 @@ impl TurnRun<'_> {
         }
     }
 
-    /// Takes a call up where an earlier process left it: it asks, was allowed, or was not looked at.
+    /// Restores the stage of a call that an earlier process left: awaiting approval, approved, or new.
     fn restore_stage(&mut self, step: &mut ToolStep, at: usize) {
         let call = &mut step.calls[at];
         let block = self.recorder.turn().blocks.iter().find(|block| block.id == call.pending.block_id);
@@ -93,14 +93,14 @@ impl TurnRun<'_> {
         }
     }
 
-    /// Finds out whether a call may run now.
+    /// Starts the check whether a call may run now.
     pub(super) fn start_gate_check(&self, step: &mut ToolStep, at: usize) {
         let Some(work) = self.gate_check(step, at) else { return };
         step.calls[at].stage = CallStage::Gating;
         step.start_work(at, work);
     }
 
-    /// Finds out whether a call that is asked about may run without that by now.
+    /// Checks again whether a call that awaits approval may run without it by now.
     pub(super) fn restart_gate_check(&self, step: &mut ToolStep, at: usize) {
         if let Some(work) = self.gate_check(step, at) {
             step.start_work(at, work);
@@ -112,7 +112,7 @@ impl TurnRun<'_> {
         let CallTarget::Toolbox(tool_call) = &call.target else { return None };
         let (toolbox, tool_call, granted) =
             (self.supervisor.toolbox().clone(), tool_call.clone(), call.granted.clone());
-        // A server that starts may take its time to say what it has.
+        // A starting tool server may take long to list its tools, so the gate has a timeout of its own.
         let most = limits::TOOL_START + limits::TOOL_STOP;
         let work = async move {
             let gate = timeout(most, toolbox.gate(&tool_call, granted.as_deref())).await;
@@ -124,7 +124,7 @@ impl TurnRun<'_> {
         Some(work.boxed())
     }
 
-    /// Does what the gate says.
+    /// Applies the decision of the gate.
     pub(super) async fn apply_gate(
         &mut self,
         step: &mut ToolStep,
@@ -149,7 +149,7 @@ impl TurnRun<'_> {
                     block_id: call.pending.block_id,
                     status: ToolStatus::AwaitingApproval,
                     duration_ms: None,
-                    // An answer to something else is none.
+                    // A decision that was made for another question does not count.
                     metadata: json!({ KEY: ask, "decision": null }),
                 };
                 self.recorder.push(update);
@@ -165,7 +165,7 @@ impl TurnRun<'_> {
     }
 }
 
-/// The hash of what a person allowed of a call that did not begin since.
+/// Returns the hash of the question that a person approved, for a call that has not started since.
 fn granted_hash(block: &Block) -> Option<String> {
     let decision = block.block_metadata.get("decision")?.get("decision")?;
     let decision: ApprovalDecision = serde_json::from_value(decision.clone()).ok()?;

@@ -1,4 +1,4 @@
-//! The calls of a step: how far each is, and the work that is done for them.
+//! The calls of a step: the stage of each, and the asynchronous work done for it.
 
 use std::time::Duration;
 
@@ -18,21 +18,21 @@ use turnleaf_providers::builder::PendingCall;
 use turnleaf_tools::result::text_result;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, GateDecision, ToolCall};
 
-/// Who runs a call.
+/// The executor of a call.
 pub(super) enum CallTarget {
     Unknown,
     Toolbox(ToolCall),
-    /// The provider brought the tool along.
+    /// The tool is built into the provider adapter.
     Provider,
 }
 
-/// How far a call is.
+/// The stage of a call.
 pub(super) enum CallStage {
-    /// Nobody has looked at it.
+    /// The call has not been classified.
     New,
-    /// Whether it may run is being found out.
+    /// The gate is checking whether the call may run.
     Gating,
-    /// It may run when there is a place. `is_fresh`: that was found out just now.
+    /// The call may run when a slot is free. `is_fresh` says that the gate decided this just now.
     Queued {
         is_fresh: bool,
     },
@@ -46,7 +46,7 @@ pub(super) struct StepCall {
     pub pending: PendingCall,
     pub target: CallTarget,
     pub stage: CallStage,
-    /// The hash of what a person allowed.
+    /// The hash of the question that a person approved.
     pub granted: Option<String>,
     pub began: Instant,
     pub progress: Option<watch::Receiver<Option<ToolProgress>>>,
@@ -54,7 +54,7 @@ pub(super) struct StepCall {
     work: Option<AbortHandle>,
 }
 
-/// What came of some work for a call.
+/// The result of work done for a call.
 pub(super) enum CallWork {
     Gated {
         at: usize,
@@ -64,22 +64,22 @@ pub(super) enum CallWork {
         at: usize,
         outcome: CallResult,
     },
-    /// It was given up.
+    /// The work was aborted.
     Stopped,
 }
 
-/// How a call ends.
+/// The end of a call.
 pub(super) struct CallEnding {
     pub status: ToolStatus,
     pub outcome: CallResult,
-    /// How long it ran.
+    /// The time that the call ran.
     pub took: Option<Duration>,
-    /// What changes in the metadata of its block.
+    /// Changes to the metadata of its block.
     pub metadata: Map<String, Value>,
 }
 
 impl CallEnding {
-    /// By itself.
+    /// Returns the ending for the result of a call that ran.
     pub fn from_outcome(outcome: CallResult, took: Option<Duration>) -> Self {
         let status = match outcome.outcome {
             CallOutcome::Done => ToolStatus::Done,
@@ -91,27 +91,27 @@ impl CallEnding {
         Self { status, outcome, took, metadata: Map::new() }
     }
 
-    /// Without having run; the text is for the model.
+    /// Returns the ending of a call that did not run; the text is for the model.
     pub fn without_running(status: ToolStatus, text: &str) -> Self {
         let fate = if status == ToolStatus::Cancelled { CallOutcome::Cancelled } else { CallOutcome::Failed };
         Self { status, outcome: text_result(fate, text), took: None, metadata: Map::new() }
     }
 
-    /// The server goes away while it runs.
+    /// Returns the ending of a call that a server shutdown interrupts.
     pub fn interrupted() -> Self {
         Self::without_running(ToolStatus::Interrupted, crate::ending::INTERRUPTED_RESULT)
     }
 
-    /// A person stopped it, after it had run so long.
+    /// Returns the ending of a call that a person stopped after it had run for `took`.
     pub fn stopped(took: Option<Duration>) -> Self {
         Self { took, ..Self::without_running(ToolStatus::Cancelled, result_texts::STOPPED) }
     }
 }
 
-/// The calls of a step that are not over when it begins.
+/// The calls of a step that are unfinished when it starts.
 pub(super) struct ToolStep {
     pub calls: Vec<StepCall>,
-    /// The block of the pause before it.
+    /// The block of the pause before the step.
     pub pause: Option<BlockId>,
     work: FuturesUnordered<Abortable<BoxFuture<'static, CallWork>>>,
 }
@@ -131,7 +131,7 @@ impl ToolStep {
         Self { calls: calls.into_iter().map(call).collect(), pause: None, work: FuturesUnordered::new() }
     }
 
-    /// Begins work for a call, in the place of what was done for it before.
+    /// Starts work for a call and aborts its earlier work.
     pub fn start_work(&mut self, at: usize, work: BoxFuture<'static, CallWork>) {
         let (handle, registration) = AbortHandle::new_pair();
         self.abort_work(at);
@@ -139,7 +139,7 @@ impl ToolStep {
         self.work.push(Abortable::new(work, registration));
     }
 
-    /// Gives up what is done for a call. A tool that runs is cancelled by that.
+    /// Aborts the work of a call. Dropping it cancels a running tool.
     pub fn abort_work(&mut self, at: usize) {
         if let Some(work) = self.calls[at].work.take() {
             work.abort();
@@ -157,7 +157,7 @@ impl ToolStep {
         !self.work.is_empty()
     }
 
-    /// The place of the call with this block.
+    /// Returns the index of the call with this block.
     pub fn call_index(&self, block: BlockId) -> Option<usize> {
         self.calls.iter().position(|call| call.pending.block_id == block)
     }
@@ -166,12 +166,12 @@ impl ToolStep {
         self.pause.is_none() && self.calls.iter().all(|call| matches!(call.stage, CallStage::Over))
     }
 
-    /// Whether a person has to say something.
+    /// Returns whether a person has to decide something.
     pub fn is_asking(&self) -> bool {
         self.pause.is_some() || self.calls.iter().any(|call| matches!(call.stage, CallStage::Asking(_)))
     }
 
-    /// Whether a person has to say something before anything goes on.
+    /// Returns whether nothing can continue until a person decides something.
     pub fn is_waiting_for_person(&self) -> bool {
         self.is_asking() && !self.has_work()
     }

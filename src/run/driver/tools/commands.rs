@@ -1,4 +1,4 @@
-//! What a person says about the calls of a step: whether one may run, that one is to stop, that a paused reply may go on.
+//! Commands of people about the calls of a step: decide an approval, stop a call, continue a paused reply.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ use turnleaf_store::StoreError;
 use turnleaf_store::tool_policies::{self, StoredPolicy};
 
 impl TurnRun<'_> {
-    /// Does what is said, and says what became of it.
+    /// Executes a command and answers its sender with the outcome.
     pub(super) async fn handle_command(
         &mut self,
         step: &mut ToolStep,
@@ -35,7 +35,7 @@ impl TurnRun<'_> {
             }
             Err(halt) => (CommandOutcome::NotAsked, Err(halt)),
         };
-        // Whoever asked may be gone.
+        // The sender of the command may have disconnected.
         let _ = word.answer.send(heard);
         done
     }
@@ -97,8 +97,8 @@ impl TurnRun<'_> {
         Map::from_iter([("decision".to_owned(), noted)])
     }
 
-    /// Stores an answer that holds for this tool as it is now, here or everywhere; of a call that reaches a host, for that
-    /// host.
+    /// Stores an approval that holds for this version of the tool, in this chat or everywhere; if the call reaches a
+    /// host, for that host only.
     async fn keep_answer(
         &self,
         ask: &ApprovalRequest,

@@ -1,4 +1,4 @@
-//! How calls move, as events: an end and its result are stored together, each as soon as it comes.
+//! Recording of calls as events: the end of a call and its result are stored together, as soon as it ends.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use turnleaf_domain::{Author, Block, BlockState, Content, Event};
 use turnleaf_platform::ids;
 
 impl TurnRun<'_> {
-    /// Ends a call and stores that.
+    /// Ends a call and stores the end.
     pub(super) async fn end_call(
         &mut self,
         step: &mut ToolStep,
@@ -23,7 +23,7 @@ impl TurnRun<'_> {
         Ok(())
     }
 
-    /// Ends a call; stored with the next flush.
+    /// Ends a call; the next flush stores the end.
     pub(super) fn record_end(&mut self, step: &mut ToolStep, at: usize, ending: CallEnding) {
         step.abort_work(at);
         let call = &mut step.calls[at];
@@ -55,9 +55,9 @@ impl TurnRun<'_> {
         self.recorder.push(Event::BlockStart { block });
     }
 
-    /// A new block at the end of the turn.
+    /// Returns a new block at the end of the turn.
     pub(in crate::driver) fn new_block(&mut self, content: Content, state: BlockState) -> Block {
-        // With what was noted, so that its place is the next one.
+        // Pending events are applied first, so that the block gets the next position.
         self.recorder.apply_pending();
         let seq = self.recorder.turn().next_block_seq();
         Block {
@@ -75,7 +75,7 @@ impl TurnRun<'_> {
     }
 }
 
-/// No members are nothing.
+/// Returns null for an empty object.
 pub(super) fn object_or_null(members: Map<String, Value>) -> Value {
     if members.is_empty() { Value::Null } else { Value::Object(members) }
 }

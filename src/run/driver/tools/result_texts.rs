@@ -1,4 +1,4 @@
-//! What a model is told about calls that were not run, in sentences that it can act upon.
+//! Texts for the model about calls that were not run, written so that it can act upon them.
 
 use turnleaf_domain::{json_bounds, limits};
 
@@ -7,7 +7,7 @@ pub(super) const DECLINED: &str = "The user declined this call.";
 pub(super) const TOO_LONG: &str = "The tool took too long and was stopped.";
 pub(super) const GATE_TOO_LONG: &str = "The tool is not available now: its server does not answer.";
 
-/// About arguments that are no JSON, or beyond the bounds of it.
+/// Returns the text for arguments that are invalid JSON or exceed its bounds.
 pub(super) fn unusable_arguments(arguments: &str) -> String {
     let why = match json_bounds::parse_bounded(arguments) {
         Err(error) if json_bounds::parse(arguments).is_ok() => format!("cannot be used ({error})"),
@@ -30,7 +30,7 @@ pub(super) fn too_many_calls() -> String {
     )
 }
 
-/// What a person said about a call that may not run.
+/// Returns the text for a declined call, with the person's reason.
 pub(super) fn declined_with_reason(reason: Option<&str>) -> String {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("{DECLINED} Their reason: {reason}"),

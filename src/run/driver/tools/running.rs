@@ -1,4 +1,4 @@
-//! Running calls: as many at once as there are places. That one begins is on the disk before its tool is touched.
+//! Execution of calls, with bounded concurrency. The start of a call is committed before its tool is touched.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use turnleaf_tools::result::text_result;
 use turnleaf_tools::toolbox::{CallOutcome, CallResult, RunningCall};
 
 impl TurnRun<'_> {
-    /// Begins the calls that may run, as far as there are places. One that waited for its place is looked at again.
+    /// Starts queued calls while slots are free. A call that waited for its slot passes the gate again.
     pub(super) async fn start_queued_calls(&mut self, step: &mut ToolStep) -> Result<(), HaltReason> {
         let mut places = limits::TOOLS_AT_ONCE.saturating_sub(step.running_count());
         let mut begin = Vec::new();
@@ -64,7 +64,7 @@ impl TurnRun<'_> {
             CallTarget::Provider | CallTarget::Unknown => self.run_provider_tool(step, at),
         };
         step.calls[at].progress = Some(running.progress);
-        // Whoever runs it has this limit of its own; the one here is for those that do not keep it.
+        // The toolbox enforces a limit of its own; this one covers tools that do not keep it.
         let most: Duration = limits::TOOL_TIME + limits::TOOL_STOP + limits::TOOL_PICTURES_TIME;
         let outcome = async move {
             let outcome = timeout(most, running.result).await;
@@ -73,7 +73,7 @@ impl TurnRun<'_> {
         step.start_work(at, outcome.boxed());
     }
 
-    /// A tool that the provider brought along.
+    /// Runs a tool that is built into the provider adapter.
     fn run_provider_tool(&self, step: &ToolStep, at: usize) -> RunningCall {
         let pending = &step.calls[at].pending;
         let running = pending.arguments.as_ref().and_then(|given| self.provider.run_tool(&pending.name, given));
@@ -95,7 +95,7 @@ impl TurnRun<'_> {
         RunningCall { result: outcome.boxed(), progress: tokio::sync::watch::Sender::new(None).subscribe() }
     }
 
-    /// Notes how far the calls are that said so since the last time.
+    /// Records the progress of calls that reported some since the last tick.
     pub(super) async fn record_progress(&mut self, step: &mut ToolStep) -> Result<(), HaltReason> {
         for call in step.calls.iter_mut().filter(|call| matches!(call.stage, CallStage::Running)) {
             let Some(progress) = call.progress.as_mut().filter(|progress| progress.has_changed().unwrap_or(false))

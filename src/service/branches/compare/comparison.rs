@@ -1,4 +1,4 @@
-//! A comparison of two paths: its sides, and the exchanges at one place of both.
+//! The wire types of a comparison of two paths: its sides, and the pairs of exchanges at the same position.
 
 use std::collections::BTreeMap;
 
@@ -18,29 +18,29 @@ pub struct Comparison {
     pub chat_id: ChatId,
     /// The last turn that both paths share; null when they have different roots.
     pub common_turn_id: Option<TurnId>,
-    /// How many turns they share.
+    /// The number of turns that both paths share.
     pub common_turns: usize,
     pub left: ComparedSide,
     pub right: ComparedSide,
-    /// Pairs of exchanges behind the common turn, of which `pairs` are those from `skip` on.
+    /// The number of pairs of exchanges after the common turn; `pairs` holds those from `skip` on.
     pub total: usize,
     pub skip: usize,
     pub limit: usize,
-    /// The `skip` of the next page. A page ends before `limit` when its texts are very long.
+    /// The `skip` of the next page; null on the last page. A page ends before `limit` when its texts are very long.
     pub next_skip: Option<usize>,
     pub pairs: Vec<ComparedPair>,
 }
 
-/// One path, behind the common turn.
+/// One path, after the common turn.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 #[schema(as = ComparedSide)]
 pub struct ComparedSide {
     pub leaf_turn_id: TurnId,
-    /// The branch of the leaf, with its lock.
+    /// The branch of the last turn, with its lock.
     pub branch: Branch,
-    /// Every model that answers on this side, in the order of its first reply.
+    /// All models that answer on this side, in the order of their first reply.
     pub locks: Vec<NamedLock>,
-    /// The other path goes on from here: this side has nothing of its own.
+    /// True when the other path continues from the end of this one, so this side has no turns of its own.
     pub is_ancestor: bool,
     pub messages: usize,
     pub replies: usize,
@@ -48,16 +48,17 @@ pub struct ComparedSide {
     #[schema(value_type = BTreeMap<String, usize>)]
     pub unfinished: BTreeMap<&'static str, usize>,
     pub usage: Usage,
-    /// Null where the cost of any reply is unknown.
+    /// Null when the cost of any reply is unknown.
     pub cost: Option<Cost>,
-    /// From the message to the first words of its reply: the mean of the replies of which it is known, milliseconds.
+    /// Mean time from the message to the first content of its reply, in milliseconds, over the replies for which it
+    /// is known.
     pub mean_first_token_ms: Option<u64>,
-    /// From the message to the end of its reply: the sum of those that ended, milliseconds.
+    /// Total time from the message to the end of its reply, in milliseconds, over the replies that ended.
     pub total_ms: Option<u64>,
     pub tools: Vec<ToolCount>,
 }
 
-/// A lock with its model's name for people.
+/// A lock with the display name of its model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct NamedLock {
     #[serde(flatten)]
@@ -65,27 +66,27 @@ pub struct NamedLock {
     pub name: String,
 }
 
-/// How often a tool was called.
+/// The number of calls of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ToolCount {
     pub name: String,
     pub calls: usize,
 }
 
-/// The exchanges at one place of both paths.
+/// The exchanges at the same position of both paths.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct ComparedPair {
-    /// From 1, counted behind the common turn.
+    /// Number of the pair after the common turn, from 1.
     pub number: usize,
     pub left: Option<ComparedExchange>,
     pub right: Option<ComparedExchange>,
-    /// The words of the messages; null where neither side has one.
+    /// Text diff of the messages; null when neither side has one.
     pub message: Option<TextDiff>,
-    /// The words of the replies; null where neither side has one.
+    /// Text diff of the replies; null when neither side has one.
     pub reply: Option<TextDiff>,
 }
 
-/// One side of a pair.
+/// One exchange of a pair.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct ComparedExchange {
     pub message: Option<ComparedMessage>,
@@ -95,35 +96,35 @@ pub struct ComparedExchange {
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct ComparedMessage {
     pub turn_id: TurnId,
-    /// The types of its blocks that are no text, such as images.
+    /// The types of its blocks other than text, such as images.
     pub attachments: Vec<String>,
 }
 
-/// What answers a message; of several turns in a row, all of them together.
+/// The reply to a message; several turns in a row are combined.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct ComparedReply {
-    /// The last of the turns.
+    /// The last of the combined turns.
     pub turn_id: TurnId,
     pub model: NamedLock,
-    /// The model as the provider names it.
+    /// The model name that the provider reported.
     pub model_used: Option<String>,
     pub status: TurnStatus,
     pub failure: Option<Failure>,
     pub usage: Usage,
     pub cost: Option<Cost>,
-    /// As in [`Side`].
+    /// Time from the message to the first content, in milliseconds.
     pub first_token_ms: Option<u64>,
     pub total_ms: Option<u64>,
     pub tools: Vec<ToolCount>,
 }
 
-/// A path while it is compared: its turns behind the common one.
+/// A path during the comparison: its turns after the common one.
 pub(super) struct ComparedPath {
     pub own: Vec<Ancestor>,
     pub end: TurnId,
 }
 
-/// A lock with its model's name for people.
+/// Returns a lock with the display name of its model.
 pub(super) fn named_lock(lock: &ModelLock) -> NamedLock {
     NamedLock { lock: lock.clone(), name: display_name(&lock.model) }
 }

@@ -1,4 +1,4 @@
-//! What a side of a comparison, or one reply of it, used and took.
+//! Measures of a comparison: tokens, cost, time and tool calls of a side or of one reply.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use turnleaf_store::turns::Ancestor;
 use turnleaf_store::{branches, turns};
 
 impl Service {
-    /// Everything behind the common turn, summed up.
+    /// Sums up all turns of a side after the common turn.
     pub(super) async fn measure_side(
         &self,
         owner: UserId,
@@ -56,7 +56,7 @@ impl Service {
     }
 }
 
-/// The replies of one exchange as one; `None` where there is none.
+/// Combines the replies of one exchange; `None` when it has none.
 pub(super) fn compared_reply(
     replies: &[(&Ancestor, &Turn)],
     locks: &HashMap<BranchId, &Branch>,
@@ -82,7 +82,7 @@ pub(super) fn compared_reply(
     })
 }
 
-/// `None` where any of them is unknown: a part must not pass for the whole.
+/// Returns `None` when any cost is unknown, because a partial sum would be mistaken for the total.
 fn sum_costs(costs: impl Iterator<Item = Option<Cost>>) -> Option<Cost> {
     costs
         .reduce(|sum, cost| {
@@ -95,12 +95,12 @@ fn sum_costs(costs: impl Iterator<Item = Option<Cost>>) -> Option<Cost> {
         .flatten()
 }
 
-/// Milliseconds from when a reply was asked for.
+/// Returns the milliseconds between the creation of a reply and `at`.
 fn since(reply: &Ancestor, at: Option<DateTime<Utc>>) -> Option<u64> {
     u64::try_from((at? - reply.created_at).num_milliseconds()).ok()
 }
 
-/// Each tool once, in the order of its first call.
+/// Counts the calls of each tool, in the order of its first call.
 fn count_tools<'a>(names: impl Iterator<Item = &'a str>) -> Vec<ToolCount> {
     let mut counts: Vec<ToolCount> = Vec::new();
     for name in names {

@@ -1,4 +1,4 @@
-//! What one page of a comparison reads: first how much there is, then only what fits.
+//! Reads one page of a comparison in two steps: the sizes first, then only the turns that fit.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use turnleaf_domain::{Turn, TurnId, UserId, client_redaction};
 use turnleaf_store::turns;
 
 impl Service {
-    /// How many bytes of blocks each of these ranges of a side holds; the side begins at the depth `common`.
+    /// Returns the bytes of the blocks in each of these ranges of a side; the side begins at the depth `common`.
     pub(super) async fn range_bytes(
         &self,
         owner: UserId,
@@ -26,7 +26,7 @@ impl Service {
         Ok(ranges.map(held).collect())
     }
 
-    /// The turns of a page with their blocks, by id, running ones as of now.
+    /// Returns the turns of a page with their blocks, by id; running turns have their live content.
     pub(super) async fn range_turns(
         &self,
         owner: UserId,
@@ -41,7 +41,7 @@ impl Service {
     }
 }
 
-/// From the first turn of these ranges to the last, if there is any.
+/// Returns the smallest range that covers all of these, if any is not empty.
 fn covering_range(ranges: impl Iterator<Item = Range<usize>>) -> Option<Range<usize>> {
     ranges.filter(|range| !range.is_empty()).reduce(|first, last| first.start..last.end)
 }

@@ -1,5 +1,5 @@
-//! What two texts share and where they differ, word by word; line by line where they are very long. Words are those of
-//! Unicode (UAX 29), so Chinese, which writes no spaces, is compared character by character.
+//! Text diff by words, and by lines for very long texts. Words follow Unicode (UAX 29), so Chinese, which writes no
+//! spaces, is compared character by character.
 
 use std::ops::Range;
 
@@ -9,32 +9,32 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use turnleaf_domain::limits;
 
-/// Whose words a span is.
+/// The side to which a span belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffSpanKind {
-    /// In both texts.
+    /// The text is in both sides.
     Same,
-    /// Only in the left one.
+    /// The text is only in the left side.
     Removed,
-    /// Only in the right one.
+    /// The text is only in the right side.
     Added,
 }
 
-/// A piece of the two texts.
+/// A consecutive part of the two texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct DiffSpan {
     pub kind: DiffSpanKind,
     pub text: String,
 }
 
-/// The size of the pieces that were compared.
+/// The granularity of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffUnit {
     Words,
     Lines,
-    /// Nothing smaller than the texts themselves.
+    /// The texts were compared only as a whole.
     Whole,
 }
 
@@ -42,7 +42,7 @@ pub enum DiffUnit {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct TextDiff {
     pub unit: DiffUnit,
-    /// How much of the texts is the same, in percent; 100 only for equal texts.
+    /// The share of the texts that is equal, in percent; 100 only for equal texts.
     pub same_percent: u8,
     pub spans: Vec<DiffSpan>,
 }
@@ -62,7 +62,7 @@ impl TextDiff {
         Self::from_pieces(unit, left, right, cut(left), cut(right))
     }
 
-    /// The pieces are the lengths, in bytes, of what each text is cut into.
+    /// Diffs two texts that are cut into pieces of these lengths, in bytes.
     fn from_pieces(unit: DiffUnit, left: &str, right: &str, left_pieces: Vec<usize>, right_pieces: Vec<usize>) -> Self {
         let (left_ends, right_ends) = (ends(&left_pieces), ends(&right_pieces));
         let mut input = InternedInput::default();
@@ -98,13 +98,13 @@ impl TextDiff {
     }
 }
 
-/// A place where the texts differ, in bytes of each.
+/// A changed range, in bytes of each text.
 struct Change {
     left: Range<usize>,
     right: Range<usize>,
 }
 
-/// The places at which pieces begin, and the end of the text.
+/// Returns the byte offsets at which pieces begin, followed by the end of the text.
 fn ends(pieces: &[usize]) -> Vec<usize> {
     let behind = pieces.iter().scan(0, |at, length| {
         *at += length;
@@ -117,8 +117,8 @@ fn cut<'a>(text: &'a str, ends: &'a [usize]) -> impl Iterator<Item = &'a str> {
     ends.windows(2).map(|piece| &text[piece[0]..piece[1]])
 }
 
-/// Two changed words with nothing but a space or a comma between them are one change: a reader sees a phrase in other
-/// words, not a chain of single ones.
+/// Merges two changed words that have only spaces or punctuation between them, because a reader sees one changed
+/// phrase, not a chain of single words.
 fn merge_close_changes(left: &str, changes: impl Iterator<Item = Change>) -> Vec<Change> {
     let mut joined: Vec<Change> = Vec::new();
     for change in changes {

@@ -1,4 +1,4 @@
-//! What a person says about a server of tools, checked: every refusal names the field.
+//! Validation of tool servers: each refusal names the field.
 
 use serde_json::{Value, json};
 
@@ -10,29 +10,29 @@ use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::is_tool_server_id;
 use turnleaf_store::tool_servers::StoredToolServer;
 
-/// A server to connect.
+/// The request to connect a server.
 #[derive(Debug, Clone, Default)]
 pub struct NewToolServer {
-    /// What its tools are named after; made of the name when absent.
+    /// The id that prefixes the names of its tools; `None` derives it from the name.
     pub id: Option<String>,
     pub fields: ToolServerChange,
-    /// Made by the client: the same id never makes two servers.
+    /// The idempotency key, chosen by the client: one id never creates two servers.
     pub client_request_id: Option<String>,
 }
 
-/// What to change; absent fields stay as they are.
+/// A change of a server; `None` keeps a field.
 #[derive(Debug, Clone, Default)]
 pub struct ToolServerChange {
     pub name: Option<String>,
     pub url: Option<String>,
-    /// All headers, in the place of those that are there.
+    /// Replaces all headers.
     pub headers: Option<SecretHeaders>,
     pub is_enabled: Option<bool>,
     pub local_network: Option<bool>,
 }
 
 impl NewToolServer {
-    /// The id: as named, or made of the name so that none of `taken` is the same.
+    /// Returns the chosen id, or derives one from the name that is not in `taken`.
     pub fn slug(&self, taken: &[String]) -> Result<String, InvalidField> {
         if let Some(id) = &self.id {
             return if is_tool_server_id(id) {
@@ -52,7 +52,8 @@ impl NewToolServer {
         Ok(std::iter::once(slug.clone()).chain(numbered).find(|slug| !taken.contains(slug)).unwrap_or(slug))
     }
 
-    /// What is asked for, to tell a repeated request from another one. Of headers only the names.
+    /// Returns the content of the request for its idempotency hash. Headers count only by name, because their values
+    /// are secret.
     pub fn request_fingerprint(&self) -> Value {
         let fields = &self.fields;
         json!({
@@ -68,7 +69,7 @@ impl NewToolServer {
 }
 
 impl ToolServerChange {
-    /// A new server needs these.
+    /// Checks the fields that a new server requires.
     pub fn check_complete(&self) -> Result<(), InvalidField> {
         for (name, field) in [("name", &self.name), ("url", &self.url)] {
             if field.as_deref().is_none_or(|text| text.trim().is_empty()) {
@@ -79,16 +80,16 @@ impl ToolServerChange {
     }
 }
 
-/// What a change did beside what was asked.
+/// The side effects of a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolServerChangeEffects {
-    /// Sentences.
+    /// Sentences about what was cleared.
     pub notices: Vec<String>,
-    /// It is asked somewhere else from now on: what was said about its tools was said about others.
+    /// True when the server has another address: the policies of its tools were about other tools.
     pub has_moved: bool,
 }
 
-/// Writes a change into a row and seals what is secret.
+/// Applies a change to a row and encrypts its secrets.
 pub fn apply_change(
     row: &mut StoredToolServer,
     change: ToolServerChange,
@@ -105,7 +106,7 @@ pub fn apply_change(
             return Err(InvalidField::new("url", format!("at most {} characters", limits::ADDRESS_CHARS)));
         }
         if base_url::canonicalize(&url) != base_url::canonicalize(&row.url) {
-            // A secret belongs to the address that it was given for.
+            // Secrets are bound to their address; a new address clears them.
             headers = Some(SecretHeaders::new());
             if !row.settings.header_names.is_empty() && change.headers.is_none() {
                 effects.notices.push("The address changed, so the headers were cleared.".into());

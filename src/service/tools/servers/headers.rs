@@ -1,5 +1,5 @@
-//! The headers of a stored server of tools: sealed as one text that is bound to the row and to the address they may be
-//! sent to.
+//! Headers of a stored tool server, encrypted as one text that is bound to the row and to the address that may
+//! receive them.
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -10,10 +10,10 @@ use turnleaf_platform::sealing::{SecretBinding, UnsealError};
 use turnleaf_store::tool_servers::StoredToolServer;
 
 impl Sealer {
-    /// The headers of a server.
+    /// Decrypts the headers of a server.
     ///
     /// # Errors
-    /// They were sealed with another key, or for another row or address.
+    /// The headers were encrypted with another key, or for another row or address.
     pub(super) fn open_headers(&self, row: &StoredToolServer) -> Result<SecretHeaders, UnsealError> {
         let Some(sealed) = &row.sealed_headers else { return Ok(SecretHeaders::new()) };
         let address = base_url::canonicalize(&row.url);
@@ -23,7 +23,7 @@ impl Sealer {
         Ok(headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect())
     }
 
-    /// Seals the headers into the row, whose address must be the final one, with their names to show.
+    /// Encrypts the headers into the row, with their names in clear. The row's address must be final.
     pub(super) fn seal_headers(&self, row: &mut StoredToolServer, headers: &SecretHeaders) {
         row.settings.header_names = headers.iter().map(|(name, _)| name.clone()).collect();
         let plain: Vec<(&str, &str)> =

@@ -1,4 +1,4 @@
-//! Servers of tools and their tools as their owner may see them, in the API and on the page: everything but the secrets.
+//! Views of tool servers and their tools for their owner, in the API and on the page: everything but the secrets.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -17,73 +17,73 @@ use turnleaf_tools::built_in;
 use turnleaf_tools::mcp::{McpServerState, McpServerStatus};
 use turnleaf_tools::toolbox::ToolDescription;
 
-/// One server.
+/// A tool server.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ToolServerView {
-    /// What its tools are named after.
+    /// The id that prefixes the names of its tools.
     pub id: String,
     pub name: String,
     /// `program` or `http`.
     pub kind: &'static str,
-    /// The program of one that is begun here, without its arguments.
+    /// The program of a server that is started here, without its arguments.
     pub program: Option<String>,
-    /// The address of one that is asked.
+    /// The address of a server that is reached over HTTP.
     pub url: Option<String>,
-    /// Names of headers; values go in and never come out.
+    /// Names of headers. Values are never returned.
     pub headers: Vec<String>,
     pub local_network: bool,
     pub is_enabled: bool,
-    /// The configuration file sets it, and it can only be changed there.
+    /// True when the configuration file sets it; it can only be changed there.
     pub locked: bool,
     pub status: ToolServerStatus,
-    /// What it offers, or offered last. All of its texts are a stranger's.
+    /// The tools that it offers, or offered last. All of its texts are untrusted.
     pub tools: Vec<ToolView>,
 }
 
-/// How a server is.
+/// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ToolServerStatus {
     /// `working`, `new`, `failed`, `given_up`, `off`, `headers_unreadable` or `not_started`.
     pub state: &'static str,
     pub sentence: String,
     pub since: Option<DateTime<Utc>>,
-    /// What it calls itself, with its version.
+    /// The name and version that it reports.
     pub implementation: Option<String>,
-    /// The end of what it said beside the protocol.
+    /// The end of its log output, outside the protocol.
     pub log: String,
 }
 
-/// Words about what went wrong, which also stand inside of sentences, as one of their own.
+/// Formats an error message, which may also be part of a longer sentence, as a sentence of its own.
 fn as_sentence(why: &str) -> String {
     format!("{}.", capitalize(why.trim().trim_end_matches('.')))
 }
 
-/// A tool with what was said about it.
+/// A tool with its approval policy.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ToolView {
-    /// `tool` for one of Turnleaf's own, `server/tool` for one of a server: what a chat's choice names.
+    /// `tool` for a built-in tool, `server/tool` for one of a server: the name in a chat's choice.
     pub name: String,
     pub tool: String,
     pub title: String,
     pub description: String,
-    /// A JSON Schema of the arguments.
+    /// JSON Schema of the arguments.
     pub schema: Value,
-    /// Of its schema and description, as `trusted_tools` of the configuration file pins it.
+    /// Hash of its schema and description, as `trusted_tools` of the configuration file pins it.
     pub sha256: String,
-    /// What its server claims about its effects: shown, never believed.
+    /// The effects that its server claims. They are shown but never trusted.
     pub hints: Vec<String>,
-    /// Characters in its name and description that nobody sees.
+    /// The number of invisible characters in its name and description.
     pub hidden_characters: u32,
-    /// What happens when a model calls it.
+    /// The policy when a model calls it.
     pub policy: ToolApprovalPolicy,
-    /// Who said so: `you`, `configuration` or `default`.
+    /// The origin of the policy: `you`, `configuration` or `default`.
     pub policy_set_by: &'static str,
-    /// It was allowed, or trusted by the configuration file, and is another one by now: so it asks again.
+    /// True when its description changed since it was allowed, or trusted by the configuration file. It asks again.
     pub has_changed: bool,
-    /// Of a tool that is asked about for each host: the hosts that are allowed in every chat.
+    /// For a tool that is approved per host: the hosts that are allowed in every chat.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
-    /// It runs unasked only until the chat holds text that its owner did not write.
+    /// True when it runs without approval only until the chat contains text that its owner did not write.
     pub asks_when_exposed: bool,
 }
 
@@ -115,7 +115,7 @@ impl From<McpServerStatus> for ToolServerStatus {
     }
 }
 
-/// A tool with what was said about it. `server` is its server's id, nothing for one of Turnleaf's own.
+/// Returns the view of a tool with its policy. `server` is the id of its server, `None` for a built-in tool.
 pub fn tool_view(
     server: Option<&str>,
     tool: &ToolDescription,
@@ -138,7 +138,7 @@ pub fn tool_view(
     let has_lapsed = trust == TrustStatus::Changed && said.is_none();
     let (policy, policy_set_by) = match said {
         Some(_) if has_changed => (ToolApprovalPolicy::Ask, "you"),
-        // A yes to every host is none.
+        // Allowing every host is no longer accepted, so an older stored policy asks.
         Some(said) if by_host && said.policy == ToolApprovalPolicy::Allow => (ToolApprovalPolicy::Ask, "you"),
         Some(said) => (said.policy, "you"),
         None if trust == TrustStatus::Holds => (ToolApprovalPolicy::Allow, "configuration"),
@@ -164,7 +164,7 @@ pub fn tool_view(
     }
 }
 
-/// A server of the configuration file.
+/// Returns the view of a configured server.
 pub fn configured_server_view(
     server: &ToolServerConfig,
     status: Option<McpServerStatus>,
@@ -191,7 +191,7 @@ pub fn configured_server_view(
     }
 }
 
-/// A stored server.
+/// Returns the view of a stored server.
 pub fn stored_server_view(
     row: &StoredToolServer,
     status: Option<McpServerStatus>,

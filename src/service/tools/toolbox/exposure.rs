@@ -1,5 +1,5 @@
-//! Provenance of a conversation: whether its model has read text of strangers, which may hold instructions of theirs, and
-//! which hosts its owner named. Decided on the stored path alone, so the answer is the same after a restart.
+//! Provenance of a conversation: whether its model has read untrusted text, which may contain injected instructions,
+//! and which hosts its owner named. Decided from the stored path alone, so a restart does not change the answer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,15 +20,16 @@ use turnleaf_store::{StoreError, documents, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::toolbox::ToolCaller;
 
-/// Blocks of Turnleaf's own that say something about a reply, and hold nothing of anybody else.
+/// Turnleaf's own notes in a reply, which contain no foreign text.
 const OWN_NOTES: [&str; 2] = ["x:notice", "x:pause"];
 
-/// What the path of a call exposes its model to.
+/// The exposure of the model on the path of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Exposure {
-    /// The path holds an imported message, a page, a result of a tool or of a provider's search, an image or a file.
+    /// The path contains an imported message, a page, a result of a tool or of a provider's search, an image or a
+    /// file.
     pub is_untrusted: bool,
-    /// The hosts in the messages that its owner wrote here.
+    /// The hosts in messages that the owner wrote here.
     pub named_hosts: HashSet<String>,
 }
 
@@ -37,24 +38,24 @@ pub(super) struct Exposure {
 enum TrustedSource {
     /// The text is Turnleaf's own.
     Turnleaf,
-    /// The result says itself who wrote each of its texts.
+    /// The result names the author of each of its texts.
     ChatSearch,
 }
 
 impl ServiceToolbox {
-    /// What the path that ends at the call's turn exposes its model to.
+    /// Returns the exposure of the path that ends at the call's turn.
     pub(super) async fn exposure(&self, caller: &ToolCaller) -> Result<Exposure, StoreError> {
         let (db, owner) = (&self.0.db, caller.owner);
         let blocks = turns::provenance(db, owner, caller.turn).await?;
         let (mut exposure, attached) = assess_blocks(&blocks);
-        // An imported reply may be all that was imported, and its text is not among the blocks.
+        // An imported reply may be the only imported turn, and its text is not among the blocks.
         let path = turns::path_turns(db, owner, caller.turn).await?;
         exposure.is_untrusted |= path.iter().any(|turn| ids::is_imported(turn.uuid()));
         for document in attached {
             if exposure.is_untrusted {
                 break;
             }
-            // A document that is gone cannot be shown to be its owner's own.
+            // A deleted document cannot be proved to be the owner's own.
             exposure.is_untrusted = match document {
                 Some(document) => !documents::is_written_by_owner(db, owner, document).await?,
                 None => true,
@@ -64,8 +65,8 @@ impl ServiceToolbox {
     }
 }
 
-/// What the blocks of a path say by themselves, and the documents whose origin decides the rest; `None` is an attachment
-/// that is no document.
+/// Assesses the blocks of a path, and returns the documents whose origin decides the rest; `None` is an attachment
+/// other than a document.
 fn assess_blocks(blocks: &[PathBlock]) -> (Exposure, Vec<Option<DocumentId>>) {
     let mut exposure = Exposure::default();
     let mut attached = Vec::new();
@@ -95,7 +96,7 @@ fn assess_blocks(blocks: &[PathBlock]) -> (Exposure, Vec<Option<DocumentId>>) {
                 collect_hosts(text, &mut exposure.named_hosts);
             }
             Content::Other(_) => {
-                // The origin of a damaged block is not known, so it counts as a stranger's.
+                // The origin of a damaged block is unknown, so it counts as untrusted.
                 let is_own = OWN_NOTES.contains(&block.content.block_type()) && !is_placeholder(&block.content);
                 exposure.is_untrusted |= !is_own;
             }
@@ -105,8 +106,8 @@ fn assess_blocks(blocks: &[PathBlock]) -> (Exposure, Vec<Option<DocumentId>>) {
     (exposure, attached)
 }
 
-/// Why the result of a call can be trusted, if it can: nobody ran it, or it is one of Turnleaf's own tools. Calls of
-/// servers name their server, and those of clients are not recorded as called at all.
+/// Returns the reason to trust the result of a call, if any: the call was denied, or it was of a built-in tool. Calls
+/// of servers record their server, and those of clients have no call record at all.
 fn trusted_source(call: &Block, tool_name: &str, status: ToolStatus) -> Option<TrustedSource> {
     if status == ToolStatus::Denied {
         return Some(TrustedSource::Turnleaf);
@@ -115,15 +116,15 @@ fn trusted_source(call: &Block, tool_name: &str, status: ToolStatus) -> Option<T
     let is_own = called.is_some_and(|called| !called.contains_key("server"));
     match tool_name {
         _ if !is_own => None,
-        // A search that failed gives one sentence of Turnleaf's.
+        // A failed search returns one of Turnleaf's own sentences.
         tool if built_in::reads_chats(tool) && status == ToolStatus::Failed => Some(TrustedSource::Turnleaf),
         tool if built_in::reads_chats(tool) => Some(TrustedSource::ChatSearch),
         tool => built_in::gives_trusted_text(tool).then_some(TrustedSource::Turnleaf),
     }
 }
 
-/// Collects the hosts that a text names: whole words with a dot in them, alone or in an address. A word before an `@` is
-/// no host.
+/// Collects the hosts that a text names: whole words with a dot, alone or in an address. A word before an `@` is not
+/// a host.
 fn collect_hosts(text: &str, hosts: &mut HashSet<String>) {
     let is_of_host = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
     let mut rest = text;
@@ -183,7 +184,7 @@ mod tests {
         for (name, status, called, expected) in [
             ("calculator", ToolStatus::Done, own("Calculator"), false),
             ("current_time", ToolStatus::Done, own("Current time"), false),
-            // Its result does not say who wrote it.
+            // The result does not name its author.
             ("search_chats", ToolStatus::Done, own("Search"), true),
             ("search_chats", ToolStatus::Failed, own("Search"), false),
             ("fetch_page", ToolStatus::Done, own("Web page"), true),
@@ -191,7 +192,7 @@ mod tests {
             ("fetch_page", ToolStatus::Denied, own("Web page"), false),
             ("calculator", ToolStatus::Done, of_server.clone(), true),
             ("files__read", ToolStatus::Done, of_server, true),
-            // A client's tool of the same name.
+            // A client tool with the same name.
             ("calculator", ToolStatus::HandedOver, json!(null), true),
         ] {
             let call = call(name, status, called);

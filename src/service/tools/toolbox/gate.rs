@@ -1,5 +1,5 @@
-//! Whether a call may run: there is such a tool and the branch offers it, its arguments fit, and somebody said yes. What a
-//! server says of its tool's effects decides nothing (security.md 2.6).
+//! Gate of tool calls: the tool exists and the branch offers it, the arguments match its schema, and a person or the
+//! configuration allows it. The effects that a server claims decide nothing (docs/reference/security.md 2.6).
 
 use super::exposure::Exposure;
 use super::grants::{is_forbidden, is_granted};
@@ -13,35 +13,35 @@ use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_arguments;
 use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolDescription};
 
-/// Why somebody is asked again.
+/// The reasons why a call asks for approval again.
 pub const DESCRIPTION_CHANGED: &str = "Its description changed since this chat got it.";
 pub const CHANGED_SINCE_ALLOWED: &str = "Its description changed since you allowed it.";
 pub const CHANGED_SINCE_TRUSTED: &str =
     "Its description is not the one that the configuration file was taken to trust.";
 
-/// Why own chats are not read unasked.
+/// The reason why reading the owner's chats asks for approval.
 pub const UNTRUSTED_TEXT: &str = "The chat holds text that you did not write, which may be what asks for this.";
 
-/// Why nobody should take a host for theirs.
+/// Returns the warning about a host that the owner did not name.
 fn unnamed_host_warning(host: &str) -> String {
     format!("The chat holds text that you did not write, and no message of yours names {host}.")
 }
 
-/// What counts beside the call itself.
+/// The context of a gate decision besides the call itself.
 pub(super) struct GateContext<'a> {
     pub tool: &'a ToolDescription,
     pub policies: &'a [StoredPolicy],
-    /// Whoever runs this server said that the tool is safe.
+    /// The configuration's trust in the tool.
     pub trust: TrustStatus,
-    /// The tool is another one than the branch was given.
+    /// True when the tool differs from the one that the branch was given.
     pub has_changed: bool,
-    /// The host that the call reaches, of a tool that is asked about for each host.
+    /// The host that the call reaches, for a tool that is approved per host.
     pub host: Option<&'a str>,
     pub exposure: &'a Exposure,
 }
 
 impl ServiceToolbox {
-    /// The gate's decision.
+    /// Returns the gate's decision about a call.
     pub(super) async fn gate_decision(
         &self,
         call: &ToolCall,
@@ -72,7 +72,7 @@ impl ServiceToolbox {
         ))
     }
 
-    /// The tool as the branch of the call offers it.
+    /// Returns the tool as the branch of the call offers it.
     async fn offered_on_branch(&self, call: &ToolCall) -> Result<Option<OfferedTool>, StoreError> {
         let db = &self.0.db;
         let Some(turn) = turns::find(db, call.caller.owner, call.caller.turn).await? else { return Ok(None) };
@@ -82,7 +82,7 @@ impl ServiceToolbox {
     }
 }
 
-/// The hash of what the branch was given.
+/// Returns the hash of the tool that the branch was given.
 fn schema_hash(on_branch: &OfferedTool, tool: &ToolDescription) -> String {
     let given = ToolDescription {
         schema: on_branch.spec.parameters.clone(),
@@ -92,8 +92,8 @@ fn schema_hash(on_branch: &OfferedTool, tool: &ToolDescription) -> String {
     given.schema_hash()
 }
 
-/// What was said about a tool against a call of it: a no for ever, a yes for ever, a yes for this chat, a yes for this
-/// call, and then whether it may run unasked.
+/// Evaluates the policies of a tool for a call, in this order: never, always allowed, allowed in this chat, allowed
+/// for this call, and then whether it may run without approval.
 pub(super) fn evaluate_gate(call: &ToolCall, granted: Option<&str>, grounds: &GateContext<'_>) -> GateDecision {
     let GateContext { tool, policies, trust, has_changed, host, exposure } = grounds;
     let (chat, hash) = (call.caller.chat, tool.schema_hash());

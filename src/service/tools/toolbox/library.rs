@@ -1,4 +1,4 @@
-//! What the built-in tools read of the store: words in one's own chats, and which hosts may be reached.
+//! Store access of the built-in tools: search in the owner's chats, and the hosts that may be fetched.
 
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -15,8 +15,9 @@ use turnleaf_tools::toolbox::ToolCaller;
 /// The author of a hit that its owner wrote.
 const BY_USER: &str = "user";
 
-/// Whether a stored result of a search holds nothing but messages that the owner wrote here. Replies may quote pages and
-/// files, and an imported chat may say anything. A result that was cut cannot be read and counts as others' text.
+/// Returns true when a stored search result contains only messages that the owner wrote here. Replies may quote pages
+/// and files, and an imported chat may contain anything. A truncated result cannot be parsed and counts as foreign
+/// text.
 pub(super) fn is_owners_text(result: &Value) -> bool {
     let is_local = |hit: &Value, field: &str| {
         let id = hit.get(field).and_then(Value::as_str).and_then(|id| id.parse::<Uuid>().ok());

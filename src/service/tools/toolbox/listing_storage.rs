@@ -1,5 +1,5 @@
-//! Keeping what servers offer: whenever the list of one changes it is written down, so that its tools are known while it
-//! is down, and after a restart before it answers.
+//! Stores the tool listings of servers whenever they change, so that their tools are known while a server is down,
+//! and after a restart before it responds.
 
 use std::sync::{Arc, Weak};
 
@@ -15,8 +15,8 @@ use turnleaf_tools::mcp::{McpServerKey, McpServerState};
 use turnleaf_tools::toolbox::ToolDescription;
 
 impl ServiceToolbox {
-    /// Writes down every list that changes from now on, for as long as there are tools at all. What servers of the
-    /// configuration offer is kept under this owner.
+    /// Stores every listing that changes from now on, while the toolbox exists. Listings of configured servers are
+    /// stored under this owner.
     pub(crate) fn store_changed_listings(&self, owner: UserId, clock: Arc<dyn Clock>) {
         let mut changed = self.0.servers.subscribe_changes();
         let bench = Arc::downgrade(&self.0);
@@ -35,7 +35,7 @@ impl ServiceToolbox {
         });
     }
 
-    /// Writes down the list of one server, or of all of them.
+    /// Stores the listing of one server, or of all after missed notifications.
     async fn store_listings(
         &self,
         owner: UserId,
@@ -60,7 +60,7 @@ impl ServiceToolbox {
             let tools: Vec<ListedTool> = status.tools.iter().map(listed).collect();
             let known = tool_listings::list(&self.0.db, owner).await?;
             if let Some(server) = self.configured_server(&key.server) {
-                // What was listed before was seen before.
+                // A tool of the stored listing has been seen before, so it is pinned before the new listing.
                 let before = known.iter().find(|listing| listing.server == key.server);
                 let before: Vec<ToolDescription> =
                     before.map(|listing| listing.tools.iter().map(described).collect()).unwrap_or_default();

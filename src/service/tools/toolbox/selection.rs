@@ -1,4 +1,4 @@
-//! What a chat's choice comes to: the tools that are offered to its model, in an order that stays, and those that are left
+//! Resolves a chat's tool choice: the tools that are offered to its model, in a stable order, and those that are left
 //! out, with the reason.
 
 use std::collections::HashSet;
@@ -14,25 +14,25 @@ use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
 use turnleaf_tools::toolbox::ToolDescription;
 
-/// What a choice comes to.
+/// The result of resolving a choice.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolSelection {
     pub offered: Vec<OfferedTool>,
     pub left_out: Vec<LeftOutTool>,
 }
 
-/// A tool that was chosen and is not offered.
+/// A chosen tool that is not offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct LeftOutTool {
-    /// Its full name, such as `files/read`.
+    /// Full name, such as `files/read`.
     pub name: String,
-    /// A sentence.
+    /// The reason, as a sentence.
     pub why: String,
 }
 
 impl ServiceToolbox {
-    /// Built-in tools first, then those of servers by the servers' ids, each in its server's order, then the client's.
-    /// Where two have one name on the wire the first one has it.
+    /// Orders built-in tools first, then those of servers by server id, each in its server's order, then the
+    /// client's. Of two tools with the same wire name, the first one wins.
     pub async fn select_tools(&self, owner: UserId, choice: &ToolChoice) -> Result<ToolSelection, StoreError> {
         if choice.is_empty() {
             return Ok(ToolSelection::default());
@@ -73,12 +73,12 @@ impl ServiceToolbox {
 struct SelectionBuilder {
     selection: ToolSelection,
     wire_names: HashSet<String>,
-    /// Full names that were met.
+    /// The full names that exist.
     met: HashSet<String>,
 }
 
 impl SelectionBuilder {
-    /// `server` is its id and its name.
+    /// Adds a tool or records why it is left out. `server` is the id and name of its server.
     fn take(&mut self, server: Option<(&str, &str)>, tool: &ToolDescription, is_never: bool) {
         let name = server.map_or_else(|| tool.tool.clone(), |(server, _)| format!("{server}/{}", tool.tool));
         self.met.insert(name.clone());
@@ -106,7 +106,8 @@ impl SelectionBuilder {
         self.selection.left_out.push(LeftOutTool { name, why: why.to_owned() });
     }
 
-    /// Names of the choice that named nothing. Whole servers and what a provider brings are not looked for.
+    /// Reports chosen names that do not exist. Whole servers count as present when they are enabled; provider tools
+    /// are not checked.
     fn report_missing(&mut self, choice: &ToolChoice, servers: &[&str]) {
         for name in &choice.on {
             let is_there = match name.split_once('/') {

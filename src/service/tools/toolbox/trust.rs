@@ -1,6 +1,6 @@
-//! Trust on first use: a tool that the configuration file trusts runs unasked as long as it describes itself as it did when
-//! it was first seen, or as the file pins it by its hash. A server that changes it is asked about, until a person allows the
-//! tool as it is now.
+//! Trust on first use: a tool that the configuration file trusts runs without approval as long as its description is
+//! the one first seen, or the one that the file pins by hash. After a change it needs approval until a person allows
+//! the present description.
 
 use super::ServiceToolbox;
 use turnleaf_domain::UserId;
@@ -9,17 +9,18 @@ use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::{Db, StoreError, tool_listings};
 use turnleaf_tools::toolbox::ToolDescription;
 
-/// What the configuration file's trust in a tool comes to.
+/// The state of the configuration file's trust in a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrustStatus {
     Absent,
     Holds,
-    /// The tool is another one than was first seen, or than the file pins.
+    /// The description differs from the one first seen, or from the one that the file pins.
     Changed,
 }
 
 impl TrustStatus {
-    /// Of a tool as it describes itself now, by what was seen. One that was never seen is seen now.
+    /// Determines the trust in a tool's present description from the descriptions that were seen. A tool that was
+    /// never seen is trusted on first use.
     pub fn from_seen(server: Option<&ToolServerConfig>, tool: &ToolDescription, seen: &[TrustedTool]) -> Self {
         let Some(server) = server.filter(|server| server.trusts(&tool.tool)) else { return Self::Absent };
         let first_seen = || {
@@ -34,8 +35,8 @@ impl TrustStatus {
     }
 }
 
-/// Trust on first use, for a tool that has no pin: it holds where the file names it, or its server has no pins yet.
-/// A tool that a server adds later under `*` is one that nobody has looked at, and a pin that cannot be read may be of it.
+/// Trust on first use, for a tool without a pin: it holds when the file names the tool, or its server has no pins
+/// yet. Nobody has reviewed a tool that a server adds later under `*`, and an unreadable pin may belong to this tool.
 fn is_trusted_at_first_sight(server: &ToolServerConfig, tool: &str, seen: &[TrustedTool]) -> bool {
     if seen.iter().any(|seen| seen.is_of_unknown_tool(&server.id)) {
         return false;
@@ -44,7 +45,7 @@ fn is_trusted_at_first_sight(server: &ToolServerConfig, tool: &str, seen: &[Trus
 }
 
 impl ServiceToolbox {
-    /// What the trust in a tool comes to now, which is kept where the tool was never seen.
+    /// Returns the trust in a tool, and pins its description when it was never seen.
     pub(super) async fn trust_status(
         &self,
         owner: UserId,
@@ -54,7 +55,7 @@ impl ServiceToolbox {
         let Some(server) = self.configured_server(server).filter(|server| server.trusts(&tool.tool)) else {
             return Ok(TrustStatus::Absent);
         };
-        // All that its server lists, so that the first call of one tool makes no stranger of the others.
+        // All listed tools are pinned together, because a pin of one tool ends trust on first use for the others.
         let listings = tool_listings::list(&self.0.db, owner).await?;
         let mut tools = self.server_tools(owner, &server.id, &listings);
         if !tools.iter().any(|listed| listed.tool == tool.tool) {
@@ -65,7 +66,7 @@ impl ServiceToolbox {
     }
 }
 
-/// Keeps how the trusted tools among these describe themselves, where they were never seen and the file does not pin them.
+/// Pins the descriptions of trusted tools that were never seen and that the file does not pin.
 pub(crate) async fn pin_trusted_tools(
     db: &Db,
     owner: UserId,
@@ -133,7 +134,8 @@ mod tests {
             (&["*"], vec![pin("other")], &second, TrustStatus::Holds),
             (&["read", "send"], vec![pin("files")], &second, TrustStatus::Holds),
             (&["read"], vec![pin("files")], &second, TrustStatus::Absent),
-            // A damaged pin may be of this tool, unless it is pinned itself or the pin is another server's.
+            // A damaged pin may belong to this tool, unless the tool has a pin of its own or the damaged pin is
+            // another server's.
             (&["read"], vec![TrustedTool { schema_hash: String::new(), ..pin("files") }], &first, TrustStatus::Changed),
             (&["read"], vec![unreadable("files", "")], &first, TrustStatus::Changed),
             (&["read"], vec![unreadable("", "read")], &first, TrustStatus::Changed),

@@ -1,4 +1,4 @@
-//! An archive on its way out: written into memory, and passed on piece by piece.
+//! The output of an archive: a memory buffer that is streamed in pieces.
 
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
@@ -9,28 +9,28 @@ use crate::ServiceError;
 use turnleaf_interchange::archive::ArchiveWriter;
 use turnleaf_store::StoreError;
 
-/// Bytes that are written before they are passed on.
+/// The number of bytes that are buffered before they are sent.
 pub(super) const PIECE_BYTES: usize = 64 << 10;
 
-/// What is written, on its way to whoever reads it.
+/// An archive writer with its buffer and the channel to the reader.
 pub(super) struct ArchiveOutput<'s> {
     pub writer: ArchiveWriter<Vec<u8>>,
     pub send: &'s Sender<Bytes>,
     pub blobs: BlobPresence,
-    /// Of what stands beside the chats.
+    /// Damages outside the chats.
     pub damages: ExportDamages,
-    /// How many damages the chats have that were written.
+    /// The number of damages of the chats written so far.
     pub damaged: u64,
 }
 
 impl ArchiveOutput<'_> {
-    /// Passes on what is there, if it is much. False when nobody reads any more.
+    /// Sends the buffer once it is large enough. Returns false when the reader has disconnected.
     pub async fn flush(&mut self) -> bool {
         let buffer = self.writer.get_mut();
         if buffer.len() < PIECE_BYTES {
             return true;
         }
-        // A long element goes in small pieces, so that few of them wait and not a whole one of each.
+        // A long element is split into small pieces, so that the channel's capacity bounds memory.
         let mut much = Bytes::from(std::mem::take(buffer));
         while !much.is_empty() {
             if self.send.send(much.split_to(much.len().min(PIECE_BYTES))).await.is_err() {
@@ -41,7 +41,7 @@ impl ArchiveOutput<'_> {
     }
 }
 
-/// Writing into memory does not fail, but for a part out of its order.
+/// Converts a write error. Writing into memory fails only when parts are out of order.
 pub(super) fn unwritable(error: std::io::Error) -> ServiceError {
     ServiceError::Store(StoreError::Inconsistent {
         table: "archive",

@@ -1,25 +1,25 @@
-//! What an export cannot have: stored values that cannot be read. Each is named in the archive and counted.
+//! Damages of an export: stored values that cannot be read. Each is named in the archive, up to a bound, and counted.
 
 use crate::ServiceError;
 use turnleaf_domain::{ImportDifference, ImportDifferenceKind, limits};
 use turnleaf_store::StoreError;
 use turnleaf_store::readable::{self, Damage};
 
-/// The damages of a chat, or of what stands beside the chats.
+/// The damages of a chat, or of the data outside the chats.
 #[derive(Debug, Default)]
 pub(super) struct ExportDamages {
     named: Vec<ImportDifference>,
-    /// Those beyond what is named.
+    /// The number of damages beyond those that are named.
     more: u64,
 }
 
 impl ExportDamages {
-    /// Notes what is missing.
+    /// Records a missing value.
     pub fn note_lost(&mut self, table: &str, id: impl ToString, text: String) {
         self.note(ImportDifferenceKind::Lost, table, id, text);
     }
 
-    /// Notes what the store could not read. Why it could not is for the log.
+    /// Records values that the store could not read. The reasons go to the log.
     pub fn note_unreadable(&mut self, damages: impl IntoIterator<Item = Damage>) {
         let damages: Vec<Damage> = damages.into_iter().collect();
         readable::log_damages(&damages);
@@ -29,7 +29,7 @@ impl ExportDamages {
         }
     }
 
-    /// Notes what is not as it was.
+    /// Records a value that was corrected.
     pub fn note_corrected(&mut self, table: &str, id: impl ToString, text: String) {
         self.note(ImportDifferenceKind::PutRight, table, id, text);
     }
@@ -50,7 +50,7 @@ impl ExportDamages {
         }
     }
 
-    /// What was read; nothing where it is damaged, which is noted.
+    /// Returns a value that was read, or records its damage and returns `None`.
     ///
     /// # Errors
     /// All others than [`StoreError::Inconsistent`].
@@ -67,7 +67,7 @@ impl ExportDamages {
         }
     }
 
-    /// Adds those of another.
+    /// Appends the damages of another list.
     pub fn append(&mut self, other: Self) {
         for ImportDifference { kind, place, text } in other.named {
             self.note_at(kind, place, text);
@@ -79,7 +79,7 @@ impl ExportDamages {
         self.named.len() as u64 + self.more
     }
 
-    /// All of them, or as many as are named, with how many more there are.
+    /// Returns the named damages, and a last entry with the number of the others.
     pub fn into_differences(self) -> Vec<ImportDifference> {
         let mut named = self.named;
         if self.more > 0 {

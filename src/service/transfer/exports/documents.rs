@@ -1,5 +1,5 @@
-//! Documents on their way into an archive: version by version, because all of one may be more than the memory. What of one
-//! cannot be read takes nothing else along.
+//! Exports documents version by version, because all versions together may exceed the memory. An unreadable value of
+//! a document does not affect its other values.
 
 use chrono::TimeDelta;
 
@@ -12,16 +12,16 @@ use turnleaf_interchange::bounds;
 use turnleaf_store::documents::salvage;
 use turnleaf_store::readable::Damage;
 
-/// The versions of a document that go along; there are fewer.
+/// The maximum number of exported versions; a document has fewer.
 const VERSIONS: u64 = bounds::VERSIONS as u64;
 
-/// Stands in the place of the text of a document that has none.
+/// Replaces the text of a document that has none.
 const NO_TEXT: &str = "The text of this document is damaged in the database and could not be exported.";
-/// Stands with a version whose text has such marks.
+/// The note of a version whose text contains replacement characters.
 const MARKED: &str = "Some bytes of this version were damaged in the database: \u{FFFD} stands for them.";
 
 impl Service {
-    /// The blobs that the versions of a document were read from.
+    /// Returns the blobs from which the versions of a document were extracted.
     pub(super) async fn document_origins(
         &self,
         owner: UserId,
@@ -32,7 +32,8 @@ impl Service {
         Ok(versions.into_iter().filter_map(|version| version.origin))
     }
 
-    /// False when nobody reads any more. A document that was deleted meanwhile is left out.
+    /// Writes a document. Returns false when the reader has disconnected. A document that was deleted in between is
+    /// skipped.
     pub(super) async fn write_document(
         &self,
         owner: UserId,
@@ -62,7 +63,7 @@ impl Service {
             }
             out.damages.note_unreadable(unread);
             redact_texts(&keys, notes.iter_mut().chain([&mut content]));
-            // One whose own cannot be read comes right behind the one before it.
+            // A version with an unreadable timestamp is placed right after the one before it.
             let behind = newest.map_or(created_at, |newest| newest + TimeDelta::microseconds(1));
             let at = version.version_timestamp.unwrap_or(behind);
             newest = Some(at);

@@ -1,4 +1,5 @@
-//! A chat as a git repository: read here, packed on a thread of its own, because packing is work and the disk waits.
+//! Exports a chat as a git repository: this task reads, and a thread of its own packs, because packing is CPU-bound
+//! and blocks on the disk.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -18,10 +19,10 @@ use turnleaf_interchange::git::{BranchManifest, Repository, RepositoryFolder, Re
 use turnleaf_platform::tasks;
 use turnleaf_store::{archive, blobs, chats};
 
-/// Steps that wait to be packed.
+/// The capacity of the channel to the packing thread.
 const AHEAD: usize = 8;
 
-/// What is packed, in this order.
+/// The steps of packing, in this order.
 enum PackStep {
     Image { sha256: String, bytes: Bytes },
     Branch(BranchId, BranchManifest),
@@ -37,15 +38,15 @@ struct PackEnd {
 }
 
 impl Service {
-    /// The name of a chat's repository, for files and folders.
+    /// Returns the name of a chat's repository, for files and folders.
     pub fn repository_name(chat: &Chat) -> String {
         if chat.title.is_empty() { format!("{}.git", chat.id) } else { format!("{}.git", to_ref_name(&chat.title)) }
     }
 
-    /// Writes a chat's repository as a ZIP into a channel. Ends without an error when nobody reads any more.
+    /// Streams a chat's repository as a ZIP into a channel. Ends without an error when the reader disconnects.
     ///
     /// # Errors
-    /// `NotFound` where the owner has no such chat; nothing is written before all of it was read.
+    /// `NotFound` when the owner has no such chat; nothing is written before all of it is read.
     pub async fn export_git(&self, owner: UserId, id: ChatId, send: Sender<Bytes>) -> Result<(), ServiceError> {
         let mut chat = self.chat(owner, id).await?;
         redact_chat(&self.supervisor().registry().known_keys(), &mut chat);
@@ -60,10 +61,10 @@ impl Service {
         }
     }
 
-    /// Writes a chat's repository into a folder, which is there once it is whole.
+    /// Writes a chat's repository into a folder, which appears only once it is complete.
     ///
     /// # Errors
-    /// The inner one when the folder is not empty, or the disk fails.
+    /// The inner error: the folder is not empty, or the disk fails.
     pub async fn export_git_folder(
         &self,
         owner: UserId,
@@ -80,7 +81,7 @@ impl Service {
         .await
     }
 
-    /// Reads, while `write` packs on its thread.
+    /// Reads the chat while `write` packs it on a thread of its own.
     async fn export_git_by(
         &self,
         owner: UserId,
@@ -96,13 +97,14 @@ impl Service {
         read.map(|()| packed)
     }
 
-    /// A step that nobody takes any more is the end: why is known to whoever packs.
+    /// Reads the chat and sends the steps. A closed channel ends the read without an error, because the packing side
+    /// reports its own.
     async fn read_for_git(&self, owner: UserId, id: ChatId, send: &Sender<PackStep>) -> Result<(), ServiceError> {
         let (mut damages, mut unread) = (ExportDamages::default(), Vec::new());
         let found = chats::find_with_damages(self.db(), owner, id, &mut unread).await?;
         let mut chat = found.ok_or(ServiceError::NotFound)?;
         redact_chat(&self.supervisor().registry().known_keys(), &mut chat);
-        // Before its images, so that none is missing of a turn that comes meanwhile.
+        // Turns are listed before their images, so that no image of a listed turn is missing.
         let over = archive::finished_turn_ids(self.db(), owner, id).await?;
         let (named, _) = archive::list_attached_ids(self.db(), owner, id, &mut unread).await?;
         damages.note_unreadable(unread);
@@ -113,7 +115,7 @@ impl Service {
             let found = damages.ok_unless_damaged(found)?.flatten();
             let is_of_unknown_type = unread.iter().any(|damage| damage.column == "mime");
             damages.note_unreadable(unread);
-            // What names one that is missing says so.
+            // Blocks that reference a missing blob are reported with their turn.
             images.insert(sha256.clone(), found.is_some());
             let Some(blob) = found else { continue };
             let is_image = blob.mime.starts_with("image/") || is_of_unknown_type;
@@ -144,7 +146,7 @@ impl Service {
     }
 }
 
-/// Packs what comes. Without an end nothing is written.
+/// Packs the steps. Nothing is written unless the end step arrives.
 fn pack(mut steps: Receiver<PackStep>, spool: File, place: &mut dyn RepositorySink) -> io::Result<()> {
     let mut repository = Repository::new(spool);
     while let Some(step) = steps.blocking_recv() {
@@ -160,7 +162,7 @@ fn pack(mut steps: Receiver<PackStep>, spool: File, place: &mut dyn RepositorySi
     Err(io::Error::other("the chat could not be read to its end"))
 }
 
-/// Hands on what is written to whoever reads.
+/// A writer that sends into the channel of the reader.
 struct ChannelWriter(Sender<Bytes>);
 
 impl Write for ChannelWriter {

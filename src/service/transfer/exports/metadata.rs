@@ -1,5 +1,5 @@
-//! What stands beside the tree of a chat: its source, its tools, what its branches say, the images of its turns. As far as
-//! it can be read; the rest is named.
+//! Metadata of an exported chat: its origin, its tools, the prompts of its branches, the images of its turns.
+//! Unreadable values are recorded as damages.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{BranchId, Content, ImportOrigin, Turn, limits, tool_output};
 use turnleaf_store::{branches, chat_sources, chat_tools};
 
-/// The hashes of the blobs that were named, with whether they are there.
+/// The hashes of referenced blobs, with whether each exists.
 pub(super) type BlobPresence = HashMap<String, bool>;
 
 impl Service {
-    /// What a branch says in every request, as far as that can be read, without keys.
+    /// Returns the prompt prefix of a branch, as far as it can be read, with API keys redacted.
     pub(super) async fn frozen_for_export(
         &self,
         tree: &mut ChatTree,
@@ -29,7 +29,7 @@ impl Service {
         Ok(frozen)
     }
 
-    /// Where a chat came from and which tools it offers, as far as that can be read.
+    /// Returns the origin and the tool choice of a chat, as far as they can be read.
     pub(super) async fn tree_metadata(
         &self,
         tree: &mut ChatTree,
@@ -41,7 +41,7 @@ impl Service {
         let keys = self.supervisor().registry().known_keys();
         source.iter_mut().for_each(|source| redact_source(&keys, source));
         for word in source.iter_mut().flat_map(|source| [&mut source.format, &mut source.file]) {
-            // An import takes no longer ones.
+            // An import rejects longer names.
             if word.chars().count() > limits::TITLE_CHARS {
                 *word = word.chars().take(limits::TITLE_CHARS).collect();
                 tree.damages.note_corrected("chat_sources", tree.id, "a name of its source is too long".into());
@@ -52,7 +52,7 @@ impl Service {
 }
 
 impl ChatTree {
-    /// Names the images of a turn that are missing: those that it shows, and those of its tools that were looked for.
+    /// Records the missing images of a turn: those that it shows, and those of its tool results that were searched.
     pub fn note_missing_images(&mut self, turn: &Turn, blobs: &BlobPresence) {
         for block in &turn.blocks {
             let missing = match &block.content {

@@ -1,4 +1,4 @@
-//! The path of a chat for an export that people read. Where rows on it cannot be read, it is put together from the plan.
+//! The path of a chat for readable exports. When rows on it cannot be read, the path is rebuilt from the export plan.
 
 use std::collections::HashMap;
 
@@ -11,24 +11,24 @@ use turnleaf_domain::{ChatId, ImportDifference, ImportOrigin, TurnId, UserId, li
 use turnleaf_store::archive::salvage;
 use turnleaf_store::{StoreError, archive, branches, chat_sources, chats};
 
-/// More than any path has.
+/// A limit beyond the length of any path.
 const ALL_TURNS: u32 = limits::TURNS_PER_CHAT as u32;
 
-/// The newest turns and blocks of a chat that the page of exports looks at.
+/// The number of newest turns and blocks that the export page checks for damages.
 const LOOKED_AT: u32 = 1_000;
 
-/// A path for people to read.
+/// A path for a readable export.
 pub struct ExportedPath {
     pub path: ChatPath,
-    /// Where the chat came from, if it was taken in.
+    /// The origin of an imported chat.
     pub imported_from: Option<ImportOrigin>,
-    /// What of it could not be read.
+    /// The values that could not be read.
     pub damaged: Vec<ImportDifference>,
 }
 
 impl Service {
-    /// Whether rows of a chat's tree cannot be read, as far as its newest turns tell: an export looks at all of them, and
-    /// names what it finds.
+    /// Checks whether rows of a chat's tree cannot be read, judging by its newest turns. The export itself checks all
+    /// of them.
     pub async fn is_chat_damaged(&self, owner: UserId, id: ChatId) -> Result<bool, ServiceError> {
         let mut unread = Vec::new();
         chats::find_with_damages(self.db(), owner, id, &mut unread).await?.ok_or(ServiceError::NotFound)?;
@@ -36,10 +36,10 @@ impl Service {
         Ok(!unread.is_empty() || salvage::is_tree_broken(self.db(), id, LOOKED_AT).await?)
     }
 
-    /// The path to a leaf, to the one that is shown where none is said, without the keys in it.
+    /// Returns the path to a leaf, or without one the path that is shown, with API keys redacted.
     ///
     /// # Errors
-    /// `NotFound` where there is no such chat, or the leaf is not in it.
+    /// `NotFound` when the chat does not exist or does not contain the leaf.
     pub async fn path_for_export(
         &self,
         owner: UserId,
@@ -47,7 +47,7 @@ impl Service {
         leaf: Option<TurnId>,
     ) -> Result<ExportedPath, ServiceError> {
         let (mut path, mut damages) = self.path_with_damages(owner, id, leaf).await?;
-        // Before anything draws them: a key that is escaped or coloured is not found any more.
+        // Redaction comes before rendering: an escaped or highlighted key would no longer match.
         let keys = self.supervisor().registry().known_keys();
         path.turns = path.turns.into_iter().map(|turn| redact_turn(&keys, turn)).collect();
         redact_chat(&keys, &mut path.chat);

@@ -1,4 +1,5 @@
-//! What an export writes in the place of branches and turns whose rows cannot be read: what is left of them, under their ids.
+//! Placeholders for branches and turns whose rows cannot be read, built from their remaining values under the same
+//! ids.
 
 use super::plan::PlannedTurn;
 use super::redaction::redact_turn;
@@ -10,7 +11,7 @@ use turnleaf_domain::{
 use turnleaf_store::archive::salvage;
 
 impl Service {
-    /// A branch for turns that have none which can be read; `original` is the one that they were on.
+    /// Builds a branch for turns whose own branch cannot be read; `original` is the one that they were on.
     pub(super) async fn placeholder_branch(
         &self,
         chat_id: ChatId,
@@ -39,7 +40,7 @@ impl Service {
         })
     }
 
-    /// Stands for a turn whose row cannot be read, with the blocks that can be.
+    /// Builds a placeholder for a turn whose row cannot be read, with its readable blocks.
     pub(super) async fn placeholder_turn(
         &self,
         tree: &mut ChatTree,

@@ -1,5 +1,6 @@
-//! The tree of a chat as an export writes it. Of a sound chat it is the tree that is stored. Where rows cannot be read, a
-//! placeholder stands for each turn that others hang on, and places, branches and exchanges are those that an import takes.
+//! Plans the tree of an exported chat. For an intact chat it is the stored tree. Where rows cannot be read, a
+//! placeholder replaces each turn that has children, and ords, branches and exchanges are repaired so that an import
+//! accepts them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +10,7 @@ use super::damages::ExportDamages;
 use turnleaf_domain::{Branch, BranchId, ExchangeId, Role, TurnId};
 use turnleaf_store::archive::salvage::SalvagedTurn;
 
-/// A turn in the order of its export.
+/// A turn in export order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PlannedTurn {
     pub id: TurnId,
@@ -17,28 +18,28 @@ pub(super) struct PlannedTurn {
     pub prev: Option<TurnId>,
     pub branch: BranchId,
     pub exchange: ExchangeId,
-    /// Where the row's own cannot be read.
+    /// The role derived from the neighbours, when the row's own cannot be read.
     pub guessed_role: Option<Role>,
     pub role: Role,
     pub created_at: DateTime<Utc>,
-    /// Whether it has a row; a placeholder stands for it otherwise.
+    /// True when it has a row; otherwise a placeholder is exported.
     pub has_row: bool,
-    /// Whether what it says may be exported: a deleted turn that others hang on says nothing.
+    /// True when its content may be exported; a deleted turn with children is exported without content.
     pub has_blocks: bool,
 }
 
-/// What is planned of a chat.
+/// The plan of a chat.
 #[derive(Debug, Default)]
 pub(super) struct TreePlan {
-    /// Each behind the one that it hangs on.
+    /// Ordered so that each turn follows its parent.
     pub turns: Vec<PlannedTurn>,
-    /// Whether the turns are stored in this order, so that they can be read page by page.
+    /// True when the turns are stored in this order, so that they can be read page by page.
     pub is_stored_order: bool,
-    /// The branches made for turns that do not fit on their own, with those.
+    /// Branches created for turns that do not fit on their own branch, with the original branches.
     pub moved: HashMap<BranchId, BranchId>,
 }
 
-/// A turn before its place is known.
+/// A turn before its position is decided.
 #[derive(Debug, Clone)]
 struct Candidate {
     ord: Option<i64>,
@@ -52,7 +53,7 @@ struct Candidate {
     has_blocks: bool,
 }
 
-/// What is known of the chat while the plan is made.
+/// The data about the chat from which the plan is made.
 struct TreePlanner<'k> {
     candidates: HashMap<TurnId, Candidate>,
     by_place: HashMap<(BranchId, i64), TurnId>,
@@ -61,7 +62,7 @@ struct TreePlanner<'k> {
     left_out: HashSet<TurnId>,
 }
 
-/// Plans the turns that were over. `without_row` are turns that only their blocks tell of, with their places.
+/// Plans the finished turns. `without_row` are turns known only from their blocks, with their ords.
 pub(super) fn plan_tree(
     places: &[SalvagedTurn],
     without_row: &[(TurnId, i64)],
@@ -122,7 +123,7 @@ impl<'k> TreePlanner<'k> {
         Self { candidates, by_place, branches, without_row: without_row.iter().copied().collect(), left_out }
     }
 
-    /// The turn that this one hangs on. Where its row does not tell, it is the one before it on its branch.
+    /// Returns the parent of a turn. When its row does not name one, it is the turn before it on its branch.
     fn prev_of(&mut self, place: &SalvagedTurn, damages: &mut ExportDamages) -> Option<TurnId> {
         let branch = place.branch.as_ref().ok().copied();
         match place.prev {
@@ -138,7 +139,7 @@ impl<'k> TreePlanner<'k> {
         }
     }
 
-    /// The turn right before a place on a branch.
+    /// Returns the turn directly before a depth on a branch.
     fn before(&self, branch: Option<BranchId>, depth: i64) -> Option<TurnId> {
         let branch = branch?;
         let on_it = self.by_place.get(&(branch, depth.checked_sub(1)?)).copied();
@@ -149,7 +150,7 @@ impl<'k> TreePlanner<'k> {
         })
     }
 
-    /// The nearest turn above a place on a branch.
+    /// Returns the nearest turn above a depth on a branch.
     fn nearest(&self, branch: Option<BranchId>, depth: i64) -> Option<TurnId> {
         let branch = branch?;
         let above = self.by_place.iter().filter(|((on, at), _)| *on == branch && *at < depth);
@@ -158,10 +159,10 @@ impl<'k> TreePlanner<'k> {
         nearest.or_else(|| fork().filter(|fork| self.candidates.contains_key(fork)))
     }
 
-    /// Adds a placeholder for a turn without a readable row, on which `child` hangs.
+    /// Adds a placeholder for a turn without a readable row that is the parent of `child`.
     fn add_missing(&mut self, id: TurnId, child: &SalvagedTurn) -> TurnId {
         let on = child.branch.as_ref().ok().copied();
-        // The first turn of a branch hangs on one of the branch that it leaves.
+        // The parent of a branch's first turn is on the parent branch.
         let leaves = on.and_then(|on| self.branches.get(&on)).filter(|branch| branch.fork_turn_id == Some(id));
         let branch = leaves.and_then(|branch| branch.parent_branch_id).or(on);
         let depth = child.depth.saturating_sub(1);
@@ -181,7 +182,7 @@ impl<'k> TreePlanner<'k> {
         id
     }
 
-    /// Hangs turns that only their blocks tell of, and nothing hangs on, behind the one before them.
+    /// Attaches turns that are known only from their blocks and have no children to the turn before them.
     fn hang_leaves(&mut self, damages: &mut ExportDamages) {
         let mut leaves: Vec<(TurnId, i64)> = self.without_row.iter().map(|(id, ord)| (*id, *ord)).collect();
         leaves.sort_unstable_by_key(|(id, ord)| (*ord, id.uuid()));
@@ -213,7 +214,7 @@ impl<'k> TreePlanner<'k> {
         }
     }
 
-    /// The ids of the turns, each behind the one that it hangs on, else by their places. A circle is cut.
+    /// Returns the turn ids, each after its parent, otherwise by ord. Cycles are cut.
     fn order(&mut self, damages: &mut ExportDamages) -> Vec<TurnId> {
         let mut ids: Vec<TurnId> = self.candidates.keys().copied().collect();
         ids.sort_unstable_by_key(|id| (self.candidates[id].ord.unwrap_or(i64::MAX), id.uuid()));
@@ -265,7 +266,7 @@ impl<'k> TreePlanner<'k> {
             let own = of.branch.or_else(|| below?.branch).or(above.map(|above| above.branch));
             let branch = match (own, of.prev) {
                 (Some(own), _) if heads.get(&own).is_none_or(|head| Some(*head) == of.prev) => own,
-                // What hung on a turn that was moved to another branch goes along.
+                // Descendants of a turn that was moved to another branch move with it.
                 (Some(own), Some(prev)) => above
                     .filter(|above| {
                         plan.moved.get(&above.branch) == Some(&own) && heads.get(&above.branch) == Some(&prev)
@@ -304,12 +305,12 @@ impl<'k> TreePlanner<'k> {
         plan
     }
 
-    /// The places of the turns in this order: their own where these rise, else counted anew.
+    /// Returns the ords of the turns in this order: their own when these rise, else new ones.
     fn ords(&self, order: &[TurnId], damages: &mut ExportDamages) -> Vec<i64> {
         let (mut last, mut ords) = (0, Vec::with_capacity(order.len()));
         for id in order {
             let of = &self.candidates[id];
-            // A placeholder may stand right behind the turn before it.
+            // A placeholder may take the ord right after the turn before it.
             let ord = if of.has_row { of.ord } else { of.ord.or(Some(last + 1)) };
             let Some(ord) = ord.filter(|ord| *ord > last && *ord < i64::from(u32::MAX)) else {
                 damages.note_corrected(
@@ -333,7 +334,7 @@ fn other_role(role: Option<Role>) -> Role {
     }
 }
 
-/// Branches, each behind the one that it leaves. Of a sound chat they stand like that.
+/// Orders branches so that each follows its parent; intact chats are stored that way.
 pub(super) fn parents_first(branches: Vec<Branch>) -> Vec<Branch> {
     let (mut ordered, mut is_there) = (Vec::with_capacity(branches.len()), HashSet::new());
     let mut rest = branches;
@@ -348,7 +349,7 @@ pub(super) fn parents_first(branches: Vec<Branch>) -> Vec<Branch> {
             }
         }
         if later.len() == before {
-            // Each of them leaves another of them.
+            // The remaining branches form a cycle.
             later.iter_mut().for_each(|branch| branch.parent_branch_id = None);
         }
         rest = later;

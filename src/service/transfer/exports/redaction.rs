@@ -1,4 +1,4 @@
-//! Turns, and what stands beside them, on their way out, without keys in their texts.
+//! Redaction of API keys in exported turns and their metadata.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,11 +8,11 @@ use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::{Block, Branch, Chat, Content, ImportOrigin, Turn};
 use turnleaf_providers::redaction::SecretSet;
 
-/// What stands in the place of content that cannot be read any more without the keys in it.
+/// Replaces content that cannot be parsed after its keys are redacted.
 const REMOVED: &str = "[removed]";
 
-/// A turn without keys in its texts. One that holds none, as nearly all, stays letter for letter; where one stands in a
-/// place that gives a block its form, the block is left out and its place is kept.
+/// Redacts API keys in the texts of a turn. A turn without keys, as almost all are, is returned unchanged; when a key
+/// stands where it determines the structure of a block, the block's content is replaced.
 pub(super) fn redact_turn(keys: &SecretSet, turn: Turn) -> Turn {
     if keys.is_empty() || !contains_key(keys, &turn) {
         return turn;
@@ -21,7 +21,7 @@ pub(super) fn redact_turn(keys: &SecretSet, turn: Turn) -> Turn {
         return turn;
     }
     let blocks = turn.blocks.iter().map(|block| redact_block(keys, block)).collect();
-    // What is left beside the blocks: names of models, and why it failed.
+    // The fields besides the blocks: model names and the failure.
     let text = |text: String| keys.redact_known(text);
     let error = turn.error.as_ref().and_then(|error| redacted(keys, error));
     Turn {
@@ -34,17 +34,17 @@ pub(super) fn redact_turn(keys: &SecretSet, turn: Turn) -> Turn {
     }
 }
 
-/// A chat's own words without keys in them.
+/// Redacts API keys in the texts of a chat.
 pub(super) fn redact_chat(keys: &SecretSet, chat: &mut Chat) {
     redact_texts(keys, [&mut chat.title, &mut chat.system_prompt]);
 }
 
-/// A branch without keys in what a person called it.
+/// Redacts API keys in the names of a branch.
 pub(super) fn redact_branch(keys: &SecretSet, branch: &mut Branch) {
     redact_texts(keys, [&mut branch.name].into_iter().chain(&mut branch.label));
 }
 
-/// What a branch says in every request without keys in it. A tool that is none without them is left out.
+/// Redacts API keys in a prompt prefix. A tool that cannot be parsed afterwards is dropped.
 pub(super) fn redact_frozen(keys: &SecretSet, frozen: &mut PromptPrefix) {
     redact_texts(keys, [&mut frozen.system_prompt]);
     for tools in frozen.tools.iter_mut().filter(|tools| contains_key(keys, tools)) {
@@ -52,13 +52,13 @@ pub(super) fn redact_frozen(keys: &SecretSet, frozen: &mut PromptPrefix) {
     }
 }
 
-/// The source of a chat without keys in its names.
+/// Redacts API keys in the names of a chat's origin.
 pub(super) fn redact_source(keys: &SecretSet, source: &mut ImportOrigin) {
     let differences = source.differences.iter_mut().flat_map(|one| [&mut one.place, &mut one.text]);
     redact_texts(keys, [&mut source.format, &mut source.file].into_iter().chain(differences));
 }
 
-/// Texts without keys in them.
+/// Redacts API keys in texts.
 pub(super) fn redact_texts<'t>(keys: &SecretSet, texts: impl IntoIterator<Item = &'t mut String>) {
     for text in texts {
         *text = keys.redact_known(std::mem::take(text));
@@ -73,12 +73,12 @@ fn redact_block(keys: &SecretSet, block: &Block) -> Block {
     Block { content, block_metadata: keys.redact_value(block.block_metadata.clone()), ..block.clone() }
 }
 
-/// Whether a key stands in it; what cannot be written cannot be said to hold none.
+/// Returns true when the value contains a key; a value that cannot be serialized counts as containing one.
 fn contains_key(keys: &SecretSet, value: &impl Serialize) -> bool {
     serde_json::to_value(value).map_or(true, |value| keys.has_match_in_value(&value))
 }
 
-/// The value without keys, if it is one of its kind without them.
+/// Returns the value without keys, if it still parses.
 fn redacted<T: Serialize + DeserializeOwned>(keys: &SecretSet, value: &T) -> Option<T> {
     let clean: Value = keys.redact_value(serde_json::to_value(value).ok()?);
     serde_json::from_value(clean).ok().filter(|clean| !contains_key(keys, clean))
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn turn_invalid_without_keys_is_never_exported_with_them() {
-        // A key may be any text, also one that gives a block its form.
+        // A key may be any text, even one that determines the structure of a block.
         for key in ["arguments_raw", "tool_use_id", "tool_name", "chat_id", "last_event_seq"] {
             let keys = SecretSet::new([key.into()]);
             let turn = turn_with(Content::ToolUse {

@@ -1,5 +1,5 @@
-//! Reading a chat for an export, turn by turn in the order of its plan. What of a turn cannot be read is a notice in its
-//! place, so that what hangs on it is exported, too, and every rule that an import looks for holds.
+//! Reads a chat for an export, turn by turn in the order of its plan. Unreadable parts of a turn become notices in
+//! place, so that its descendants are exported, too, and the result satisfies every rule of an import.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -16,38 +16,38 @@ use turnleaf_store::archive::salvage;
 use turnleaf_store::readable::{Damage, is_damage_note, is_placeholder};
 use turnleaf_store::{branches, exchanges, turns};
 
-/// Turns that were over when the export began, with the exchanges of them, and what of both cannot be read.
+/// Turns that had finished when the export began, their exchanges, and the unreadable values of both.
 type FinishedTurns = (Vec<Turn>, HashMap<TurnId, Exchange>, Vec<Damage>);
 
-/// Turns that are read at once: each may hold megabytes.
+/// The number of turns that are read at once; each may hold megabytes.
 const TURNS_AT_ONCE: u32 = 50;
-/// A chat that is being read.
+/// The state of reading a chat.
 pub(super) struct ChatTree {
     pub owner: UserId,
     pub id: ChatId,
     pub branches: Vec<Branch>,
     planned: VecDeque<PlannedTurn>,
-    /// All that the plan has, for what is read beside it.
+    /// All turns of the plan, for filtering data that is read separately.
     is_planned: HashSet<TurnId>,
-    /// Turns of the chat that are not exported, with those that they hang on.
+    /// Turns of the chat that are not exported, with their parents.
     not_planned: HashMap<TurnId, Option<TurnId>>,
     over: HashSet<TurnId>,
-    /// Read ahead, where the turns are stored in the order of the plan.
+    /// Turns read ahead, when they are stored in the order of the plan.
     page: VecDeque<Turn>,
     exchanges_of_page: HashMap<TurnId, Exchange>,
     behind: Option<i64>,
     pub written: HashMap<TurnId, WrittenTurn>,
     pub heads: HashMap<BranchId, TurnId>,
-    /// Blocks whose turns' ids cannot be read, by the places of those turns.
+    /// Blocks whose turn ids cannot be read, by the ords of their turns.
     strays: HashMap<i64, Vec<Block>>,
-    /// Blocks that results may belong to.
+    /// Tool calls that results may reference.
     uses: HashSet<BlockId>,
     exchanges: Vec<UsedExchange>,
     exchanges_at: HashMap<ExchangeId, usize>,
     pub damages: ExportDamages,
 }
 
-/// What is remembered of a turn that was read.
+/// The remembered properties of a turn that was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WrittenTurn {
     pub depth: i64,
@@ -59,7 +59,7 @@ pub(super) struct WrittenTurn {
 /// An exchange with those of its turns that were read.
 struct UsedExchange {
     exchange: Exchange,
-    /// Whether it stands for one that cannot be read.
+    /// True when it replaces an exchange that cannot be read.
     is_placeholder: bool,
     message: Option<TurnId>,
     reply: Option<TurnId>,
@@ -72,7 +72,7 @@ pub(super) struct ReadTurn {
 }
 
 impl Service {
-    /// Plans a chat with those of its turns that were over.
+    /// Plans a chat with its finished turns.
     pub(super) async fn plan_chat_tree(
         &self,
         owner: UserId,
@@ -134,7 +134,8 @@ impl Service {
         })
     }
 
-    /// The next turn; nothing behind the last. A turn that was deleted meanwhile is left out with what hangs on it.
+    /// Returns the next turn; `None` after the last. A turn that was deleted in between is skipped with its
+    /// descendants.
     pub(super) async fn next_export_turn(&self, tree: &mut ChatTree) -> Result<Option<ReadTurn>, ServiceError> {
         while let Some(planned) = tree.planned.pop_front() {
             if planned.prev.is_some_and(|prev| !tree.written.contains_key(&prev)) {
@@ -162,7 +163,7 @@ impl Service {
         Ok(None)
     }
 
-    /// A turn whose row can be read.
+    /// Returns a turn whose row can be read.
     async fn stored_turn(&self, tree: &mut ChatTree, planned: &PlannedTurn) -> Result<Option<Turn>, ServiceError> {
         if !planned.has_row {
             return Ok(None);
@@ -195,8 +196,8 @@ impl Service {
         Ok(Some(redact_turn(&self.supervisor().registry().known_keys(), turn)))
     }
 
-    /// The next turns of a chat by their places, with their exchanges; nothing behind the last. What was not over is not
-    /// among them: what a running reply will be nobody knows.
+    /// Returns the next finished turns of a chat by ord, with their exchanges; `None` after the last. Running replies
+    /// are skipped, because their final content is unknown.
     async fn finished_turns(
         &self,
         owner: UserId,
@@ -218,7 +219,8 @@ impl Service {
 }
 
 impl ChatTree {
-    /// Brings a turn to its place, and its blocks into the order that an import asks for. Changes nothing of a sound one.
+    /// Fits a turn to its planned position, and orders its blocks as an import requires. An intact turn is not
+    /// changed.
     fn fit_to_plan(&mut self, turn: &mut Turn, planned: &PlannedTurn) {
         let above = planned.prev.and_then(|prev| self.written.get(&prev));
         turn.chat_id = self.id;
@@ -264,7 +266,7 @@ impl ChatTree {
             let has_call = block.parent_block_id.is_some_and(|call| self.uses.contains(&call));
             if matches!(block.content, Content::ToolResult { .. }) && !has_call {
                 let stored = serde_json::to_string(&block.content).ok();
-                // The call that it is the result of cannot be read.
+                // The tool call of this result cannot be read.
                 block.content = salvage::unreadable_row_notice("turn_blocks", block.id.to_string(), stored.as_deref());
                 block.parent_block_id = None;
             }
@@ -279,7 +281,7 @@ impl ChatTree {
         self.written.insert(turn.id, WrittenTurn { depth, role, prev, branch });
     }
 
-    /// Counts a turn to its exchange, and gives whether that is in thinking mode.
+    /// Adds a turn to its exchange, and returns whether that is in thinking mode.
     fn add_to_exchange(&mut self, turn: &Turn, stored: Option<Exchange>) -> bool {
         let at = match self.exchanges_at.get(&turn.exchange_id) {
             Some(at) => *at,
@@ -314,7 +316,7 @@ impl ChatTree {
         used.exchange.is_thinking_mode
     }
 
-    /// The exchanges of the turns that were read.
+    /// Returns the exchanges of the turns that were read.
     pub fn take_exchanges(&mut self) -> Vec<Exchange> {
         let listed: HashSet<BranchId> = self.branches.iter().map(|branch| branch.id).collect();
         let used = std::mem::take(&mut self.exchanges);
@@ -330,7 +332,7 @@ impl ChatTree {
             (true, None) => message,
             (true, Some(_)) => answered,
             (false, Some(_)) if stored.is_some() && stored != answered => answered,
-            // A message that cannot be read is not nothing that was answered.
+            // An unreadable message was still answered, so the reply's parent is taken instead.
             (false, Some(_)) if stored.is_none() && exchange.user_turn_id.is_some() => answered,
             (false, _) => stored,
         };
@@ -349,8 +351,8 @@ impl ChatTree {
         self.written.get(&turn).map(|written| written.branch)
     }
 
-    /// The branches behind the turns: each ends with the last that was read of it. One that leaves a turn which was not
-    /// read is none of the export's.
+    /// Returns the branches of the turns that were read, each with its last read turn as head. Branches whose fork
+    /// turn was not read are dropped.
     pub fn take_branches(&mut self) -> Vec<Branch> {
         let mut first: HashMap<BranchId, Option<TurnId>> = HashMap::new();
         for turn in self.written.values() {
@@ -375,7 +377,7 @@ impl ChatTree {
         parents_first(branches)
     }
 
-    /// The turn that the chat shows, or the nearest before it that was over.
+    /// Returns the turn that the chat shows, or its nearest finished ancestor.
     pub fn shown_turn(&self, mut shown: Option<TurnId>) -> Option<TurnId> {
         for _ in 0..=self.not_planned.len() {
             match shown {

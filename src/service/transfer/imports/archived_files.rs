@@ -1,4 +1,5 @@
-//! What an archive of our own brings besides its chats: blobs and documents, which were drawn and read again before.
+//! Imports the blobs and documents of a Turnleaf archive. Their content was re-encoded and extracted by the exporting
+//! server, but is verified again.
 
 use std::borrow::Cow;
 
@@ -23,17 +24,17 @@ use turnleaf_store::documents::{self, write};
 use turnleaf_store::uploads::{self, NewUpload};
 use turnleaf_store::{StoreError, blobs};
 
-/// What bytes are that say they are an image and are none.
+/// The media type of bytes that claim to be an image but are not.
 const FILE: &str = "application/octet-stream";
 
-/// A blob of an archive as it is kept here.
+/// A blob of an archive in its stored form.
 struct ImportedBlob {
     sha256: String,
     mime: Cow<'static, str>,
     bytes: Bytes,
     forms: Vec<(ImageForm, EncodedImage)>,
     kind: UploadKind,
-    /// Of an image, in pixels.
+    /// The size of an image, in pixels.
     size: Option<(u32, u32)>,
 }
 
@@ -42,8 +43,8 @@ fn sha256_of(bytes: &Bytes) -> String {
 }
 
 impl Service {
-    /// Keeps a blob of an archive. An image is drawn again, as one that somebody uploads is, and has the name of what came
-    /// of it; a file is kept as it came. Bytes that are not what they say they are, are left out.
+    /// Imports a blob of an archive. An image is re-encoded like an upload and gets the hash of the result; other
+    /// files are stored unchanged. Bytes that do not match their hash are skipped.
     pub(super) async fn import_blob(
         &self,
         import: &ImportRequest,
@@ -52,7 +53,7 @@ impl Service {
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
         let ArchivedBlob { sha256: there, mime, name, bytes } = blob;
-        // What a model drew was never called anything.
+        // Images that a model generated have no name.
         let name = name.unwrap_or_default();
         let bytes = Bytes::from(bytes.0);
         let place = || IssueLocation { file: name.clone(), conversation: there.clone(), message: String::new() };
@@ -61,7 +62,7 @@ impl Service {
             report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text });
             return Ok(());
         }
-        // What is here already came in by a door of its own, and is named as it is in the archive.
+        // Existing bytes came in through their own import or upload and have the same hash, so nothing is stored.
         if name.is_empty() && blobs::find_type_and_size(self.db(), import.owner, &there).await?.is_some() {
             report.files += 1;
             return Ok(());
@@ -110,7 +111,7 @@ impl Service {
         Ok(())
     }
 
-    /// What is kept of bytes of an archive, or why they are not what they say they are.
+    /// Prepares the bytes of an archived blob, or returns why they are not of their stated type.
     async fn prepare_blob(
         &self,
         name: &str,
@@ -119,7 +120,7 @@ impl Service {
     ) -> Result<Result<ImportedBlob, ConversionError>, ServiceError> {
         let picture = match self.reader().sniff(name, &bytes) {
             Ok(kind) if kind.is_image() => match self.reader().read_picture(kind, bytes.clone()).await {
-                // Something else that begins like an image is a file.
+                // A file of another type may begin like an image.
                 Err(_) if kind.mime() != mime => None,
                 Err(why) => return Ok(Err(why)),
                 Ok(picture) => Some(picture),
@@ -135,7 +136,7 @@ impl Service {
                 kind: UploadKind::Image,
                 size: Some((image.width, image.height)),
             },
-            // Bytes of other kinds are only ever handed out as they are, to be kept.
+            // Bytes of other types are stored unchanged and only served as downloads.
             None => ImportedBlob {
                 sha256: sha256_of(&bytes),
                 mime: if mime.starts_with("image/") { Cow::Borrowed(FILE) } else { Cow::Owned(mime) },
@@ -147,7 +148,7 @@ impl Service {
         }))
     }
 
-    /// Whether there is room for so many bytes of a file or a document of an archive.
+    /// Checks the quota and storage bounds for the bytes of an archived file or document.
     async fn check_archived_room(
         &self,
         import: &ImportRequest,
@@ -159,7 +160,7 @@ impl Service {
         self.check_imported_growth(import.owner, bytes).await
     }
 
-    /// Stores a document under this id, version by version as they are read, or not at all.
+    /// Stores a document under this id, version by version as they are read, in one transaction.
     async fn store_document(
         &self,
         owner: UserId,
@@ -203,7 +204,7 @@ impl Service {
         tx.commit().await
     }
 
-    /// Keeps a document of an archive with its versions, unless it is here.
+    /// Imports a document of an archive with its versions, unless it exists already.
     pub(super) async fn import_document(
         &self,
         import: &ImportRequest,
@@ -246,7 +247,7 @@ impl Service {
     }
 }
 
-/// The next version of a document, read where nobody waits for it but this one.
+/// Reads the next version of a document on a blocking thread.
 async fn next_version(mut document: SpooledDocument) -> Result<(SpooledDocument, Option<ArchivedVersion>), StoreError> {
     const GONE: StoreError = StoreError::Gone("a version of the document");
     let reading = tasks::spawn_blocking(move || {

@@ -1,6 +1,6 @@
-//! A chat on its way into the database. A transaction that stores thousands of turns would keep running replies from being
-//! stored meanwhile, so a large chat comes in pieces. Until the last of them it stands there as one that was deleted and is
-//! to go for ever: nobody sees it, and where the server is killed within it, a purge soon takes it away.
+//! Inserts a large chat in chunks, because one transaction with thousands of turns would block the journal of running
+//! replies. Until the last chunk the chat is marked as deleted and scheduled for purge: nobody sees it, and if the
+//! server is killed, a purge soon removes it.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
@@ -17,35 +17,36 @@ use turnleaf_run::purge::purge_scheduled;
 use turnleaf_store::deletions::purge;
 use turnleaf_store::{StoreError, Tx, archive, branches, chat_tools, exchanges};
 
-/// Turns that one transaction stores.
+/// The number of turns in one transaction.
 const TURNS: usize = 200;
-/// How long a chat that has not come in whole is spared by purges: much longer than a piece takes.
+/// The lease of an incomplete chat, during which purges skip it: much longer than one chunk takes.
 const LEASE: TimeDelta = TimeDelta::minutes(2);
 
-/// A chat of which some parts are stored.
+/// A chat that is partly stored.
 pub(super) struct ChunkedInsert<'s> {
     service: &'s Service,
     owner: UserId,
     chat: &'s Chat,
-    /// The piece at work, how much there is of it, and since when. None when the database did not give the next one.
+    /// The open transaction of the present chunk, with its number of turns and its start. `None` when the database
+    /// could not open the next one.
     tx: Option<Tx>,
     is_one_piece: bool,
     turns: usize,
     since: Instant,
-    /// What hides the chat, once it is more than a piece.
+    /// The deletion that hides the chat once it has more than one chunk.
     hidden: Option<DeletionId>,
-    /// Generations that stored blocks name and that are still to come. The database checks those references at the end of a
-    /// transaction, so none ends before they are there.
+    /// Generations that stored blocks reference and that are still to come. The database checks those references on
+    /// commit, so no chunk ends before they are stored.
     owed: HashSet<GenerationId>,
-    /// Each is stored with the first of its turns.
+    /// Each exchange is stored with the first of its turns.
     exchanges: HashMap<ExchangeId, Exchange>,
-    /// Where branches begin and end. It is stored last, when the turns are there.
+    /// The fork and head turns of branches, which are stored last, when the turns exist.
     ends: Vec<(BranchId, Option<TurnId>, Option<TurnId>)>,
 }
 
 impl<'s> ChunkedInsert<'s> {
-    /// Begins with the chat's own row. `tx` is the first piece; where it has something that must not stay without the
-    /// chat, it is the only one.
+    /// Inserts the chat's row. `tx` is the first chunk; with `is_one_piece` it is the only one, for data that must
+    /// not be stored without the chat.
     pub async fn start(
         service: &'s Service,
         mut tx: Tx,
@@ -74,10 +75,10 @@ impl<'s> ChunkedInsert<'s> {
         self.tx.as_mut().ok_or_else(|| StoreError::Busy("the chat could not come in on".to_owned()))
     }
 
-    /// Stores the next part: branches, each behind the one that it leaves, then exchanges, then turns with their calls.
+    /// Stores the next part: branches, each after its parent, then exchanges, then turns with their generations.
     pub async fn insert_part(&mut self, part: ChatPart) -> Result<(), StoreError> {
         match part {
-            // All of them in the first piece: none is added to a chat that is hidden.
+            // All branches are in the first chunk, because no branch can be added to a hidden chat.
             ChatPart::Branch(mut of) => {
                 let branch = &mut of.branch;
                 self.ends.push((branch.id, branch.fork_turn_id.take(), branch.head_turn_id.take()));
@@ -97,7 +98,7 @@ impl<'s> ChunkedInsert<'s> {
                 self.owed.extend(turn.blocks.iter().filter_map(|block| block.generation_id));
                 rows::insert_turn(self.tx()?, owner, &turn).await
             }
-            // What was sent may be many times what is read of it.
+            // A request may be many times larger than its delta in the archive.
             ChatPart::Generation(generation) => {
                 self.commit_full_chunk(false).await?;
                 self.owed.remove(&generation.id);
@@ -106,7 +107,7 @@ impl<'s> ChunkedInsert<'s> {
         }
     }
 
-    /// Ends the piece if there is enough of it, or it has taken long enough.
+    /// Commits the chunk when it has enough turns or has taken long enough.
     async fn commit_full_chunk(&mut self, is_enough: bool) -> Result<(), StoreError> {
         let is_short = !is_enough && self.since.elapsed() < self.service.import_job_registry().piece_time();
         if self.is_one_piece || is_short || !self.owed.is_empty() {
@@ -125,13 +126,13 @@ impl<'s> ChunkedInsert<'s> {
         if let Some(tx) = self.tx.take() {
             tx.commit().await?;
         }
-        // Whoever waits for the writer has it first.
+        // Beginning a new transaction lets waiting writers go first.
         self.tx = Some(self.service.db().begin().await?);
         (self.turns, self.since) = (1, Instant::now());
         Ok(())
     }
 
-    /// Stores what is left, and shows the chat.
+    /// Stores the rest, and makes the chat visible.
     pub async fn finish(
         &mut self,
         imported_from: Option<&ImportOrigin>,
@@ -160,10 +161,10 @@ impl<'s> ChunkedInsert<'s> {
         }
     }
 
-    /// Takes away what is stored of a chat that does not come in.
+    /// Removes the stored parts of a chat that cannot be completed.
     pub async fn abandon(mut self) -> Result<(), StoreError> {
         if let Some(tx) = self.tx.take() {
-            // A connection that is gone has undone it.
+            // A lost connection has rolled back already.
             let _ = tx.rollback().await;
         }
         let Some(deletion) = self.hidden else { return Ok(()) };
@@ -172,14 +173,15 @@ impl<'s> ChunkedInsert<'s> {
         purge::expire_lease(&mut tx, deletion, now).await?;
         tx.commit().await?;
         if let Err(error) = purge_scheduled(self.service.db(), now).await {
-            // It is hidden and will be purged by housekeeping; something else may have failed.
+            // The chat is hidden and housekeeping will purge it, so this error is only logged; the import may have
+            // failed for another reason.
             tracing::warn!(%error, "what did not come in could not be purged at once");
         }
         Ok(())
     }
 }
 
-/// The parts of a chat that is held, in the order in which they are stored.
+/// Returns the parts of a chat that is in memory, in the order in which they are stored.
 pub(super) fn chat_parts(chat: &ArchivedChat) -> impl Iterator<Item = ChatPart> {
     let mut calls: HashMap<TurnId, Vec<ChatPart>> = HashMap::new();
     for call in &chat.generations {

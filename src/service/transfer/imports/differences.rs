@@ -1,22 +1,22 @@
-//! What is told of a chat while it comes in, put apart from what is told of others: it is kept with the chat, because an
-//! export of it cannot have more than came in.
+//! Differences of an imported chat, separated from those of other chats. They are stored with the chat, because an
+//! export of it cannot contain more than was imported.
 
 use turnleaf_domain::{ImportDifference, ImportDifferenceKind, ImportOrigin, limits};
 use turnleaf_interchange::ImportIssue;
 
-/// Findings of the conversation that is at work, and those of the whole file. A reader tells of a conversation before
-/// it hands it over.
+/// Pending differences of the current conversation and of the whole file. A reader reports the issues of a
+/// conversation before it returns the conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PendingDifferences {
-    /// What no chat of the file can have.
+    /// Losses that affect every chat of the file.
     of_file: Vec<ImportDifference>,
-    /// With the name of their conversation.
+    /// Differences with the name of their conversation.
     of_chat: Vec<(String, ImportDifference)>,
-    /// Those that were too many.
+    /// The number of differences beyond the bound.
     untold: usize,
 }
 
-/// Of a file, there are only a few kinds of them.
+/// The bound on differences of a file; there are only a few kinds of them.
 const OF_FILE: usize = 20;
 
 impl PendingDifferences {
@@ -33,7 +33,8 @@ impl PendingDifferences {
         }
     }
 
-    /// The differences of this conversation so far. One that got another name had the beginning of it.
+    /// Takes the differences of this conversation. A conversation that was renamed to be unique has the reported name
+    /// as its prefix.
     pub fn differences_of(&mut self, conversation: &str) -> Vec<ImportDifference> {
         let is_its =
             |name: &str| conversation.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'));
@@ -48,14 +49,14 @@ impl PendingDifferences {
         all
     }
 
-    /// The next conversation begins.
+    /// Clears the differences before the next conversation.
     pub fn start_next(&mut self) {
         self.of_chat.clear();
         self.untold = 0;
     }
 }
 
-/// Where a chat came from, with what was told of it before and what is told of it now; nothing where that says nothing new.
+/// Merges the stored origin of a chat with the new one; `None` when there is nothing new.
 pub(super) fn merge_source(kept: Option<ImportOrigin>, now: ImportOrigin) -> Option<ImportOrigin> {
     let Some(mut kept) = kept else { return Some(now).filter(|now| !now.differences.is_empty()) };
     let before = kept.differences.len();
@@ -68,18 +69,18 @@ pub(super) fn merge_source(kept: Option<ImportOrigin>, now: ImportOrigin) -> Opt
     (kept.differences.len() > before).then_some(kept)
 }
 
-/// The same file may have another name the next time.
+/// Compares two differences without the file name, because the same file may have another name the next time.
 fn is_same(one: &ImportDifference, other: &ImportDifference) -> bool {
     let within = |of: &ImportDifference| of.place.split_once(" › ").map(|(_, within)| within.to_owned());
     one.kind == other.kind && one.text == other.text && within(one) == within(other)
 }
 
-/// A finding as it is told and kept.
+/// Converts an issue into the form that is reported and stored.
 pub(super) fn to_difference(finding: &ImportIssue) -> ImportDifference {
     ImportDifference { kind: finding.kind, place: shorten(&finding.location.to_string()), text: shorten(&finding.text) }
 }
 
-/// Names of files and messages come from strangers.
+/// Shortens a text, because names of files and messages are untrusted.
 pub(super) fn shorten(text: &str) -> String {
     let end = text.floor_char_boundary(limits::DIFFERENCE_BYTES);
     text[..end].replace('\0', "")

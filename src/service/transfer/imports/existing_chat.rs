@@ -1,4 +1,4 @@
-//! Whether a chat that comes in is here already, and what is told of one that is.
+//! Detects chats that exist already when they are imported, and reports them.
 
 use super::report::{ImportOutcome, ImportReport, ImportedChat};
 use crate::{Service, ServiceError};
@@ -9,8 +9,8 @@ use turnleaf_store::archive::{self, ChatPresence};
 use turnleaf_store::{StoreError, Tx};
 
 impl Service {
-    /// Whether a chat of this id is here, and what that means for one that comes in. What an import left that was killed
-    /// is taken away; what may be another import's is not.
+    /// Returns the outcome for a chat whose id exists already. The rest of a killed import is purged; one that may
+    /// belong to a running import is not.
     pub(super) async fn existing_chat_outcome(
         &self,
         owner: UserId,
@@ -28,7 +28,7 @@ impl Service {
     }
 }
 
-/// The same as a transaction sees it.
+/// Returns the outcome as a transaction sees it.
 pub(super) async fn outcome_in_tx(
     tx: &mut Tx,
     owner: UserId,
@@ -46,7 +46,7 @@ fn outcome(standing: ChatPresence) -> ImportOutcome {
 }
 
 impl ImportReport {
-    /// Tells of a chat that is not stored, because it stands here so.
+    /// Reports a chat that is not stored because its id exists.
     pub(super) fn report_existing(&mut self, id: ChatId, title: String, outcome: ImportOutcome) {
         if outcome == ImportOutcome::LeftOut {
             let place = IssueLocation { conversation: title.clone(), ..IssueLocation::default() };

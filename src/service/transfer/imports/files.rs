@@ -1,5 +1,5 @@
-//! What comes along with conversations: pictures and files. Pictures are drawn again and files are read as if somebody had
-//! uploaded them. Somebody who only looks is told the same of them, and nothing is stored.
+//! Files of imported conversations: images are re-encoded and files are extracted as if they were uploaded. A dry run
+//! reports the same and stores nothing.
 
 use std::collections::HashMap;
 
@@ -19,19 +19,19 @@ use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation, PieceBody};
 use turnleaf_store::documents::{self, write};
 use turnleaf_store::{StoreError, Tx, blobs};
 
-/// What a file became, or why it did not.
+/// The content of a file, or the reason why it was lost.
 type FileContent = Result<Content, String>;
 
-/// What the files of a conversation became.
+/// The contents of a conversation's files.
 #[derive(Default)]
 pub(super) struct ConversationFiles {
-    /// By message and piece.
+    /// Contents by message and piece.
     pub contents: HashMap<(usize, usize), Content>,
-    /// Those that are to be stored with the chat.
+    /// Documents that are stored with the chat.
     pub documents: Vec<AttachedDocument>,
 }
 
-/// A document that an attachment becomes: stored with its chat, or not at all.
+/// A document of an attachment, stored in the transaction of its chat.
 pub(super) struct AttachedDocument {
     id: DocumentId,
     title: String,
@@ -48,8 +48,7 @@ impl AttachedDocument {
 }
 
 impl Service {
-    /// The content of each picture and file of those messages of a conversation that are wanted. What could not be kept is
-    /// told.
+    /// Returns the contents of all images and files of the wanted messages. Losses are reported.
     pub(super) async fn import_files(
         &self,
         import: &ImportRequest,
@@ -86,7 +85,7 @@ impl Service {
                             message: message.source_id.clone(),
                         };
                         report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text: why });
-                        // Its place stays, so that a reader knows that there was something.
+                        // A text with its name keeps the place, so that a reader knows that something was there.
                         files.contents.insert((at, number), Content::text(format!("[{}]", file.name)));
                     }
                 }
@@ -101,16 +100,16 @@ impl Service {
     }
 }
 
-/// One file on its way.
+/// The import of one file.
 struct FileImport<'b> {
     service: &'b Service,
     import: &'b ImportRequest,
     key: &'b ImportKey,
-    /// What the id of its document is made of.
+    /// The part key from which its document's id is derived.
     part: String,
     now: DateTime<Utc>,
     report: &'b mut ImportReport,
-    /// Those of the conversation so far.
+    /// The documents of the conversation so far.
     documents: &'b mut Vec<AttachedDocument>,
 }
 
@@ -131,7 +130,7 @@ impl FileImport<'_> {
                 return Ok(Err(format!("the file did not come along ({at})")));
             }
         };
-        // Only what a person says has documents, and what a system says has no pictures either.
+        // Only user messages have documents, and system messages have no images either.
         let is_picture = || service.reader().sniff(name, bytes).is_ok_and(|kind| kind.is_image());
         if role == Role::System || (role == Role::Assistant && !is_picture()) {
             return Ok(text_content(name, bytes));
@@ -156,13 +155,13 @@ impl FileImport<'_> {
         self.document(name, words).await.map(Ok)
     }
 
-    /// What is not stored yet, or would be.
+    /// Returns the bytes that are not stored yet, or would be stored without the dry run.
     fn pending_bytes(&self) -> u64 {
         let documents = self.documents.iter().map(|document| document.words.text.len() as u64);
         self.report.tally.bytes() + documents.sum::<u64>()
     }
 
-    /// A document of these words. One that the same chat had when it was here before is taken again.
+    /// Creates a document with this text, or reuses the one that the same chat had in an earlier import.
     async fn document(&mut self, name: &str, words: DocumentText) -> Result<Content, ServiceError> {
         let (service, owner) = (self.service, self.import.owner);
         let title: String = name.chars().filter(|c| !c.is_control()).take(limits::TITLE_CHARS).collect();
@@ -172,13 +171,13 @@ impl FileImport<'_> {
         let (id, here) = loop {
             let id = DocumentId::from(self.key.part_id(&part));
             match documents::find(service.db(), owner, id).await? {
-                // Somebody deleted it, and it stays so.
+                // A document that its owner deleted stays deleted; the next id is tried.
                 Some(here) if here.deleted_at.is_some() => part.push('+'),
                 here => break (id, here),
             }
         };
         let version_timestamp = if here.is_some() {
-            // As it came in, whatever it was changed into.
+            // References the imported version, whatever the document was changed to later.
             let all = documents::versions(service.db(), owner, id, u64::from(u32::MAX)).await?;
             all.last().map(|first| first.version_timestamp)
         } else {
@@ -192,7 +191,7 @@ impl FileImport<'_> {
     }
 }
 
-/// A file where only words may stand: what it says, if it is a text.
+/// Returns the text of a file for a message that cannot have files.
 fn text_content(name: &str, bytes: &[u8]) -> FileContent {
     match std::str::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') && text.len() <= limits::MESSAGE_CHARS => {

@@ -1,4 +1,4 @@
-//! The names of formats, as commands and pages have them.
+//! Names of formats and schemas in commands and pages.
 
 use turnleaf_interchange::ImportFormat;
 use turnleaf_interchange::legacy::LegacySchema;
@@ -16,37 +16,37 @@ const NAMES: [(ImportFormat, &str); 7] = [
 const SCHEMAS: [(LegacySchema, &str); 2] =
     [(LegacySchema::Messages, "legacy-messages"), (LegacySchema::Actions, "legacy-actions")];
 
-/// The name of a format in commands.
+/// Returns the name of a format in commands.
 pub fn format_name(format: ImportFormat) -> &'static str {
     NAMES.iter().find(|(known, _)| *known == format).map_or("", |(_, name)| name)
 }
 
-/// The format of this name.
+/// Parses the name of a format.
 pub fn parse_format(name: &str) -> Option<ImportFormat> {
     NAMES.iter().find(|(_, known)| *known == name).map(|(format, _)| *format)
 }
 
-/// All of them.
+/// Returns the names of all formats.
 pub fn formats() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|(_, name)| *name)
 }
 
-/// The name of a database's schema in commands.
+/// Returns the name of a database schema in commands.
 pub(super) fn schema_name(schema: LegacySchema) -> &'static str {
     SCHEMAS.iter().find(|(known, _)| *known == schema).map_or("", |(_, name)| name)
 }
 
-/// The schema of this name.
+/// Parses the name of a schema.
 pub fn parse_schema(name: &str) -> Option<LegacySchema> {
     SCHEMAS.iter().find(|(_, known)| *known == name).map(|(schema, _)| *schema)
 }
 
-/// All of them.
+/// Returns the names of all schemas.
 pub fn schemas() -> impl Iterator<Item = &'static str> {
     SCHEMAS.iter().map(|(_, name)| *name)
 }
 
-/// The provider whose models a program talks to, where a message does not name one.
+/// Returns the provider of a format's messages that do not name one.
 pub(super) fn format_provider(format: ImportFormat) -> &'static str {
     match format {
         ImportFormat::Chatgpt => "openai",

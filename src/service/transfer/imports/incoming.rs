@@ -1,4 +1,4 @@
-//! A conversation of another program on its way in, with what its chat and its files are made with.
+//! A conversation of another program during its import, with the data for building its chat.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use turnleaf_interchange::{Conversation, ImportIssue};
 pub(super) struct IncomingConversation<'c> {
     pub owner: UserId,
     pub key: &'c ImportKey,
-    /// That of messages which do not name one.
+    /// The provider of messages that do not name one.
     pub provider: &'c str,
     pub conversation: &'c Conversation,
     pub now: DateTime<Utc>,
 }
 
 impl IncomingConversation<'_> {
-    /// The conversation as a chat of its owner, with what its files became.
+    /// Builds the chat of the conversation with the contents of its files.
     pub fn build_chat(&self, files: HashMap<(usize, usize), Content>, findings: &mut Vec<ImportIssue>) -> ArchivedChat {
         let id = |part: &str| self.key.part_id(part);
         let soil = BuildContext { owner: self.owner, now: self.now, id: &id, provider: self.provider, files };

@@ -1,5 +1,5 @@
-//! Chats that are here and went on where they come from: what their source has said since is added to them, in one
-//! transaction, and nothing that is here is changed.
+//! Incremental imports: adds what the source of an existing chat has gained since its import, in one transaction;
+//! existing turns are never changed.
 
 use std::collections::HashSet;
 
@@ -24,14 +24,14 @@ use turnleaf_interchange::report::message_count;
 use turnleaf_interchange::{Conversation, ImportFormat, ImportIssue, IssueKind, IssueLocation};
 use turnleaf_store::{StoreError, Tx, archive, branches, chat_sources, chats, exchanges};
 
-/// What is to be added to a chat, and how many messages have no place in it.
+/// The additions to a chat, and the number of messages that cannot be attached.
 pub(super) struct ChatExtension {
     pub added: ArchivedChat,
     pub left_behind: usize,
 }
 
 impl ChatExtension {
-    /// Of a chat that grew again, as a transaction sees what is here.
+    /// Collects the additions of a chat that was built again, against the present rows in the transaction.
     pub async fn from_grown_chat(
         tx: &mut Tx,
         owner: UserId,
@@ -43,8 +43,9 @@ impl ChatExtension {
         Ok(Self { added, left_behind: behind })
     }
 
-    /// Adds to a chat, which the transaction then holds, and gives what was added and true. Where the database refuses it,
-    /// or the chat was deleted meanwhile, all of it stays behind, and what the transaction did has to be undone.
+    /// Applies the additions to a chat, which the transaction locks; returns them and true. When the database refuses
+    /// them, or the chat was deleted in between, it returns false with everything left behind, and the transaction
+    /// must be rolled back.
     pub async fn apply(
         tx: &mut Tx,
         owner: UserId,
@@ -62,7 +63,7 @@ impl ChatExtension {
         }
     }
 
-    /// The turns that are added.
+    /// Returns the ids of the added turns.
     pub fn turn_ids(&self) -> HashSet<TurnId> {
         self.added.turns.iter().map(|turn| turn.id).collect()
     }
@@ -104,8 +105,8 @@ impl ChatExtension {
     }
 }
 
-/// The turns here that their source has made others of, of a chat that grew again with [`placeholder_files`]. A few at a time:
-/// what is here may be larger than the memory.
+/// Returns the turns whose content differs at the source now; `grown` is built with [`placeholder_files`]. Turns are
+/// compared a few at a time, because a chat may be larger than the memory.
 pub(super) async fn changed_turns(tx: &mut Tx, owner: UserId, grown: &ArchivedChat) -> Result<Vec<TurnId>, StoreError> {
     let mut all = Vec::new();
     for some in grown.turns.chunks(limits::PAGE_MAX as usize) {
@@ -115,7 +116,7 @@ pub(super) async fn changed_turns(tx: &mut Tx, owner: UserId, grown: &ArchivedCh
     Ok(all)
 }
 
-/// Keeps with a chat that is here what was told of it now, beside what was told before.
+/// Stores new differences of an existing chat with the earlier ones.
 pub(super) async fn store_differences(
     tx: &mut Tx,
     owner: UserId,
@@ -130,7 +131,7 @@ pub(super) async fn store_differences(
 }
 
 impl Service {
-    /// Adds to a chat that is here what its source has more, with its files, and tells of it.
+    /// Adds what its source has gained to an existing chat, with its files, and reports it.
     pub(super) async fn extend_existing_chat(
         &self,
         import: &ImportRequest,
@@ -198,8 +199,7 @@ impl Service {
         Ok(())
     }
 
-    /// Keeps what was told of a chat that nothing was added to, where that was not told before. A chat that is as it was
-    /// is not held for that.
+    /// Stores differences of a chat without additions, if they are new. An unchanged chat is not locked.
     async fn store_new_differences(&self, owner: UserId, id: ChatId, source: ImportOrigin) -> Result<(), ServiceError> {
         let kept = chat_sources::find(self.db(), owner, id).await?;
         if differences::merge_source(kept, source.clone()).is_none() {
@@ -218,7 +218,7 @@ fn turn_of(key: &ImportKey, message: &str) -> TurnId {
 }
 
 impl ImportReport {
-    /// Tells of messages that are others at their source than they are here.
+    /// Reports messages whose content differs between the source and the chat.
     pub(super) fn report_changed(&mut self, conversation: &Conversation, key: &ImportKey, changed: &[TurnId]) {
         let changed: HashSet<&TurnId> = changed.iter().collect();
         for message in &conversation.messages {
@@ -237,7 +237,7 @@ impl ImportReport {
         }
     }
 
-    /// Tells of messages that have no place in a chat that is here.
+    /// Reports messages that cannot be attached to an existing chat.
     pub(super) fn report_left_behind(&mut self, conversation: &Conversation, onward: &ChatExtension) {
         if onward.left_behind > 0 {
             let place = IssueLocation { conversation: conversation.source_id.clone(), ..IssueLocation::default() };
@@ -249,7 +249,7 @@ impl ImportReport {
         }
     }
 
-    /// Tells what was added to a chat that is here.
+    /// Reports the additions to an existing chat.
     pub(super) fn report_grown(&mut self, conversation: &Conversation, chat: ChatId, onward: &ChatExtension) {
         let (turns, branches) = (onward.added.turns.len() as u64, onward.added.branches.len() as u64);
         let outcome = if turns == 0 { ImportOutcome::Known } else { ImportOutcome::Grown };

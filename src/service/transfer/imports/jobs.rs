@@ -1,5 +1,5 @@
-//! Imports that somebody began on the page or over the API: they go on by themselves, and can be looked at and stopped.
-//! They are not stored: what came in before the server stopped stays, and the same file taken in again adds the rest.
+//! Import jobs started from the page or the API: they run in the background, and can be listed and stopped. Jobs are
+//! not stored: what was imported before the server stopped stays, and importing the same file again adds the rest.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
@@ -21,14 +21,14 @@ use turnleaf_platform::ids;
 use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_platform::tasks;
 
-/// What waits is in memory up to so many bytes.
+/// The number of bytes of a spool that stay in memory.
 const SHORT: usize = 4 << 20;
-/// Imports that are remembered after their end.
+/// The number of finished imports that are remembered.
 const REMEMBERED: usize = 20;
-/// How long a transaction may take that stores a piece of a chat.
+/// The maximum time of a transaction that stores a chunk of a chat.
 const PIECE_TIME: Duration = Duration::from_millis(200);
 
-/// An import as somebody looks at it.
+/// An import job.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ImportJob {
     pub id: ImportId,
@@ -43,34 +43,34 @@ struct JobEntry {
     seen: ImportJob,
 }
 
-/// What has an owner's place.
+/// The purpose for which an owner's slot is held.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ImportSlotUse {
-    /// A file that is on its way.
+    /// An upload or import of a file.
     File,
     /// The deletion of everything.
     Deletion,
 }
 
-/// The imports of this process.
+/// The import jobs of this process.
 #[derive(Clone, Default)]
 pub struct ImportJobs(Arc<ImportJobsInner>);
 
 #[derive(Default)]
 struct ImportJobsInner {
     jobs: Mutex<VecDeque<JobEntry>>,
-    /// Whose place is taken, and by what.
+    /// The owners whose slot is held, with its purpose.
     taken: Mutex<HashMap<UserId, ImportSlotUse>>,
-    /// Where files lie until they are read; where the system has such files if nobody said.
+    /// The folder of scratch files; `None` uses the system's temporary folder.
     folder: Option<PathBuf>,
-    /// Another bound than [`PIECE_TIME`].
+    /// Overrides [`PIECE_TIME`].
     piece_time: Option<Duration>,
-    /// Stops them all.
+    /// Stops all jobs.
     stop: CancellationToken,
 }
 
 impl ImportJobs {
-    /// Files to take in lie in this folder of the program's own. What an earlier run of the server left there is gone.
+    /// Keeps scratch files in this folder, which belongs to the server alone. Files of an earlier run are removed.
     pub fn in_folder(folder: &Path) -> io::Result<Self> {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -79,13 +79,13 @@ impl ImportJobs {
         Self::in_shared_folder(folder)
     }
 
-    /// The same for a command that works beside a server, or where none runs: what lies there stays.
+    /// Keeps scratch files in this folder without removing any, for a command that runs beside a server.
     pub fn in_shared_folder(folder: &Path) -> io::Result<Self> {
         let folder = Some(StorageDir::open(folder)?.path().to_owned());
         Ok(Self(Arc::new(ImportJobsInner { folder, ..ImportJobsInner::default() })))
     }
 
-    /// The same with another bound on the time of a transaction that stores a piece of a chat.
+    /// Overrides the maximum time of a transaction that stores a chunk of a chat.
     pub fn with_piece_time(self, time: Duration) -> Self {
         Self(Arc::new(ImportJobsInner {
             piece_time: Some(time),
@@ -98,12 +98,12 @@ impl ImportJobs {
         self.0.piece_time.unwrap_or(PIECE_TIME)
     }
 
-    /// Where something may lie until it is read again.
+    /// Returns the factory of scratch files.
     pub(crate) fn scratch_files(&self) -> ImportScratch {
         ImportScratch(self.0.folder.clone())
     }
 
-    /// The bytes of the files that lie in the folder, arriving or waiting. Where there is no folder, nobody uploads.
+    /// Returns the bytes of the files in the folder, arriving or waiting. Without a folder there are no uploads.
     pub(crate) async fn waiting_bytes(&self) -> u64 {
         let Some(folder) = self.0.folder.clone() else { return 0 };
         let length = |entry: io::Result<std::fs::DirEntry>| entry.ok()?.metadata().ok().map(|file| file.len());
@@ -132,12 +132,12 @@ impl ImportJobs {
                 }
             }),
         })?;
-        // Let go, it gives the owner's place back: it is made of one that was free.
+        // Dropping it releases the slot that was just acquired.
         let place = ImportSlot { owner, jobs: self.clone() };
         if self.with_jobs(|all| is_running(all, owner)) { Err(import_running()) } else { Ok(place) }
     }
 
-    /// An import of this file begins, unless another one of its owner's is not over: two of the same file would race.
+    /// Registers an import job, unless another one of its owner runs: two imports of the same file would race.
     pub(super) fn start(
         &self,
         import: &ImportRequest,
@@ -161,35 +161,35 @@ impl ImportJobs {
         Ok(RunningImport { jobs: self.clone(), id, stop, file: Some(file), report, has_ended: false })
     }
 
-    /// Shows what has come of an import so far.
+    /// Publishes the report of a running import.
     pub(super) fn update_report(&self, id: ImportId, report: &ImportReport) {
         let report = report.clone();
         self.update_job(id, |job| job.seen.report = report);
     }
 
-    /// An import of this owner's.
+    /// Returns an import of this owner.
     pub(super) fn find(&self, owner: UserId, id: ImportId) -> Option<ImportJob> {
         self.with_jobs(|jobs| {
             jobs.iter().find(|job| job.owner == owner && job.seen.id == id).map(|job| job.seen.clone())
         })
     }
 
-    /// Those of this owner's, the newest first.
+    /// Returns the imports of this owner, newest first.
     pub(super) fn owner_jobs(&self, owner: UserId) -> Vec<ImportJob> {
         self.with_jobs(|jobs| jobs.iter().rev().filter(|job| job.owner == owner).map(|job| job.seen.clone()).collect())
     }
 
-    /// Forgets those of this owner's that are over.
+    /// Forgets the finished imports of this owner.
     pub(super) fn forget_finished(&self, owner: UserId) {
         self.with_jobs(|jobs| jobs.retain(|job| job.owner != owner || !job.seen.is_over));
     }
 
-    /// Ends one behind the conversation that it is at.
+    /// Stops an import after its current conversation.
     pub(super) fn stop(&self, id: ImportId) {
         self.update_job(id, |job| job.stop.cancel());
     }
 
-    /// Ends all of them, for good.
+    /// Stops all imports permanently.
     pub(super) fn stop_all(&self) {
         self.0.stop.cancel();
     }
@@ -199,12 +199,12 @@ impl ImportJobs {
     }
 }
 
-/// Where files without a name are made: whatever ends the program, they are gone with it.
+/// The factory of unnamed scratch files, which disappear however the program ends.
 #[derive(Debug, Clone)]
 pub(crate) struct ImportScratch(Option<PathBuf>);
 
 impl ImportScratch {
-    /// An empty file.
+    /// Creates an empty file.
     pub fn new_file(&self) -> io::Result<File> {
         match &self.0 {
             Some(folder) => tempfile::tempfile_in(folder),
@@ -212,7 +212,7 @@ impl ImportScratch {
         }
     }
 
-    /// One that is in memory as long as it is short.
+    /// Creates a spool that is in memory while it is short.
     pub fn new_spool(&self) -> SpooledTempFile {
         match &self.0 {
             Some(folder) => tempfile::spooled_tempfile_in(SHORT, folder),
@@ -221,15 +221,15 @@ impl ImportScratch {
     }
 }
 
-/// A place for one file that is on its way, or for what keeps any from coming. Whoever has it has no other one, and no
-/// import that runs.
+/// The slot of an owner, for one upload or for the deletion of everything. While it is held, the owner has no other
+/// slot and no running import.
 pub struct ImportSlot {
     owner: UserId,
     jobs: ImportJobs,
 }
 
 impl ImportSlot {
-    /// An empty file, removed when it is let go.
+    /// Creates an empty file, which is removed when dropped.
     pub fn new_file(&self) -> io::Result<NamedTempFile> {
         match &self.jobs.0.folder {
             Some(folder) => NamedTempFile::new_in(folder),
@@ -244,21 +244,21 @@ impl Drop for ImportSlot {
     }
 }
 
-/// An import at work. However it is let go, it is over then.
+/// A running import. Dropping it marks the job as over.
 pub(super) struct RunningImport {
     pub jobs: ImportJobs,
     pub id: ImportId,
-    /// Cancelled when somebody says that it is enough.
+    /// Cancelled when the import is stopped.
     pub stop: CancellationToken,
     file: Option<TempPath>,
     pub report: ImportReport,
-    /// It came to an end of its own.
+    /// True when the import ended regularly.
     pub has_ended: bool,
 }
 
 impl Drop for RunningImport {
     fn drop(&mut self) {
-        // The file is gone before anybody hears that it is over.
+        // The file is removed before the job is reported as over.
         drop(self.file.take());
         let mut report = std::mem::take(&mut self.report);
         if !self.has_ended {

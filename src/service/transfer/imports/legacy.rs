@@ -1,6 +1,6 @@
-//! Chats of the databases of programs from before. All of them come in within one transaction, or none; what cannot be
-//! taken in is left out and told, and does not keep the rest from coming in. Only the command line does this: it names a
-//! file or an address, which nobody may do through a browser.
+//! Imports chats from databases of earlier programs, in one transaction for all of them. Chats that cannot be
+//! imported are skipped and reported. Only the command line offers this, because it names files and addresses on the
+//! server, which a browser must not.
 
 use std::collections::HashMap;
 
@@ -31,21 +31,21 @@ pub use turnleaf_store::legacy::{LegacySource, is_sqlite_file};
 /// The provider of replies whose source names none.
 const PROVIDER: &str = "imported";
 
-/// What is taken in.
+/// The request for a database import.
 #[derive(Debug, Clone)]
 pub struct LegacyImport {
     pub owner: UserId,
     pub source: LegacySource,
     pub schema: LegacySchema,
-    /// How the source is called in what is told.
+    /// The name of the source in the report.
     pub name: String,
-    /// Say what would be done, and do nothing.
+    /// Dry run: report what would be imported and store nothing.
     pub dry_run: bool,
 }
 
-/// Why it did not come to its end. Nothing is stored then.
+/// The reason why an import ended early. Nothing is stored then.
 enum LegacyImportEnd {
-    /// The source could not be read on, or somebody said that it is enough.
+    /// The source could not be read further, or the import was stopped.
     Early(String),
     Failed(ServiceError),
 }
@@ -62,20 +62,20 @@ impl From<ServiceError> for LegacyImportEnd {
     }
 }
 
-/// Where chats go: into a transaction, or nowhere when somebody only looks.
+/// The target of the import: a transaction, or none in a dry run.
 struct LegacyTarget<'t> {
     import: &'t LegacyImport,
     tx: Option<Tx>,
     now: DateTime<Utc>,
-    /// About what came in so far.
+    /// The approximate size of what was stored so far.
     stored_bytes: u64,
 }
 
 impl Service {
-    /// Takes a database in. `progress` is told after each conversation, and may say that it is enough.
+    /// Imports a database. `progress` is called after each conversation, and returns false to stop.
     ///
     /// # Errors
-    /// When our own database fails. What is wrong with the source stands in the report.
+    /// Errors of Turnleaf's own database. Problems of the source are in the report.
     pub async fn import_legacy(
         &self,
         import: LegacyImport,
@@ -93,7 +93,7 @@ impl Service {
         let tx = if import.dry_run { None } else { Some(self.db().begin().await?) };
         let mut target = LegacyTarget { import: &import, tx, now: self.clock().now(), stored_bytes: 0 };
         let ended = self.import_source(&mut target, &mut source, &tables, &mut report, progress).await;
-        // It was only looked at: whether it can say goodbye is no matter.
+        // The source was only read, so an error on close does not matter.
         let _ = source.close().await;
         match (ended, target.tx) {
             (Ok(()), Some(tx)) => tx.commit().await?,
@@ -192,7 +192,7 @@ impl Service {
             branches: 0,
             outcome: ImportOutcome::LeftOut,
         };
-        // What the transaction has stored is not measured before its commit.
+        // The transaction's own growth is not measured before its commit.
         if !self.has_new_chat_room(owner, target.stored_bytes + bytes, told, report).await? {
             return match report.stopped.take() {
                 Some(why) => Err(LegacyImportEnd::Early(why)),
@@ -210,7 +210,7 @@ impl Service {
                 match &stored {
                     Ok(()) => tx.release_savepoint().await?,
                     Err(error) if error.is_value_error() => tx.rollback_to_savepoint().await?,
-                    // Everything is undone.
+                    // The error ends the import, which rolls back everything.
                     Err(_) => {}
                 }
                 stored
@@ -221,7 +221,7 @@ impl Service {
 }
 
 impl LegacyTarget<'_> {
-    /// Where a chat comes from, with what was told of it so far.
+    /// Returns the origin of a chat, with its differences so far.
     fn source(&self, conversation: &Conversation, report: &mut ImportReport) -> ImportOrigin {
         ImportOrigin {
             format: schema_name(self.import.schema).to_owned(),
@@ -232,7 +232,7 @@ impl LegacyTarget<'_> {
     }
 }
 
-/// The source with its tables, or why there is nothing to read.
+/// Opens the source with its tables, or returns why there is nothing to read.
 async fn open_source(
     import: &LegacyImport,
     report: &mut ImportReport,
@@ -270,7 +270,7 @@ impl ImportReport {
         }
     }
 
-    /// Nothing of it is stored.
+    /// Marks everything as not stored.
     fn mark_undone(&mut self, why: String) {
         self.left_out += self.imported;
         (self.imported, self.turns, self.branches) = (0, 0, 0);

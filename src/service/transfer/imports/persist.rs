@@ -1,4 +1,4 @@
-//! A chat that comes in gets its ids and is stored, whole or not at all.
+//! Persists an imported chat under its new ids, completely or not at all.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -17,10 +17,10 @@ use turnleaf_store::blobs::ImageFormKind;
 use turnleaf_store::deletions::purge::INCOMING_CHAT;
 use turnleaf_store::{StoreError, blobs};
 
-/// The field of a card that names the small form of its image.
+/// The field of an attachment card that names the thumbnail.
 const THUMBNAIL: &str = "thumbnail";
 
-/// What did not come along is kept with the chat. An archive of which everything came along says nothing new.
+/// Adds the import's differences to the chat's origin. An archive that was imported completely adds nothing.
 pub(super) fn keep_differences(
     import: &ImportRequest,
     title: &str,
@@ -40,7 +40,8 @@ pub(super) fn keep_differences(
 }
 
 impl Service {
-    /// Stores a chat with the documents of its attachments and tells of it. One that the database refuses is left out.
+    /// Stores a chat with the documents of its attachments and reports it. A chat that the database refuses is
+    /// skipped.
     pub(super) async fn persist_chat(
         &self,
         import: &ImportRequest,
@@ -67,7 +68,7 @@ impl Service {
             document.insert(&mut tx, owner).await?;
         }
         let last_ord = chat.turns.last().map_or(0, |turn| turn.ord);
-        // Without its chat nothing names a document.
+        // Documents are referenced only by their chat, so both are stored in one transaction.
         let mut arriving = ChunkedInsert::start(self, tx, (owner, &chat.chat), last_ord, !documents.is_empty()).await?;
         let stored = async {
             for part in chat_parts(chat) {
@@ -82,7 +83,8 @@ impl Service {
         stored
     }
 
-    /// An image whose bytes did not come along is told, and its place is kept. One that did has its small form here.
+    /// Replaces images whose bytes are missing by a text and reports them. Cards of the others get the thumbnail made
+    /// here.
     pub(super) async fn correct_images(
         &self,
         owner: UserId,
@@ -95,7 +97,7 @@ impl Service {
         Ok(())
     }
 
-    /// The same for one turn of the chat of this title.
+    /// Corrects the images of one turn of the chat with this title.
     pub(super) async fn correct_turn_images(
         &self,
         owner: UserId,
@@ -128,7 +130,7 @@ impl Service {
     }
 }
 
-/// The small form of an image is not in an archive: its card names the one that was made here, or none.
+/// Sets or removes the thumbnail of a card. Archives contain no thumbnails, so it is the one made here, if any.
 fn set_thumbnail(metadata: &mut Value, small: Option<String>) {
     let Some(card) = metadata.get_mut(CARD_KEY).and_then(Value::as_object_mut) else { return };
     match small {
@@ -138,7 +140,7 @@ fn set_thumbnail(metadata: &mut Value, small: Option<String>) {
 }
 
 impl ImportReport {
-    /// Tells what became of a chat that was to be stored.
+    /// Reports the outcome of storing a chat.
     pub(super) fn report_persisted(
         &mut self,
         chat: &ArchivedChat,
@@ -155,7 +157,7 @@ impl ImportReport {
         self.report_stored(told, stored)
     }
 
-    /// The same, as it is told where all goes well.
+    /// Reports the outcome of storing a chat; `told` is the entry in case of success.
     pub(super) fn report_stored(
         &mut self,
         told: ImportedChat,
@@ -163,7 +165,7 @@ impl ImportReport {
     ) -> Result<(), StoreError> {
         match stored {
             Ok(()) => self.add_chat(told),
-            // A value that cannot be stored is this chat's matter; a database that does not answer is everybody's.
+            // An invalid value concerns only this chat; an unavailable database ends the import.
             Err(error) if error.is_value_error() => {
                 let place = IssueLocation { conversation: told.title.clone(), ..IssueLocation::default() };
                 let text = match error {

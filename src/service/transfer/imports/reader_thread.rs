@@ -1,5 +1,5 @@
-//! Reading the file on a thread of its own: formats are read by plain code, which waits for the disk and for whoever
-//! stores what it reads. At most a few conversations are on their way.
+//! Parses the file on a thread of its own: format readers are synchronous, and block on the disk and on the task that
+//! stores what they read. The bounded channel provides backpressure: at most a few conversations are in memory.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,16 +24,16 @@ use turnleaf_interchange::{
 use turnleaf_platform::tasks::{self, Task};
 use turnleaf_store::legacy::is_sqlite_file;
 
-/// What was read.
+/// An item of the file.
 pub(super) enum ReadItem {
     Format(ImportFormat),
-    /// Its files are within it, as far as they could be read.
+    /// A conversation with its files, as far as they could be read.
     Conversation(ImportFormat, Box<Conversation>),
     Archived(ArchiveItem),
     Finding(ImportIssue),
 }
 
-/// What is read, in its order. Let go, it ends the reader.
+/// The receiver of the parsed items, in order. Dropping it stops the reader thread.
 pub(super) struct ImportReader {
     progress: Arc<ReadProgress>,
     read: Receiver<ReadItem>,
@@ -42,7 +42,7 @@ pub(super) struct ImportReader {
 }
 
 impl ImportReader {
-    /// Begins to read. It ends when the file does, or when nobody takes what it reads.
+    /// Starts the reader thread. It ends with the file, or when the receiver is dropped.
     pub fn start(import: &ImportRequest, scratch: ImportScratch, stop: CancellationToken) -> Self {
         let (import, heeded) = (import.clone(), stop.clone());
         let so_far = Arc::<ReadProgress>::default();
@@ -53,7 +53,7 @@ impl ImportReader {
         })
     }
 
-    /// How much of how much is read; nothing where that cannot be told.
+    /// Returns the bytes read and the length of the file; `None` when unknown.
     pub fn progress(&self) -> Option<(u64, u64)> {
         let of = self.progress.of.load(Ordering::Relaxed);
         (of > 0).then(|| (self.progress.at.load(Ordering::Relaxed).min(of), of))
@@ -72,7 +72,7 @@ impl ImportReader {
         self.read.recv().await
     }
 
-    /// Behind the last: why the file could not be read on; nothing where it was read to its end.
+    /// Call after the last item: returns why the file could not be read further; `None` when it was read to its end.
     pub async fn finish(self) -> Option<String> {
         match self.reader.await {
             Ok(Ok(())) => None,
@@ -86,11 +86,11 @@ impl ImportReader {
     }
 }
 
-/// How far the file is read. Of an archive, whose parts are read in an order of its own, nobody knows.
+/// The progress of reading. It is unknown for archives, whose parts are read in an order of their own.
 #[derive(Default)]
 struct ReadProgress {
     at: AtomicU64,
-    /// The length of the file; 0 while that says nothing.
+    /// The length of the file; 0 while unknown.
     of: AtomicU64,
 }
 
@@ -117,7 +117,7 @@ fn read(
     if send.blocking_send(ReadItem::Format(format)).is_err() {
         return Err(ImportError::Cancelled);
     }
-    // An input is busy while it is read for conversations.
+    // The input is borrowed while its conversations are read, so files need a second one.
     let files = if input.is_archive() { Some(open()?) } else { None };
     if files.is_none() {
         so_far.of.store(std::fs::metadata(&import.file)?.len(), Ordering::Relaxed);
@@ -125,7 +125,7 @@ fn read(
     turnleaf_interchange::read(format, &mut input, &mut ChannelSink { format, files, scratch, send })
 }
 
-/// A file that can be read until somebody says that it is enough: a long element has no other end.
+/// A file whose reads fail once the import is stopped, which is the only way to interrupt a long element.
 struct StoppableFile {
     file: File,
     stop: CancellationToken,
@@ -159,10 +159,10 @@ impl Seek for StoppableFile {
     }
 }
 
-/// Passes on what is read.
+/// The sink that sends parsed items into the channel.
 struct ChannelSink<'s> {
     format: ImportFormat,
-    /// The same file, for what conversations bring along.
+    /// A second input of the same file, for the files of conversations.
     files: Option<Input>,
     scratch: ImportScratch,
     send: &'s Sender<ReadItem>,
@@ -173,7 +173,7 @@ impl ChannelSink<'_> {
         if self.send.blocking_send(read).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    /// Reads the files of a conversation into it, each once, though several messages name it.
+    /// Reads the files of a conversation into it, each once, even if several messages name it.
     fn read_files(&mut self, conversation: &mut Conversation) -> Vec<ImportIssue> {
         let mut findings = Vec::new();
         let mut brought: HashMap<String, Result<Arc<[u8]>, String>> = HashMap::new();
@@ -207,7 +207,8 @@ impl ChannelSink<'_> {
         findings
     }
 
-    /// The bytes of a file, or why they are left out. `room` is what the conversation's files may still have.
+    /// Returns the bytes of a file, or why it is left out. `room` is the number of bytes that the conversation's
+    /// files may still take.
     fn read_file(&mut self, name: &str, room: &mut u64) -> Result<Arc<[u8]>, String> {
         let read = match &mut self.files {
             Some(files) => files.read_part(name, bounds::FILE_BYTES),
@@ -234,7 +235,7 @@ impl ImportSink for ChannelSink<'_> {
 
     fn take_archived(&mut self, item: ArchiveItem) -> ControlFlow<()> {
         self.pass(ReadItem::Archived(item))?;
-        // Nothing more is read before it is taken: two large ones at once are enough.
+        // Waits until the item is taken, because two large items in memory are enough.
         match Handle::current().block_on(self.send.reserve()) {
             Ok(_) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),

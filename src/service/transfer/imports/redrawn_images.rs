@@ -1,5 +1,5 @@
-//! Images of an archive are drawn again, and so have other names than they have in it: whatever of a chat names them gets
-//! those that they have here.
+//! Renames images of an archive: re-encoding changes their hashes, so every reference in a chat gets the hash that
+//! the image has here.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use turnleaf_domain::{Content, Turn};
 use turnleaf_interchange::archive::{ArchivedGeneration, ChatPart};
 
-/// How a request names an image in the place of its bytes.
+/// The prefix of an image reference in a stored request.
 const NAMED: &[u8] = b"blob:";
-/// The letters of a sha256.
+/// The length of a sha256 in hex digits.
 const SHA256_CHARS: usize = 64;
 
-/// An image as it is here.
+/// An image as it is stored here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RedrawnImage {
     sha256: String,
@@ -21,7 +21,7 @@ struct RedrawnImage {
     bytes: usize,
 }
 
-/// The images of an archive that are others here, by the names that they have there.
+/// Images whose hash changed, by their hash in the archive.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct RedrawnImages(HashMap<String, RedrawnImage>);
 
@@ -30,12 +30,12 @@ impl RedrawnImages {
         self.0.insert(there, RedrawnImage { sha256: sha256.to_owned(), mime, bytes });
     }
 
-    /// The name here of what an archive calls so.
+    /// Returns the local hash of an image with this hash in the archive.
     pub fn local_name(&self, sha256: String) -> String {
         self.0.get(&sha256).map_or(sha256, |here| here.sha256.clone())
     }
 
-    /// A part of a chat with the names of here.
+    /// Renames the images in a part of a chat.
     pub fn rename_in_part(&self, part: ChatPart) -> ChatPart {
         if self.0.is_empty() {
             return part;
@@ -68,7 +68,7 @@ impl RedrawnImages {
         }
     }
 
-    /// What was sent of images, and the places of their bytes in the request. What the provider answered stays as it came.
+    /// Renames images in the manifest and the request of a generation. The provider's response is not changed.
     fn rename_in_generation(&self, generation: &mut ArchivedGeneration) {
         self.rename_in_value(&mut generation.request_manifest);
         let request = &mut generation.request.0;
@@ -83,7 +83,7 @@ impl RedrawnImages {
         }
     }
 
-    /// Every field that is the name of such an image; beside the name of a blob also what it is and how long.
+    /// Renames every field that is such a hash; next to a `blob` also its `mime` and `bytes`.
     fn rename_in_value(&self, value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.rename_in_value(item)),

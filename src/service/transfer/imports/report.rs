@@ -1,4 +1,4 @@
-//! What is to be taken in, and what came of it.
+//! Requests and reports of imports.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -10,77 +10,77 @@ use super::redrawn_images::RedrawnImages;
 use turnleaf_domain::{ChatId, DocumentId, ImportDifference, UserId};
 use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind};
 
-/// Chats and findings that are told one by one; the rest is told as numbers.
+/// The number of chats and issues that are listed; the others are only counted.
 const TOLD: usize = 2_000;
-/// Why an import ended before its file did.
+/// The reasons why an import ended before its file.
 pub(super) const IMPORT_STOPPED: &str = "it was stopped";
 pub(super) const IMPORT_CRASHED: &str = "the server could not go on; try again";
 
-/// What is taken in.
+/// The request for an import.
 #[derive(Debug, Clone)]
 pub struct ImportRequest {
     pub owner: UserId,
-    /// The file, which stays as it is.
+    /// The file, which is not changed.
     pub file: PathBuf,
-    /// How it is called in what is told.
+    /// The name of the file in the report.
     pub name: String,
-    /// Known by its content where it is not said.
+    /// `None` detects the format from the content.
     pub format: Option<ImportFormat>,
-    /// Say what would be done, and do nothing.
+    /// Dry run: report what would be imported and store nothing.
     pub dry_run: bool,
 }
 
-/// What came of an import, and while it runs what has come of it so far.
+/// The result of an import, or its progress while it runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ImportReport {
     pub name: String,
-    /// None as long as it is not known.
+    /// Null until the format is detected.
     pub format: Option<&'static str>,
     pub dry_run: bool,
-    /// Conversations that were read: the sum of those that were taken in, that were here, and that were left out.
+    /// Number of conversations that were read: imported, already known, and left out.
     pub conversations: u64,
     pub imported: u64,
-    /// They are here already, or in Trash; some of them grew.
+    /// Number of conversations that already exist here or in Trash, including those that were updated.
     pub known: u64,
     pub left_out: u64,
-    /// Conversations for which the quota or the disk had no room; those that were not here are left out.
+    /// Number of conversations without room in the quota or on the disk; new ones among them are left out.
     pub did_not_fit: u64,
-    /// Messages and replies of what was taken in.
+    /// Number of imported messages and replies.
     pub turns: u64,
     pub branches: u64,
     pub files: u64,
     pub documents: u64,
-    /// How many findings there are of each kind.
+    /// Number of findings of this kind; `put_right` counts corrections.
     pub lost: u64,
     pub put_right: u64,
     pub chats: Vec<ImportedChat>,
-    /// What a person should know.
+    /// Differences from the source that a person should know.
     pub findings: Vec<ImportDifference>,
-    /// Where a database was read: its tables.
+    /// Tables of a database import.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<ImportedTable>,
-    /// While it runs: how many bytes of the file are read, and of how many, where that can be told.
+    /// While it runs: the bytes of the file that are read, if known; `total_bytes` is its length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_bytes: Option<u64>,
-    /// Why the file could not be read on; what was taken in before stays.
+    /// The reason why the file could not be read further; chats imported before stay.
     pub stopped: Option<String>,
-    /// What is told of the chat that is at work.
+    /// The differences of the current conversation.
     #[serde(skip)]
     #[schema(ignore)]
     pub(super) apart: PendingDifferences,
-    /// Filled by a dry run alone.
+    /// The tally of a dry run; otherwise empty.
     #[serde(skip)]
     #[schema(ignore)]
     pub(super) tally: DryRunTally,
-    /// Images of an archive that were drawn again.
+    /// The images of an archive whose hash changed.
     #[serde(skip)]
     #[schema(ignore)]
     pub(super) redrawn: RedrawnImages,
 }
 
-/// The rows of a table: those that were read, and those of them that did not come in, each of which is told.
+/// The rows of a table: those that were read, and those of them that were left out, each of which is reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ImportedTable {
     pub name: String,
@@ -91,7 +91,7 @@ pub struct ImportedTable {
 /// A chat of the report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ImportedChat {
-    /// None where nothing was stored.
+    /// Null when nothing was stored.
     pub id: Option<ChatId>,
     pub title: String,
     pub turns: u64,
@@ -99,28 +99,28 @@ pub struct ImportedChat {
     pub outcome: ImportOutcome,
 }
 
-/// What became of a conversation.
+/// The outcome for one conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOutcome {
     Imported,
-    /// It is here already.
+    /// It already exists.
     Known,
-    /// It is here already, and what it has more where it comes from was added to it.
+    /// It already exists, and new messages of its source were added.
     Grown,
     InTrash,
     LeftOut,
 }
 
 impl ImportReport {
-    /// Of an import that has not begun.
+    /// Creates the report of an import that has not begun.
     pub(super) fn new(import: &ImportRequest) -> Self {
         Self { name: import.name.clone(), dry_run: import.dry_run, ..Self::default() }
     }
 
     pub(super) fn add_finding(&mut self, finding: &ImportIssue) {
         match finding.kind {
-            // Of conversations, or of messages of them.
+            // Skipped conversations are counted elsewhere.
             IssueKind::LeftOut => {}
             IssueKind::PutRight => self.put_right += 1,
             IssueKind::Lost => self.lost += 1,
@@ -154,8 +154,8 @@ impl ImportReport {
     }
 }
 
-/// The rows that a dry run would have stored so far, blobs and documents, and what they take: later parts of the file refer
-/// to them as if they were there.
+/// The blobs, documents and bytes that a dry run would have stored so far: later parts of the file refer to them as
+/// if they existed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DryRunTally {
     blobs: HashSet<String>,
@@ -164,7 +164,7 @@ pub(super) struct DryRunTally {
 }
 
 impl DryRunTally {
-    /// What all of it takes.
+    /// Returns the bytes of all of them.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

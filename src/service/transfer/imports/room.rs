@@ -1,4 +1,5 @@
-//! Whether what an import brings has room: chats come in whole or not at all, and what does not fit is counted and told.
+//! Storage bounds of imports: chats are imported completely or not at all, and those without room are counted and
+//! reported.
 
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use crate::usage::storage::bounds::StorageRefusal;
@@ -6,12 +7,12 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::UserId;
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
 
-/// Why an import ended for which the disk has no room.
+/// The reason for which an import ended when the disk is full.
 pub const DISK_IS_LOW: &str = "the server's disk is almost full";
 
 impl Service {
-    /// Whether so many bytes of this conversation fit beside what is here. What does not is told; a disk without room ends
-    /// the import as well.
+    /// Checks whether this many bytes of a conversation fit. A conversation that does not fit is reported; a full
+    /// disk also ends the import.
     pub(super) async fn has_import_room(
         &self,
         owner: UserId,
@@ -33,7 +34,7 @@ impl Service {
         Ok(false)
     }
 
-    /// The same of a chat that is not here yet: it is told as left out.
+    /// Checks the room for a new chat, and reports it as left out if there is none.
     pub(super) async fn has_new_chat_room(
         &self,
         owner: UserId,
@@ -48,7 +49,7 @@ impl Service {
         Ok(fits)
     }
 
-    /// Counts what came in, or would have.
+    /// Counts the bytes that were imported, or would have been.
     pub(super) async fn count_imported(&self, import: &ImportRequest, bytes: u64, report: &mut ImportReport) {
         if import.dry_run {
             report.tally.add_chat(bytes);

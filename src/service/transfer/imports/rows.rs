@@ -1,4 +1,4 @@
-//! The rows of a chat that comes in, each behind those that it points at.
+//! Inserts the rows of an imported chat, each after those that it references.
 
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::branch::PromptPrefix;
@@ -25,19 +25,19 @@ pub(super) async fn insert_chat(tx: &mut Tx, owner: UserId, chat: &ArchivedChat)
     finish_chat(tx, owner, &chat.chat, chat.imported_from.as_ref(), last_ord).await
 }
 
-/// Stores a chat's own row; what it points at comes behind it.
+/// Stores the row of a chat without its references, whose targets are stored later.
 pub(super) async fn insert_chat_row(tx: &mut Tx, owner: UserId, chat: &Chat) -> Result<(), StoreError> {
     let row = Chat { owner_id: owner, default_branch_id: None, last_viewed_turn_id: None, ..chat.clone() };
     chats::insert(tx, &row).await
 }
 
-/// Stores a branch behind the one that it leaves.
+/// Stores a branch after its parent.
 pub(super) async fn insert_branch(tx: &mut Tx, of: &ArchivedBranch) -> Result<(), StoreError> {
     let frozen = PromptPrefix { system_prompt: of.system_prompt.clone(), tools: of.tools.clone() };
     branches::insert(tx, &of.branch, &frozen).await
 }
 
-/// Stores what stands behind the last part of a chat.
+/// Stores the data that comes after the last part of a chat.
 pub(super) async fn finish_chat(
     tx: &mut Tx,
     owner: UserId,
@@ -58,7 +58,7 @@ pub(super) async fn finish_chat(
     archive::set_next_ord(tx, chat.id, last_ord + 1).await
 }
 
-/// Stores a turn, and names what its tools brought.
+/// Stores a turn, and references the blobs of its tool results.
 pub(super) async fn insert_turn(tx: &mut Tx, owner: UserId, turn: &Turn) -> Result<(), StoreError> {
     turns::insert(tx, turn).await?;
     for block in &turn.blocks {
@@ -70,7 +70,7 @@ pub(super) async fn insert_turn(tx: &mut Tx, owner: UserId, turn: &Turn) -> Resu
     Ok(())
 }
 
-/// Gives the blocks of a turn the places that go with its own.
+/// Sets the `chat_seq` of a turn's blocks from its ord.
 pub(super) fn place_blocks(turn: &mut Turn) {
     for block in &mut turn.blocks {
         block.chat_seq = chat_seq(turn.ord, block.seq);

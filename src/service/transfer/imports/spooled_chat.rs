@@ -1,5 +1,5 @@
-//! A chat of an archive of our own is stored as it is taken out of its file, a few parts at a time: it may be larger than
-//! the memory. It becomes a whole chat, or is left out and told.
+//! Imports a chat of a Turnleaf archive a few parts at a time from its spool, because it may be larger than the
+//! memory. It is imported completely, or skipped and reported.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,21 +19,21 @@ use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
 use turnleaf_platform::tasks;
 use turnleaf_store::{StoreError, archive, documents};
 
-/// Another id for one of an archive.
+/// Maps an id of the archive to its id here.
 type IdRename = Arc<dyn Fn(Uuid) -> Uuid + Send + Sync>;
 
-/// A chat on its way in, of which the parts lie in a file.
+/// A chat during its import, with its parts in a spool.
 struct IncomingChat<'i> {
     import: &'i ImportRequest,
-    /// Under its new id.
+    /// The chat under its new id.
     chat: &'i Chat,
     filed: SpooledChat,
     rename: IdRename,
 }
 
-/// Why a chat did not come in.
+/// The reason why a chat was not imported.
 enum ChatRefusal {
-    /// A part of it is not what it should be.
+    /// A part of it is invalid.
     Part(String),
     Store(StoreError),
 }
@@ -52,12 +52,12 @@ impl Service {
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
-        // The chat itself is here: the archive was made of it.
+        // The chat exists under its original id: the archive was made from it.
         if self.existing_chat_outcome(import.owner, filed.chat.id).await? == Some(ImportOutcome::Known) {
             let turns = filed.turns.clone();
             return self.report_known_chat(import.owner, &filed.chat, turns, ImportOutcome::Known, report).await;
         }
-        // Documents that are here under the ids that they have there are this owner's already.
+        // Documents that exist under their original ids belong to this owner already.
         let here = self.existing_documents(import.owner, &filed.documents).await?;
         let owner = import.owner;
         let rename: IdRename = Arc::new(move |old| if here.contains(&old) { old } else { imported_id(owner, old) });
@@ -93,7 +93,7 @@ impl Service {
         Ok(())
     }
 
-    /// Tells of a chat that is here, and how much of it is not.
+    /// Reports an existing chat, and how many of its turns are missing here.
     async fn report_known_chat(
         &self,
         owner: UserId,
@@ -112,7 +112,7 @@ impl Service {
         Ok(())
     }
 
-    /// Those of these documents that are here under the ids that they have in the archive.
+    /// Returns those of these documents that exist here under their ids in the archive.
     async fn existing_documents(
         &self,
         owner: UserId,
@@ -170,7 +170,7 @@ impl Service {
         stored
     }
 
-    /// Takes the parts out of their file, puts them right, and stores them where there is something to store them in.
+    /// Reads the parts from the spool, corrects them, and stores them unless this is a dry run.
     async fn import_parts(
         &self,
         incoming: IncomingChat<'_>,
@@ -197,7 +197,7 @@ impl Service {
     }
 }
 
-/// The next parts, with their new ids. A file is read where nobody waits for it but this chat.
+/// Reads the next parts, with their new ids, on a blocking thread.
 async fn next_parts(mut filed: SpooledChat, rename: IdRename) -> Result<(SpooledChat, Vec<ChatPart>), ChatRefusal> {
     let taking = tasks::spawn_blocking(move || {
         let parts = filed.next_parts();
@@ -211,8 +211,8 @@ async fn next_parts(mut filed: SpooledChat, rename: IdRename) -> Result<(Spooled
     }
 }
 
-/// Tells of messages that an archive has of a chat that is here, and that are not here: it went on where the archive was
-/// made.
+/// Reports messages that the archive has of an existing chat and that are missing here, because the chat was
+/// continued where the archive was made.
 fn report_newer_turns(newer: usize, title: &str, report: &mut ImportReport) {
     if newer > 0 {
         let place = IssueLocation { conversation: title.to_owned(), ..IssueLocation::default() };

@@ -1,4 +1,4 @@
-//! Which tools a chat of an archive offers, as far as they are here: a server is known by its name.
+//! Imports the tool choice of an archived chat. Tool servers are matched by name.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use turnleaf_store::StoreError;
 use turnleaf_tools::built_in;
 
 impl Service {
-    /// What can be chosen here of the choice of the chat of this title. What cannot is told.
+    /// Returns the part of the choice that exists here. The rest is reported.
     pub(super) async fn import_tool_choice(
         &self,
         owner: UserId,

@@ -1,6 +1,6 @@
-//! What a graft does by itself: it asks a message, waits for the reply, asks the next. The task that does so belongs to
-//! the server, like a run. Every step is one transaction with its exchange, so that a process that dies between two
-//! steps leaves a plan that says exactly what was asked.
+//! Steps of a rerun: a background task of the server asks a message, waits for the reply, and asks the next. Each
+//! step is stored in the transaction of its exchange, so that after a crash between two steps the plan states exactly
+//! what was asked.
 
 use serde_json::json;
 
@@ -19,8 +19,8 @@ use turnleaf_store::reruns::RerunStatusChange;
 use turnleaf_store::{StoreError, reruns, turns};
 
 impl Service {
-    /// Settles what an earlier process left running: nobody drives it any more, so it waits for a person. Nothing is
-    /// asked by itself after a crash. Gives the number of those that wait. Call before serving, after the sweep.
+    /// Pauses the reruns that an earlier process left running, because no task drives them; nothing is asked
+    /// automatically after a crash. Returns the number of paused ones. Call before serving, after the sweep.
     pub async fn pause_interrupted_reruns(&self) -> Result<usize, StoreError> {
         let mut waiting = 0;
         for (owner, graft) in reruns::list_running(self.db()).await? {
@@ -40,7 +40,7 @@ impl Service {
         Ok(waiting)
     }
 
-    /// Drives a graft in a task of its own until it waits or is over.
+    /// Drives a rerun in a background task until it pauses or ends.
     pub(super) fn drive_rerun(&self, owner: UserId, id: RerunId) {
         let service = self.clone();
         tokio::spawn(async move {
@@ -59,13 +59,13 @@ impl Service {
             if let Some(standing) = standing
                 && let Err(error) = service.change_rerun_status(id, RerunStatus::Running, &standing).await
             {
-                // The next start settles it.
+                // The next start of the server pauses it.
                 tracing::warn!(graft = %id, %error, "a graft could not be stored as waiting");
             }
         });
     }
 
-    /// Takes step after step. Gives how the graft stands now; `None` when somebody else has said so already.
+    /// Takes the steps in a loop. Returns the final status; `None` when another task has stored one already.
     async fn run_steps(&self, owner: UserId, id: RerunId) -> Result<Option<RerunStatusChange>, ServiceError> {
         loop {
             let Some(graft) = reruns::find(self.db(), owner, id).await? else {
@@ -80,7 +80,7 @@ impl Service {
                     let Some(reply) = reply else { return Err(ServiceError::NotFound) };
                     match self.supervisor().live_turn(reply.id) {
                         Some(live) => live.wait_until_ended().await,
-                        // It may have ended since it was looked at; otherwise nothing will ever end it.
+                        // The reply may have ended in between; otherwise nothing will ever end it.
                         None => {
                             let now = turns::find(self.db(), owner, reply.id).await?;
                             if now.is_some_and(|turn| !turn.status.is_terminal()) {
@@ -91,7 +91,7 @@ impl Service {
                 }
                 step @ (RerunStep::Ask(_) | RerunStep::AskAgain(_)) => {
                     match self.ask_message(owner, &graft, step, reply).await {
-                        // Somebody was faster; the next look tells what that made of it.
+                        // Another task was faster; the next iteration reads its result.
                         Err(ServiceError::Conflict { code: "graft_moved", .. }) => {}
                         asked => drop(asked?),
                     }
@@ -105,7 +105,7 @@ impl Service {
         }
     }
 
-    /// Asks the first message, on the branch that was just made in the same transaction.
+    /// Asks the first message, on the branch that the same transaction created.
     pub(super) async fn ask_first_message(
         &self,
         mut tx: Tx,
@@ -116,7 +116,7 @@ impl Service {
     ) -> Result<AcceptedExchange, ServiceError> {
         let source = self.message(owner, graft, 0).await?;
         let message = repeatable(&source)?;
-        // The shared turn is this message itself: it gets another reply, not another message.
+        // The shared turn is this message itself, so it gets another reply, not a copy.
         let is_shared = graft.from_turn_id == Some(source.id);
         let of = self.exchange_of(owner, graft, RerunStep::Ask(0), &source, is_shared).await?;
         let user_turn = if is_shared {
@@ -136,7 +136,7 @@ impl Service {
         self.commit_exchange(tx, chat, branch, user_turn, of).await
     }
 
-    /// Asks a later message behind the reply of the one before, or one more time what has no whole reply.
+    /// Asks a later message after the reply of the one before, or asks a message without a complete reply again.
     pub(super) async fn ask_message(
         &self,
         owner: UserId,
@@ -166,7 +166,7 @@ impl Service {
             self.record_step(&mut tx, graft, step, (of.id, branch.id)).await?;
             return self.commit_exchange(tx, chat, branch, user_turn, of).await;
         }
-        // Behind the reply; where somebody has gone on from there meanwhile, on a branch of its own.
+        // The message follows the reply; if the branch was continued there in between, it gets a branch of its own.
         let wanted = PlacementRequest {
             prev_turn_id: Some(reply.id),
             branch_id: Some(graft.branch_id),
@@ -178,7 +178,7 @@ impl Service {
         self.commit_exchange(tx, chat, place.branch, user_turn, of).await
     }
 
-    /// Records that the graft takes this step, in the transaction that stores the step's exchange.
+    /// Records a step of the rerun, in the transaction that stores the step's exchange.
     async fn record_step(
         &self,
         tx: &mut Tx,
@@ -221,7 +221,7 @@ impl Service {
     }
 }
 
-/// How a graft stands whose next step was refused.
+/// Maps the refusal of a step to the status of the rerun.
 fn refusal_standing(error: &ServiceError, is_closing: bool) -> RerunStatusChange {
     let reason = match error {
         _ if is_closing => RerunPauseReason::ServerRestarted,

@@ -1,4 +1,4 @@
-//! The bounds on storage, and what was measured against them: free space of the disk, and a quota for each person.
+//! Storage bounds and their measurements: free disk space, and a quota per person.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{UserId, limits};
 
-/// The free space of the disk that has the least of those that are written to.
+/// The free space of the fullest disk among those that the server writes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FreeSpace {
     pub bytes: u64,
@@ -23,15 +23,15 @@ pub struct FreeSpace {
     pub directory: PathBuf,
 }
 
-/// Measures the free space.
+/// A function that measures the free space.
 pub type FreeSpaceProbe = Arc<dyn Fn() -> BoxFuture<'static, io::Result<FreeSpace>> + Send + Sync>;
 
-/// Why something that would grow was refused.
+/// The reason why growth was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorageRefusal {
     /// A disk that the server writes to has less free space than its bound.
     DiskLow,
-    /// The person keeps as much as their quota allows.
+    /// The person has used up their quota.
     QuotaReached { quota_bytes: u64 },
 }
 
@@ -41,7 +41,7 @@ impl StorageRefusal {
     /// All codes.
     pub const CODES: [&str; 2] = [Self::DISK_LOW, Self::QUOTA_REACHED];
 
-    /// The stable code that clients see.
+    /// Returns the stable code that clients see.
     pub fn code(self) -> &'static str {
         match self {
             Self::DiskLow => Self::DISK_LOW,
@@ -65,7 +65,8 @@ impl fmt::Display for StorageRefusal {
     }
 }
 
-/// The bounds on storage, shared by all requests. Without a probe and a quota there are none.
+/// The storage bounds, shared by all requests. Without a probe the disk is not checked, and without a quota a
+/// person's usage is not.
 #[derive(Clone, Default)]
 pub struct StorageLimits(Arc<Limits>);
 
@@ -74,13 +75,13 @@ struct Limits {
     free_space: Option<FreeSpaceProbe>,
     min_free_bytes: AtomicU64,
     quota_bytes: AtomicU64,
-    /// Logged once when it becomes so, and once when it is over.
+    /// True while the disk is low; each change is logged once.
     is_low: AtomicBool,
     measured: QuotaMeasurements,
 }
 
-/// What each person keeps, as it was last measured, with what was admitted since. A person's requests measure one after the
-/// other, so that all but the first find the number there; those of others do not wait for them.
+/// The last measurement of each person, plus what was admitted since. The requests of one person are serialized, so
+/// that only the first one measures; requests of other people do not wait.
 #[derive(Default)]
 pub(super) struct QuotaMeasurements(std::sync::Mutex<HashMap<UserId, Arc<Mutex<Option<Measured>>>>>);
 
@@ -95,7 +96,8 @@ impl QuotaMeasurements {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(owner).or_default().clone()
     }
 
-    /// Whether the number fits. One that does not is taken for the present one for `refused_for`, one that does for longer.
+    /// Checks the measurement, measuring again when it is too old: a refusal is valid for `refused_for`, an admission
+    /// for longer.
     pub async fn check<E>(
         &self,
         owner: UserId,
@@ -122,37 +124,38 @@ impl QuotaMeasurements {
         }
     }
 
-    /// Something was deleted: everybody is measured anew.
+    /// Clears all measurements after a deletion.
     pub fn clear(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
 impl StorageLimits {
-    /// Bounds of 0 are none.
+    /// Creates bounds; 0 means unbounded.
     pub fn new(free_space: FreeSpaceProbe, min_free_bytes: u64, quota_bytes: u64) -> Self {
         let limits = Self(Arc::new(Limits { free_space: Some(free_space), ..Limits::default() }));
         limits.set(min_free_bytes, quota_bytes);
         limits
     }
 
-    /// Takes other bounds from now on.
+    /// Changes the bounds at run time.
     pub fn set(&self, min_free_bytes: u64, quota_bytes: u64) {
         self.0.min_free_bytes.store(min_free_bytes, Ordering::Relaxed);
         self.0.quota_bytes.store(quota_bytes, Ordering::Relaxed);
     }
 
-    /// The quota, where there is one.
+    /// Returns the quota, if there is one.
     pub fn quota_bytes(&self) -> Option<u64> {
         Some(self.0.quota_bytes.load(Ordering::Relaxed)).filter(|quota| *quota > 0)
     }
 
-    /// What was measured against the quota.
+    /// Returns the measurements for the quota.
     pub(super) fn measured(&self) -> &QuotaMeasurements {
         &self.0.measured
     }
 
-    /// Whether every disk has its free space. Where it cannot be told, the database says what is wrong with it.
+    /// Checks the free space of all disks. When it cannot be measured, growth is admitted, and the database reports a
+    /// full disk itself.
     pub async fn has_free_disk(&self, growth: u64) -> bool {
         let bound = self.0.min_free_bytes.load(Ordering::Relaxed);
         let Some(probe) = self.0.free_space.as_ref().filter(|_| bound > 0) else { return true };
@@ -200,7 +203,7 @@ mod tests {
         tokio::time::advance(second).await;
         assert!(check(5, second).await, "room is found again");
         assert_eq!(measured.load(Ordering::Relaxed), 2);
-        // What is admitted is added, and what an import may not have is not measured for each of its chats.
+        // Admitted bytes are added to the measurement, and an import does not measure for each refused chat.
         measurements.add(owner, 5).await;
         tokio::time::advance(2 * second).await;
         assert!(!check(0, limits::STORAGE_MEASURED_FOR).await);

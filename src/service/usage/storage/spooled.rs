@@ -1,28 +1,28 @@
-//! The bytes of uploads on their way: they count against the quota and the disk before they are kept.
+//! Reservations for uploads in progress: their bytes count against the quota and the disk before they are stored.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use turnleaf_domain::UserId;
 
-/// The bytes of one person's spools: all that counts, and what of it is not written yet.
+/// The bytes of one person's spools: the reserved ones, and those of them that are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SpooledSize {
     pub promised: u64,
     pub written: u64,
 }
 
-/// The bytes of the spools of everybody.
+/// The bytes of all spools, by person.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SpooledBytes(Arc<Mutex<HashMap<UserId, SpooledSize>>>);
 
 impl SpooledBytes {
-    /// What counts against this person's quota.
+    /// Returns the bytes that count against this person's quota.
     pub fn owner_bytes(&self, owner: UserId) -> u64 {
         self.with(|all| all.get(&owner).map_or(0, |spooled| spooled.promised))
     }
 
-    /// What the disk has yet to take.
+    /// Returns the reserved bytes that are not written yet.
     pub fn unwritten_bytes(&self) -> u64 {
         self.with(|all| all.values().map(|spooled| spooled.promised.saturating_sub(spooled.written)).sum())
     }
@@ -32,7 +32,7 @@ impl SpooledBytes {
     }
 }
 
-/// The part of one spool in those bytes, given back when it is dropped.
+/// The reservation of one spool, released when it is dropped.
 pub(crate) struct Reservation {
     all: SpooledBytes,
     owner: UserId,

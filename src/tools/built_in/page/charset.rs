@@ -1,15 +1,15 @@
-//! In which letters a page is written, found as browsers find it (WHATWG Encoding and HTML, "determining the character
-//! encoding"): the mark at its beginning, what the server said, what the page says of itself, else UTF-8.
+//! Charset detection of pages as browsers do it (WHATWG Encoding and HTML, "determining the character encoding"):
+//! byte order mark, HTTP header, declaration in the page, else UTF-8.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
 use crate::result::decode_lossy;
 use turnleaf_providers::page_fetcher::FetchedPage;
 
-/// Where a page may say it, bytes.
+/// Number of bytes that are searched for a declaration.
 const PRESCAN: usize = 1024;
 
-/// A page as text, and how many places of it were no text. A label that nobody knows says nothing.
+/// Decodes a page; returns its text and the number of invalid sequences. Unknown labels are ignored.
 pub fn decode_page(page: &FetchedPage) -> (String, usize) {
     let (encoding, mark) = match Encoding::for_bom(&page.body) {
         Some((encoding, mark)) => (encoding, mark),
@@ -31,7 +31,7 @@ fn declared_encoding(page: &FetchedPage) -> Option<&'static Encoding> {
         let label = if page.is_markup() { meta_label(head) } else { None };
         let label = label.or_else(|| if page.content_type.ends_with("xml") { xml_label(head) } else { None })?;
         let encoding = Encoding::for_label_no_replacement(&label)?;
-        // What could be read until here is written in single bytes.
+        // The declaration was readable as single bytes, so a UTF-16 label is wrong and means UTF-8.
         Some(match encoding {
             wide if wide == UTF_16BE || wide == UTF_16LE => UTF_8,
             own if own == X_USER_DEFINED => WINDOWS_1252,
@@ -40,7 +40,7 @@ fn declared_encoding(page: &FetchedPage) -> Option<&'static Encoding> {
     })
 }
 
-/// The label of an XML declaration.
+/// Returns the label of an XML declaration.
 fn xml_label(head: &[u8]) -> Option<Vec<u8>> {
     let end = head.iter().position(|byte| *byte == b'>')?;
     let declaration = head.strip_prefix(b"<?xml").and(head.get(..end))?;
@@ -50,13 +50,13 @@ fn xml_label(head: &[u8]) -> Option<Vec<u8>> {
     rest.iter().position(|byte| byte == quote).map(|end| rest[..end].to_vec())
 }
 
-/// The label of the first `meta` that names one.
+/// Returns the label of the first `meta` element that declares one.
 fn meta_label(head: &[u8]) -> Option<Vec<u8>> {
     let mut rest = head;
     while let Some(at) = rest.iter().position(|byte| *byte == b'<') {
         rest = &rest[at..];
         if rest.starts_with(b"<!--") {
-            // `<!-->` is a comment too.
+            // `<!-->` is a comment, too.
             rest = &rest[2 + find(&rest[2..], b"-->")?..];
         } else if is_meta(rest) {
             let (attributes, after) = attributes(&rest[b"<meta".len()..]);
@@ -65,7 +65,7 @@ fn meta_label(head: &[u8]) -> Option<Vec<u8>> {
             }
             rest = after;
         } else if rest.get(1).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/') {
-            // Its attributes, in which there may be a `<`.
+            // Attributes are skipped as a whole, because they may contain `<`.
             rest = attributes_behind_name(&rest[1..]);
         } else {
             rest = &rest[1..];
@@ -84,7 +84,7 @@ fn attributes_behind_name(rest: &[u8]) -> &[u8] {
     attributes(&rest[end..]).1
 }
 
-/// A name, and what it is set to.
+/// Name and value of an attribute.
 type Attribute = (Vec<u8>, Vec<u8>);
 
 fn label_of(attributes: &[Attribute]) -> Option<Vec<u8>> {
@@ -101,7 +101,7 @@ fn label_of(attributes: &[Attribute]) -> Option<Vec<u8>> {
     Some(rest[..end.unwrap_or(rest.len())].to_vec())
 }
 
-/// The attributes of an element up to its end, names in small letters, and what comes behind it.
+/// Returns the attributes of an element with lower-case names, and the input after the element.
 fn attributes(mut rest: &[u8]) -> (Vec<Attribute>, &[u8]) {
     let mut all = Vec::new();
     loop {
@@ -111,7 +111,7 @@ fn attributes(mut rest: &[u8]) -> (Vec<Attribute>, &[u8]) {
             Some(b'>') => return (all, &rest[1..]),
             Some(_) => {}
         }
-        // A name may begin with what ends one.
+        // The first character of a name may be one that would otherwise end it.
         let length = 1 + rest[1..].iter().take_while(|byte| !is_name_end(**byte)).count();
         let name = rest[..length].to_ascii_lowercase();
         rest = skip_while(&rest[length..], |byte| byte.is_ascii_whitespace());

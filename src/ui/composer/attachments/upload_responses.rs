@@ -1,4 +1,4 @@
-//! What the server answers to a file, and what comes of it.
+//! Handles the server's responses to uploads.
 
 use leptos::prelude::*;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ impl MessageAttachments {
                 let answer: Value = serde_json::from_str(&text).unwrap_or_default();
                 match status {
                     200..300 => then(self, id, &answer),
-                    // There are too many at once, or the server is busy: as a lost connection.
+                    // Rate limiting and a busy server are treated as a lost connection.
                     429 | 502..=504 => self.on_connection_lost(id),
                     _ => self.on_rejected(id, status, &answer),
                 }
@@ -26,17 +26,17 @@ impl MessageAttachments {
         }
     }
 
-    /// The server does not take it: for good, for this time, or before it is told the encoding.
+    /// Handles a refusal: permanent, temporary, or until the encoding is known.
     fn on_rejected(self, id: u32, status: u16, answer: &Value) {
         let why = text_of(answer, "detail")
             .map_or_else(|| words::send_failed().to_owned(), |why| words::as_sentence(&localize_field_error(&why)));
         let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
         let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
-        // What a file is does not change; a reader that had no time or no room may have them the next time.
+        // The type of a file does not change; a reader that ran out of time or memory may succeed the next time.
         let is_final =
             matches!(status, 413 | 415 | 422) && text_of(answer, "code").as_deref() != Some("unreadable_file");
         if status == 404 {
-            // The file was kept for a day, and has to be sent again.
+            // Uploaded files are kept for a day, so this one has to be uploaded again.
             self.change_outgoing(id, |outgoing| outgoing.uploaded = None);
         }
         if encodings.is_empty() {
@@ -49,7 +49,7 @@ impl MessageAttachments {
         }
     }
 
-    /// The server has the file: an image is one, of everything else a document is made.
+    /// Handles a finished upload: an image is an attachment by itself, any other file becomes a document.
     pub(super) fn on_uploaded(self, id: u32, answer: &Value) {
         let (Some(blob), Some(name)) = (text_of(answer, "sha256"), text_of(answer, "name")) else {
             return self.fail(id, words::send_failed().to_owned(), true);
@@ -65,7 +65,7 @@ impl MessageAttachments {
         self.make_document(id);
     }
 
-    /// Asks for a document of a file that the server has.
+    /// Requests a document of an uploaded file.
     pub(super) fn make_document(self, id: u32) {
         let Some(PendingAttachment { request, encoding, uploaded: Some((blob, name)), .. }) = self.outgoing(id) else {
             return;
@@ -78,7 +78,7 @@ impl MessageAttachments {
         self.send(id, "/api/documents", XhrBody::Json(document.to_string()), Self::on_document_created);
     }
 
-    /// The server has made a document of it.
+    /// Handles the created document.
     pub(super) fn on_document_created(self, id: u32, answer: &Value) {
         match document_from_response(answer) {
             Some(document) => self.on_attached(id, document),
@@ -87,15 +87,15 @@ impl MessageAttachments {
     }
 }
 
-/// The document that an answer of the server's is about.
+/// Parses the document in a server response.
 pub fn document_from_response(answer: &Value) -> Option<Attachment> {
     let version = text_of(answer, "version_timestamp")?.parse().ok()?;
     let bytes = answer.get("bytes").and_then(Value::as_u64).unwrap_or(0);
     Some(Attachment::document(text_of(answer, "id")?, text_of(answer, "title")?, version, bytes))
 }
 
-/// These lines of the document that an answer of the server's shows with its text; where there is nothing on them, how
-/// many it has.
+/// Parses an attachment of these lines from a response that contains the document's text. Err: the document has only
+/// this many lines.
 pub fn lines_from_response(answer: &Value, lines: (u64, u64)) -> Result<Attachment, u64> {
     let quoted = || {
         let version = text_of(answer, "version_timestamp")?.parse().ok()?;

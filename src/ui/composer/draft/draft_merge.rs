@@ -1,16 +1,16 @@
-//! When two drafts are the same, and what two of them become together.
+//! Draft comparison and three-way merge.
 
 use crate::api::view::DraftView;
 
-/// Between a message on its way and what was typed behind it, as where a message that failed is given back.
+/// Separates a message in flight from text typed behind it, also when a failed message is restored.
 pub const DRAFT_SEPARATOR: &str = "\n\n";
 
-/// Whether two drafts say the same; their revisions do not matter.
+/// Returns whether two drafts have the same content; revisions are ignored.
 pub fn is_same_draft(a: &DraftView, b: &DraftView) -> bool {
     is_same_message(a, b) && a.lock == b.lock && a.thinking == b.thinking
 }
 
-/// Whether they would be the same message.
+/// Returns whether two drafts would be the same message.
 pub fn is_same_message(a: &DraftView, b: &DraftView) -> bool {
     a.text == b.text && a.attachments == b.attachments
 }
@@ -19,7 +19,7 @@ pub fn is_empty_draft(draft: &DraftView) -> bool {
     draft.text.is_empty() && draft.attachments.is_empty()
 }
 
-/// What was changed on one side alone, as it is there; nothing where both sides changed it to something else.
+/// Three-way merge: returns the side that changed; none where both sides changed to different values.
 pub fn merge_three_way<T: PartialEq + Clone>(here: &T, before: &T, there: &T) -> Option<T> {
     match (here == before, there == before || there == here) {
         (true, _) => Some(there.clone()),
@@ -28,7 +28,7 @@ pub fn merge_three_way<T: PartialEq + Clone>(here: &T, before: &T, there: &T) ->
     }
 }
 
-/// A message on its way with what came behind it; nothing where nothing did.
+/// Appends the text typed behind a message in flight to it; none where nothing was typed.
 pub fn append_to_held(held: &DraftView, draft: DraftView) -> Option<DraftView> {
     let has_text = draft.text != held.text && !draft.text.is_empty();
     let has_attached = draft.attachments != held.attachments && !draft.attachments.is_empty();

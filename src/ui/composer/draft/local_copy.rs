@@ -1,4 +1,4 @@
-//! The copy of a draft that this browser keeps until the server has it.
+//! The local copy of a draft that this browser keeps until the server has it.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::api::json;
 use crate::api::view::DraftView;
 use crate::browser::local_store;
 
-/// How long a page that was asked for may take to come.
+/// The time that a requested page may take to arrive.
 const ASKED_BEFORE: Duration = Duration::from_secs(5);
 
 impl DraftKeeper {
-    /// What this browser kept because the server could not take it, if that is newer than what the page came with.
+    /// Returns the local copy if it is newer than the draft that came with the page: the server could not store it.
     pub fn unsent_copy(self) -> Option<DraftView> {
         let copy = self.stored_copy()?;
         (copy.rev >= self.saved.with_value(|saved| saved.rev)).then_some(copy)
     }
 
-    /// The server has the message `sent`: of this browser's copy only what came behind it stays. Works also when the page
-    /// that sent it is gone.
+    /// Removes the accepted message `sent` from the local copy; text typed behind it stays. Works after the page that
+    /// sent it is gone.
     pub fn forget_sent(self, sent: &DraftView) {
         let Some(mut copy) = self.stored_copy() else { return };
         let rest = copy
@@ -32,7 +32,7 @@ impl DraftKeeper {
         if copy.attachments.starts_with(&sent.attachments) {
             copy.attachments.drain(..sent.attachments.len());
         }
-        // Newer than the draft that the server emptied when it took the message.
+        // The copy must be newer than the draft that the server cleared when it accepted the message.
         copy.rev += 1;
         copy.text = rest;
         if is_empty_draft(&copy) { self.forget_copy() } else { self.store_copy(&copy) }
@@ -48,13 +48,13 @@ impl DraftKeeper {
         json::parse(local_store::get(&self.key())?.as_bytes()).ok()
     }
 
-    /// Removes this browser's copy, because the server has the text.
+    /// Removes the local copy, because the server has the text.
     pub fn forget_copy(self) {
         local_store::remove(&self.key());
     }
 
-    /// The server has this draft, and this browser's copy of it goes a while later: a page that was asked for before the
-    /// server had it comes without it, and finds the copy. Works also when the page is gone.
+    /// Removes the local copy of a stored draft after a delay: a page that was requested before the save comes
+    /// without the draft, and finds the copy. Works after the page is gone.
     pub(super) fn forget_stored(self, stored: &DraftView) {
         let kept = serde_json::to_string(stored).ok();
         let forget = move || {
@@ -65,15 +65,15 @@ impl DraftKeeper {
         set_timeout(forget, ASKED_BEFORE);
     }
 
-    /// Removes a copy of something else than the server has; that of the same goes with its clock.
+    /// Removes a copy that differs from the stored draft; an equal copy is removed by its timer.
     pub(super) fn forget_other(self, stored: &DraftView) {
         if local_store::get(&self.key()) != serde_json::to_string(stored).ok() {
             self.forget_copy();
         }
     }
 
-    /// The server has a save of this draft as `rev`: what was copied since was typed after it. Works also when the page is
-    /// gone.
+    /// Raises the revision of the local copy after a save as `rev`: the copy was typed after that save. Works after
+    /// the page is gone.
     pub(super) fn renew_copy(self, rev: i64) {
         if let Some(copy) = self.stored_copy().filter(|copy| copy.rev < rev) {
             self.store_copy(&DraftView { rev, ..copy });

@@ -1,17 +1,17 @@
-//! Saves of a draft that have no answer yet, and what waits for them: a message that overtook the save of its own words
-//! would find them again as a draft.
+//! Pending saves of a draft, and the messages that wait for them: a message that overtook the save of its own text
+//! would find it again as a draft.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a message waits for a save: a server that does not answer must not keep it.
+/// The maximum time that a message waits for a save: a server that does not answer must not delay it further.
 pub const SAVE_PATIENCE: Duration = Duration::from_secs(1);
 
-/// What goes ahead when no save is under way. It outlives the page, because a message goes out also where its page is
+/// An action that runs when no save is pending. It outlives the page, because a message is sent even when its page is
 /// left at once.
 type Next = Box<dyn FnOnce() + Send>;
 
-/// Counts the saves of one composer that are under way.
+/// Counts the pending saves of one composer.
 #[derive(Clone, Default)]
 pub struct PendingSaves(Arc<Mutex<State>>);
 
@@ -19,7 +19,7 @@ pub struct PendingSaves(Arc<Mutex<State>>);
 struct State {
     saves: u32,
     waiting: Vec<Next>,
-    /// How often those that waited went ahead.
+    /// Counts how often the waiting actions ran.
     round: u32,
 }
 
@@ -28,7 +28,7 @@ impl PendingSaves {
         self.state().saves += 1;
     }
 
-    /// A save was answered, or failed.
+    /// Records that a save was answered or failed.
     pub fn finish_save(&self) {
         let is_over = {
             let mut state = self.state();
@@ -40,7 +40,7 @@ impl PendingSaves {
         }
     }
 
-    /// Does this now, or as soon as no save is under way. Where it waits, gives the round that it waits for.
+    /// Runs the action now, or when no save is pending. Where it waits, returns the round that it waits for.
     pub fn run_when_idle(&self, next: impl FnOnce() + Send + 'static) -> Option<u32> {
         let mut state = self.state();
         if state.saves > 0 {
@@ -52,21 +52,21 @@ impl PendingSaves {
         None
     }
 
-    /// What waits in this round has waited long enough.
+    /// Runs the actions of this round, which have waited long enough.
     pub fn run_overdue(&self, round: u32) {
         if self.state().round == round {
             self.run_waiting();
         }
     }
 
-    /// Does what waits.
+    /// Runs the waiting actions.
     pub fn run_waiting(&self) {
         let waiting = {
             let mut state = self.state();
             state.round = state.round.wrapping_add(1);
             std::mem::take(&mut state.waiting)
         };
-        // Whoever is called may come back here.
+        // The callees may call back into this state, so the lock is released first.
         waiting.into_iter().for_each(|next| next());
     }
 

@@ -60,7 +60,7 @@ fn attachment_of_another_tab_is_merged_with_text_typed_here() {
         assert_eq!((shown.text.as_str(), shown.attachments.len()), ("mine", 1));
         assert_eq!((typed.text(), typed.attachments().len(), typed.current_draft().rev), ("mine".into(), 1, 2));
 
-        // Both attached something else: nothing is lost, the other is offered.
+        // Both attached something else: nothing is lost, the other draft is offered.
         let both = keeper("a");
         both.current.update_value(|current| current.attachments = vec![image("y")]);
         assert_eq!(both.take_remote(with_images(stored("a", 2), &["x"])), None);
@@ -107,7 +107,7 @@ fn message_waits_for_every_save_and_is_sent_once() {
     assert_eq!(*said.lock().unwrap(), ["nothing is under way", "behind both"]);
     flight.start_save();
     let second = flight.run_when_idle(tell("waited long enough"));
-    // The patience of the first message is not the second's.
+    // The timeout of the first message is not that of the second.
     flight.run_overdue(first.unwrap());
     assert_eq!(said.lock().unwrap().len(), 2);
     flight.run_overdue(second.unwrap());

@@ -1,5 +1,5 @@
-//! The menu behind `/` at the begin of a line: what can be done without leaving the message box. It presses what is on
-//! the page already, so each command is what its button is.
+//! The menu behind `/` at the beginning of a line: commands without leaving the message box. Each command presses the
+//! corresponding button of the page, so it behaves like that button.
 
 use leptos::prelude::*;
 
@@ -11,11 +11,11 @@ use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live_view, on_change};
 use crate::ui::messages::commands as words;
 
-/// What the menu offers.
+/// A command of the menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SlashCommand {
     Model,
-    /// Another model, which goes on in a branch of its own.
+    /// Chooses another model, which continues on a branch of its own.
     Branch,
     Attach,
     Find,
@@ -26,16 +26,16 @@ enum SlashCommand {
     Clear,
 }
 
-/// What there is around the box.
+/// The context of the box that decides which commands are available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CommandContext {
     is_chat: bool,
-    /// Whether the model is the branch's for good.
+    /// Whether the branch is locked to its model.
     is_locked: bool,
 }
 
 impl SlashCommand {
-    /// In the order of the menu.
+    /// All commands in the order of the menu.
     const ALL: [Self; 9] = [
         Self::Model,
         Self::Branch,
@@ -57,8 +57,8 @@ impl SlashCommand {
         }
     }
 
-    /// What is typed for it in any language, its icon, and its name: in English, for whoever knows that, and in the
-    /// language of the page.
+    /// Returns what is typed for the command in any language, its icon, and its name in English, for people who know
+    /// that one, and in the page's language.
     fn row(self) -> (&'static str, &'static str, (&'static str, &'static str)) {
         match self {
             Self::Model => ("model", "thought", words::model()),
@@ -78,20 +78,20 @@ impl SlashCommand {
         MentionOption { icon, name: name.to_owned(), detail: Some(OptionDetail::CommandWord(slash)) }
     }
 
-    /// Whether what is typed is a part of what it is called.
+    /// Returns whether the typed text is part of the command's name.
     fn is_named(self, typed: &str) -> bool {
         let (slash, _, (english, shown)) = self.row();
         let typed = to_lowercase(typed);
         [slash, english, shown].iter().any(|name| to_lowercase(name).contains(&typed))
     }
 
-    /// Does it, once the word is out of the text.
+    /// Runs the command after its word was removed from the text.
     fn run(self) {
         let press = |what: &str| {
             focus::press_last(what);
         };
         match self {
-            // The dialog in which one of many is looked for.
+            // The dialog for choosing one of many models.
             Self::Model | Self::Branch if focus::press_last("form.composer .pick-model") => {}
             Self::Model => {
                 focus::focus_first("form.composer select[name=model]");
@@ -111,7 +111,7 @@ impl SlashCommand {
     }
 }
 
-/// Those that can be meant: first what is typed for it, then what has it in its name.
+/// Returns the commands that match: first by what is typed for them, then by name.
 fn matching_commands(typed: &str, around: CommandContext) -> Vec<SlashCommand> {
     let all = SlashCommand::ALL.into_iter();
     let mut found: Vec<_> = all.filter(|command| command.is_for(around) && command.is_named(typed)).collect();
@@ -120,7 +120,7 @@ fn matching_commands(typed: &str, around: CommandContext) -> Vec<SlashCommand> {
     found
 }
 
-/// Draws the menu while the box has a word for it.
+/// Renders the menu while the box has a word for it.
 pub(super) fn draw(state: ComposerState) -> AnyView {
     let mention = state.mention;
     let options = Memo::new(move |_| {
@@ -132,7 +132,7 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
         let Some(count) = options.with(|options| options.as_ref().map(Vec::len)) else { return };
         mention.count.set(Some(count));
         match count {
-            // Whoever writes something else than a command is left alone.
+            // The text is not a command, so the menu does not interfere.
             0 => mention.close(),
             _ => state.announcer.say(words::offered(count)),
         }
@@ -161,7 +161,7 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
     })
 }
 
-/// How all commands of a chat stand in the list.
+/// Returns all commands of a chat as options.
 pub fn command_options() -> Vec<MentionOption> {
     matching_commands("", CommandContext { is_chat: true, is_locked: true })
         .into_iter()
@@ -169,12 +169,12 @@ pub fn command_options() -> Vec<MentionOption> {
         .collect()
 }
 
-/// Takes the word out of the text, or with it all of the text, and does what was chosen. Undo brings the text back.
+/// Removes the word (or all of the text) and runs the chosen command. Undo restores the text.
 fn choose_command(state: ComposerState, command: SlashCommand) {
     let Some(area) = state.area.get_untracked() else { return };
     let before = text_before(state.area);
     state.mention.close();
-    // The caret may stand somewhere else by now.
+    // The caret may have moved by now.
     let Some(word) = command_at_end(&before) else { return };
     let sign = before[..before.len() - word.len()].chars().next_back().map_or(0, char::len_utf8);
     let (piece, behind) = match command {

@@ -1,15 +1,15 @@
-//! The list that both menus behind signs draw, option by option (APG: listbox), with the line of words below it.
+//! The list that both menus render, option by option (APG: listbox), with the hint below it.
 
 use leptos::prelude::*;
 
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 
-/// One thing that can be chosen.
+/// An option of a menu.
 pub struct MentionOption {
     pub icon: &'static str,
     pub name: String,
-    /// What stands behind the name; what is typed for a command is nothing that is read out.
+    /// The text behind the name; the typed form of a command is not read out.
     pub detail: Option<OptionDetail>,
 }
 
@@ -18,7 +18,7 @@ pub enum OptionDetail {
     CommandWord(&'static str),
 }
 
-/// The options; nothing while they are not known. `hint` is read live.
+/// The options; renders nothing while they are unknown. `hint` is announced live.
 pub fn draw_options(
     id: &'static str,
     name: &'static str,

@@ -1,5 +1,4 @@
-//! What the menu behind `@` offers for a word, as pure decisions: documents by their titles, lines of them, turns by their
-//! words.
+//! Matching for the menu behind `@` as pure functions: documents by title, lines of them, turns by their text.
 
 use crate::domain::attachment::Attachment;
 use crate::domain::excerpt::first_words;
@@ -7,17 +6,17 @@ use crate::domain::{Content, Role, TextMatcher};
 use crate::ui::locale::label_with_value;
 use crate::ui::messages::transcript as of_turns;
 
-/// Options that are shown: who sees more types on.
+/// The maximum number of options; more typing narrows them.
 const SHOWN: usize = 8;
-/// So many turns are offered behind the documents.
+/// The maximum number of turns behind the documents.
 pub(super) const TURNS_SHOWN: usize = 4;
-/// Of a turn.
+/// The length of a turn's summary.
 const FIRST_WORDS: usize = 60;
 
 /// The first and the last line, from 1.
 pub type LineRange = (u64, u64);
 
-/// What there is to choose from, and which lines of it are meant.
+/// The matches, and the line range that was typed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct MentionMatches {
     pub documents: Vec<Attachment>,
@@ -31,14 +30,14 @@ impl MentionMatches {
     }
 }
 
-/// A turn of the path: who said it, and its words.
+/// A turn of the path: its role and its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EarlierTurn {
     pub role: Role,
     pub text: String,
 }
 
-/// Those of the turns that have something to quote, with this word in it.
+/// Returns the turns with quotable text that contains this word.
 pub(super) fn turns_with_word(
     turns: impl Iterator<Item = EarlierTurn>,
     word: &str,
@@ -51,7 +50,7 @@ pub(super) fn turns_with_word(
     turns.filter(fits)
 }
 
-/// A turn in one line: who said it, and its first words.
+/// Returns a one-line summary of a turn: its role and its first words.
 pub(super) fn turn_summary(turn: &EarlierTurn) -> String {
     let who = match turn.role {
         Role::Assistant => of_turns::assistant(),
@@ -61,10 +60,10 @@ pub(super) fn turn_summary(turn: &EarlierTurn) -> String {
     label_with_value(who, &first_words(&turn.text, FIRST_WORDS))
 }
 
-/// Those of the documents that a word means.
+/// Returns the documents that match a word.
 pub(super) fn matching_documents(documents: &[Attachment], word: &str) -> MentionMatches {
     let having = |words: &str| -> Vec<Attachment> {
-        // Blank is in every title; longer than any is in none.
+        // An empty word matches every title; one longer than the limit matches none.
         let needle = TextMatcher::new(words).ok();
         let fits = |one: &&Attachment| match &needle {
             Some(needle) => needle.is_match(&one.card.title),
@@ -74,7 +73,7 @@ pub(super) fn matching_documents(documents: &[Attachment], word: &str) -> Mentio
     };
     let whole = having(word);
     match parse_line_range(word) {
-        // A title may look as if it had lines.
+        // A title may itself look like a line range.
         Some((title, lines)) if whole.is_empty() => {
             MentionMatches { documents: having(title), lines, turns: Vec::new() }
         }
@@ -82,7 +81,8 @@ pub(super) fn matching_documents(documents: &[Attachment], word: &str) -> Mentio
     }
 }
 
-/// Puts what was found where it belongs: what is known already is as it is now, and those that changed last come first.
+/// Merges search results into the known documents: a known document is updated, and the most recently changed come
+/// first.
 pub(super) fn merge_newest_first(documents: &mut Vec<Attachment>, found: Vec<Attachment>) {
     documents.retain(|known| found.iter().all(|one| one.dedup_key() != known.dedup_key()));
     documents.extend(found);
@@ -93,8 +93,8 @@ pub(super) fn merge_newest_first(documents: &mut Vec<Attachment>, found: Vec<Att
     documents.sort_by_key(|one| std::cmp::Reverse(version(one)));
 }
 
-/// A word's title and the lines behind it: `spec:12` or `spec:12-30`, with the signs of a Chinese keyboard too. No lines
-/// while none are written behind the colon.
+/// Parses a title with a line range: `spec:12` or `spec:12-30`, also with the signs of a Chinese keyboard. No lines
+/// while none are typed behind the colon.
 pub(super) fn parse_line_range(word: &str) -> Option<(&str, Option<LineRange>)> {
     let (title, lines) = word.rsplit_once([':', '：'])?;
     if lines.is_empty() {

@@ -1,5 +1,5 @@
-//! The menu behind `@`, fetched with the first one: documents by their titles, those that changed last first, and with
-//! `:12-30` behind a title these lines of one; behind them the turns of the path on screen, which are quoted.
+//! The menu behind `@`, a code part that is loaded at the first use: documents by title, most recently changed first;
+//! with `:12-30` behind a title, these lines of it; then the turns of the path, which are quoted.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -21,22 +21,22 @@ use crate::ui::messages::attachments as words;
 use crate::ui::messages::server_messages::localize_field_error;
 use crate::ui::messages::turn_actions;
 
-/// What the menu knows.
+/// The search state of the menu.
 #[derive(Clone, Copy)]
 struct MentionSearch {
     state: ComposerState,
     turns: EarlierTurns,
-    /// Nothing until they came.
+    /// None until the documents are loaded.
     documents: RwSignal<Option<Vec<Attachment>>>,
-    /// The title that the server is asked for; blank for those that changed last.
+    /// The title of the pending search; empty for the most recently changed.
     asked: RwSignal<Option<String>>,
-    /// Whether there are more documents than were loaded, so that titles are asked for.
+    /// Whether the server has more documents than were loaded, so that titles are searched there.
     has_more: StoredValue<bool>,
-    /// What is said below the options, where it is not the usual.
+    /// The note below the options, where it is not the default.
     note: RwSignal<Option<String>>,
 }
 
-/// Draws the menu while the box has a word for it.
+/// Renders the menu while the box has a word for it.
 pub fn draw(state: ComposerState) -> AnyView {
     let menu = MentionSearch {
         state,
@@ -51,7 +51,7 @@ pub fn draw(state: ComposerState) -> AnyView {
     let word = move || mention.word.try_get_untracked().flatten();
     if mention.word.with_untracked(Option::is_some) {
         menu.ask(String::new());
-        // All of it may have been written before this was fetched.
+        // The whole word may have been typed before this code was loaded.
         menu.turns.search_server(word);
     }
     on_change(
@@ -60,7 +60,7 @@ pub fn draw(state: ComposerState) -> AnyView {
             menu.note.set(None);
             menu.turns.search_server(word);
             match now {
-                // Others may have come since the menu was closed.
+                // New documents may have arrived since the menu was closed.
                 Some(_) if before.is_none() => menu.ask(String::new()),
                 Some(_) => menu.ask_further(None),
                 None => {}
@@ -80,7 +80,7 @@ pub fn draw(state: ComposerState) -> AnyView {
     on_change(
         move || mention.chosen.get(),
         move |_, chosen| {
-            // It is the other menu's.
+            // The choice belongs to the other menu.
             if mention.word.with_untracked(Option::is_none) {
                 return;
             }
@@ -94,18 +94,18 @@ pub fn draw(state: ComposerState) -> AnyView {
 }
 
 impl MentionSearch {
-    /// What fits the word; nothing while that is not known.
+    /// Returns the matches of the word; none while they are unknown.
     fn options(self) -> Option<MentionMatches> {
         let word = self.state.mention.word.get()?;
         let is_asked = self.asked.with(|asked| asked.as_ref().is_some_and(|title| !title.is_empty()));
         let mut found = self.documents.with(|documents| Some(matching_documents(documents.as_ref()?, &word)))?;
         found.turns = self.turns.find_by_word(&word);
-        // Of what was looked for there may be more.
+        // A server search that is pending may yield more.
         (!is_asked || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
     }
 
-    /// Asks for the documents that changed last, or for those with this in their titles. One question at a time: what is
-    /// typed meanwhile is asked for after its answer.
+    /// Loads the most recently changed documents, or those with this title. One request at a time: text typed
+    /// meanwhile is searched after the response.
     fn ask(self, title: String) {
         if self.asked.with_untracked(Option::is_some) {
             return;
@@ -131,7 +131,7 @@ impl MentionSearch {
                         .documents
                         .try_update(|documents| merge_newest_first(documents.get_or_insert_default(), found));
                 }
-                // What was known stays.
+                // Known documents stay.
                 None => {
                     let _ = self.note.try_set(Some(words::document_search_failed().to_owned()));
                     let _ = self.asked.try_set(None);
@@ -144,7 +144,7 @@ impl MentionSearch {
         });
     }
 
-    /// Asks for what the word is about, where the documents that changed last are not all.
+    /// Searches the server for the word where not all documents are loaded.
     fn ask_further(self, answered: Option<&str>) {
         let word = self.state.mention.word.get_untracked().unwrap_or_default();
         let title = parse_line_range(&word).map_or(word.as_str(), |(title, _)| title).trim();
@@ -167,7 +167,7 @@ impl MentionSearch {
         }
     }
 
-    /// Puts a turn in the place of the word, as a quote.
+    /// Replaces the word by a quote of a turn.
     fn quote_turn(self, turn: &EarlierTurn) {
         let Some(area) = self.state.area.get_untracked() else { return };
         let before = text_before(self.state.area);
@@ -178,7 +178,7 @@ impl MentionSearch {
         self.state.announcer.say(turn_actions::quoted());
     }
 
-    /// Attaches it and takes the word out of the text.
+    /// Attaches the document and removes the word from the text.
     fn attach(self, chosen: Attachment) {
         let Some(area) = self.state.area.get_untracked() else { return };
         let before = text_before(self.state.area);
@@ -190,14 +190,14 @@ impl MentionSearch {
         }
     }
 
-    /// Reads the document, for where its lines begin and end, and attaches them; the menu stays until then.
+    /// Loads the document to resolve the lines, and attaches them; the menu stays open until then.
     fn quote(self, document: Attachment, lines: LineRange) {
         let Content::Reference { ref_id, .. } = document.content else { return };
         let word = self.state.mention.word.get_untracked();
         self.note.set(Some(words::reading().to_owned()));
         spawn_local(async move {
             let answer = api_request::get(&format!("/api/documents/{ref_id}")).await;
-            // Who typed on meanwhile means something else.
+            // The word has changed meanwhile, so the choice is obsolete.
             if self.state.mention.word.try_get_untracked() != Some(word) {
                 return;
             }
@@ -226,7 +226,7 @@ impl MentionSearch {
     }
 }
 
-/// How documents, or these lines of one, and the turns behind them stand in the list.
+/// Returns the options for documents, or these lines of one, and the turns behind them.
 pub fn match_options(
     documents: Vec<Attachment>,
     lines: Option<LineRange>,

@@ -1,4 +1,4 @@
-//! The turns of the path that the menu behind `@` offers: those on screen, and where those are not all, those that the server
+//! The turns that the menu behind `@` offers: those on screen, and where the path has more, those that the server
 //! finds by the word.
 
 use leptos::prelude::*;
@@ -12,9 +12,9 @@ use crate::ui::state::{ChatState, TurnState};
 
 #[derive(Clone, Copy)]
 pub(super) struct EarlierTurns {
-    /// Nothing where there is no path yet.
+    /// None where there is no path yet.
     path: Option<ChatState>,
-    /// What the server found beside those on screen, the newest first, and for which word.
+    /// The search results of the server beyond the turns on screen, newest first, and the word they are for.
     found: RwSignal<(String, Vec<EarlierTurn>)>,
     is_asking: StoredValue<bool>,
 }
@@ -24,7 +24,7 @@ impl EarlierTurns {
         Self { path: use_context(), found: RwSignal::default(), is_asking: StoredValue::new(false) }
     }
 
-    /// Those that have this word, the newest first.
+    /// Returns the turns with this word, newest first.
     pub fn find_by_word(self, word: &str) -> Vec<EarlierTurn> {
         let Some(path) = self.path else { return Vec::new() };
         let said = |turn: &TurnState| turn.with_untracked(to_earlier_turn);
@@ -39,8 +39,8 @@ impl EarlierTurns {
         turns
     }
 
-    /// Asks the server for those that are not on screen. One question at a time: what `word` says by then is asked for after
-    /// its answer.
+    /// Searches the server for turns that are not on screen. One request at a time: text typed meanwhile is searched
+    /// after the response.
     pub fn search_server(self, word: impl Fn() -> Option<String> + Copy + 'static) {
         let asked = word().filter(|word| !word.trim().is_empty());
         let path = self
@@ -64,7 +64,7 @@ impl EarlierTurns {
                 }
                 found.extend(load_turn(turn).await.ok().map(|view| to_earlier_turn(&view)));
             }
-            // The page may have gone meanwhile.
+            // The page may be gone by now.
             if self.is_asking.try_set_value(false).is_none() {
                 self.found.set((asked, found));
                 self.search_server(word);

@@ -1,5 +1,5 @@
-//! Markdown of rich text: headings, lists, links, emphasis, code, quotes and tables. What Markdown has no sign for stays as
-//! its words. Nothing is escaped: people read and change in the box what comes out here.
+//! Rich text to Markdown: headings, lists, links, emphasis, code, quotes and tables. Everything else stays as plain
+//! text. Nothing is escaped, because people read and edit the result in the box.
 
 mod inline;
 mod structure;
@@ -10,10 +10,10 @@ use structure::{
     find_attribute, has_blocks, has_kept_blanks, is_heading, keeps_blanks, only_block, plain_text, starts_block,
 };
 
-/// Markdown of these pieces; nothing where it would be their words alone. `is_line_begun` is whether it goes behind words,
-/// where a block cannot begin.
+/// Converts these pieces to Markdown; none where the result would be the plain text. `is_line_begun` means that it
+/// follows other text on its line, where a block cannot begin.
 pub fn from_rich_text(pieces: &[RichText], is_line_begun: bool) -> Option<String> {
-    // Browsers put what is around it around a few words, too: these are no block.
+    // Browsers wrap a copied phrase in the block around it: such a phrase is not a block.
     match only_block(pieces) {
         Some(("pre", inside)) if !plain_text(inside).trim_matches('\n').contains('\n') => {
             let code = plain_text(inside).trim().to_owned();
@@ -31,36 +31,36 @@ pub fn from_rich_text(pieces: &[RichText], is_line_begun: bool) -> Option<String
         text.insert_str(0, "\n\n");
     }
     if text.ends_with("```") {
-        // What is typed next is not of the code.
+        // Text typed next must not become part of the code.
         text.push('\n');
     }
     (is_marked && !text.is_empty()).then_some(text)
 }
 
-/// Whether what is written behind this text is inside of a fence of code, where signs are no Markdown.
+/// Returns whether the position after this text is inside a code fence, where Markdown does not apply.
 pub fn is_in_code(before: &str) -> bool {
     before.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1
 }
 
-/// How a block stands to the next one.
+/// The spacing between a block and the next one.
 #[derive(Clone, Copy, PartialEq)]
 enum BlockSpacing {
-    /// A line, which others like it follow at once.
+    /// A line; similar lines follow it directly.
     Line,
     Paragraph,
     List,
 }
 
-/// Blocks in their order, and the line that is being written.
+/// The blocks written so far and the current line.
 #[derive(Default)]
 struct MarkdownWriter {
     blocks: Vec<(BlockSpacing, String)>,
     line: MarkdownLine,
-    /// It is code that stands in a table, as differences and files are shown: the words alone say more.
+    /// Whether it is code in a table, as diffs and files are rendered: plain text is better there.
     is_plain: bool,
 }
 
-/// All elements with one of these names, not those inside of another `within`.
+/// Collects all elements with one of these names, except those inside of another `within`.
 fn elements<'a>(pieces: &'a [RichText], names: &[&str], within: &[&str], found: &mut Vec<(&'a str, &'a [RichText])>) {
     for piece in pieces {
         let RichText::Element { name, children, .. } = piece else { continue };
@@ -73,7 +73,7 @@ fn elements<'a>(pieces: &'a [RichText], names: &[&str], within: &[&str], found: 
 }
 
 impl MarkdownWriter {
-    /// Ends the line that is being written.
+    /// Ends the current line.
     fn end(&mut self, kind: BlockSpacing) {
         let line = std::mem::take(&mut self.line.text);
         let line = line.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
@@ -103,7 +103,7 @@ impl MarkdownWriter {
         text
     }
 
-    /// What is inside of a block, in one line.
+    /// Returns the content of a block as one line.
     fn line_of(&mut self, pieces: &[RichText]) -> String {
         let mut line = MarkdownLine::default();
         line.write(pieces, InlineContext::default());
@@ -111,7 +111,7 @@ impl MarkdownWriter {
         to_one_line(&line.text)
     }
 
-    /// The Markdown of what is inside of a block, as that of a page of its own.
+    /// Converts the content of a block with a writer of its own.
     fn nested(&mut self, pieces: &[RichText]) -> Self {
         let line = MarkdownLine { keeps_blanks: self.line.keeps_blanks, ..MarkdownLine::default() };
         let mut page = Self { line, ..Self::default() };
@@ -189,20 +189,20 @@ impl MarkdownWriter {
                 self.blocks(children);
                 self.end(BlockSpacing::Line);
             }
-            // Programs put whole texts between the signs of a word.
+            // Some programs put whole blocks inside inline elements.
             _ if has_blocks(children) => self.blocks(children),
             _ => self.line.write(std::slice::from_ref(piece), InlineContext::default()),
         }
     }
 
-    /// Items, each with what belongs to it indented below; `number` is the first one's.
+    /// Writes list items, each with its nested content indented; `number` is that of the first one.
     fn list(&mut self, pieces: &[RichText], number: Option<usize>) -> String {
         let mut items: Vec<String> = Vec::new();
         for piece in pieces {
             let RichText::Element { name, children, .. } = piece else { continue };
             let sign = number.map_or_else(|| "- ".to_owned(), |first| format!("{}. ", first + items.len()));
             let inner = match name.as_str() {
-                // Some programs put the list of an item beside it.
+                // Some programs put the list of an item beside the item.
                 "ul" | "ol" => self.nested(std::slice::from_ref(piece)),
                 _ => self.nested(children),
             };
@@ -240,7 +240,7 @@ impl MarkdownWriter {
         });
         let cells: Vec<Vec<_>> = cells.collect();
         let width = cells.iter().map(Vec::len).max().unwrap_or(0);
-        // One column is no table but a frame around something.
+        // A table with one column is used for layout.
         if width < 2 {
             return cells.iter().flatten().for_each(|(_, cell)| {
                 self.blocks(cell);
@@ -263,7 +263,7 @@ impl MarkdownWriter {
     }
 }
 
-/// The language that a block of code says it is in.
+/// Returns the language that a code block declares.
 fn language(piece: &RichText) -> String {
     let RichText::Element { attributes, children, .. } = piece else { return String::new() };
     let class = find_attribute(attributes, "class").unwrap_or_default();

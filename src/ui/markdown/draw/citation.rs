@@ -1,4 +1,4 @@
-//! Marks that lead to sources: never in code, in a formula, in a link or in the description of an image.
+//! Citation marks: never in code, in a formula, in a link or in the description of an image.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::ui::markdown::html::{Attribute, Element};
 use crate::ui::markdown::messages;
 
 impl BlockDrawing<'_> {
-    /// Draws the marks that stand before a byte of the text, or at it. Where none may stand they wait.
+    /// Renders the marks up to a byte of the text. Where none may stand, they wait.
     pub(super) fn draw_citations_up_to(&mut self, byte: usize) {
         if self.links > 0 || self.code.is_some() || self.image.is_some() {
             return;
@@ -17,7 +17,8 @@ impl BlockDrawing<'_> {
             self.cites = rest;
             self.html.open(Element::Sup, &[(Attribute::Class, "md-cite")]);
             let name = messages::source_name(cite.number);
-            // Not the router's business: the browser goes there, and opens what it is in.
+            // `external` bypasses the router: the browser navigates to the source and opens the disclosure that
+            // contains it.
             let attributes =
                 [(Attribute::Href, cite.href.as_str()), (Attribute::Rel, "external"), (Attribute::AriaLabel, &name)];
             self.html.text_element(Element::A, &attributes, &format!("[{}]", cite.number));
@@ -25,10 +26,10 @@ impl BlockDrawing<'_> {
         }
     }
 
-    /// The same before an event is drawn, where it is one before which running text can stand.
+    /// Renders the marks before an event, where running text can stand before it.
     pub(super) fn draw_citations_before(&mut self, event: &Event, range: &Range<usize>) {
         match event {
-            // The range of an end is that of all that it ends.
+            // The range of an end event is that of the whole element.
             Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableCell) => {
                 self.draw_citations_up_to(range.end);
             }
@@ -43,8 +44,8 @@ impl BlockDrawing<'_> {
         }
     }
 
-    /// The first part of a piece of text that ends where a mark stands, and where that is: its bytes are those of the
-    /// source where it is as long.
+    /// Returns the length of the first part of a piece of text that ends at a mark, and the mark's byte in the
+    /// source; offsets agree where the piece is as long as its source.
     pub(super) fn cut_at_citation(&self, piece: &str, range: &Range<usize>) -> Option<(usize, usize)> {
         let cite = self.cites.first().filter(|cite| cite.at < range.end)?;
         if self.links > 0 || self.code.is_some() || self.image.is_some() {

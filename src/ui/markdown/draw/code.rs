@@ -1,4 +1,4 @@
-//! Blocks of code.
+//! Code blocks.
 
 use super::drawing::{BlockDrawing, LTR};
 use crate::ui::markdown::enricher::CodeRun;
@@ -6,7 +6,7 @@ use crate::ui::markdown::html::{Attribute, Element, Html};
 use crate::ui::markdown::messages;
 use crate::ui::markdown::part::MarkupPart;
 
-/// Code that is still being written; `body` is escaped already.
+/// Renders code that is still being streamed; `body` is already escaped.
 pub fn draw_open_code(language: &str, body: &str, last_line: &str) -> MarkupPart {
     let mut html = Html::default();
     write_code_box(&mut html, language, |html| {
@@ -16,13 +16,13 @@ pub fn draw_open_code(language: &str, body: &str, last_line: &str) -> MarkupPart
     MarkupPart::new(html.finish())
 }
 
-/// The language of an info string: its first word, as people write it.
+/// Returns the language of an info string: its first word, with its usual spelling.
 pub fn info_string_language(info: &str) -> String {
     let word = info.split([' ', '\t', ',', '{', '}', ':']).find(|word| !word.is_empty()).unwrap_or_default();
     word.trim_start_matches('.').chars().take(32).collect()
 }
 
-/// A block of code: its language, a button that copies, the code itself. The page has one listener for all buttons.
+/// Writes a code block: its language, a copy button, the code. The page has one listener for all buttons.
 fn write_code_box(html: &mut Html, language: &str, body: impl FnOnce(&mut Html)) {
     let name = if language.is_empty() { messages::code().to_owned() } else { messages::code_in(language) };
     html.open(Element::Div, &[(Attribute::Class, "md-code")]);
@@ -51,15 +51,15 @@ fn write_copy_button(html: &mut Html) {
     html.text_element(Element::Button, &button, messages::copy());
 }
 
-/// A part for a page without script, where nothing answers a button. It was drawn in the language that is spoken.
+/// Removes the copy buttons for a page without script. The part must have been rendered in the current language.
 pub fn without_buttons(part: &MarkupPart) -> MarkupPart {
     let mut button = Html::default();
     write_copy_button(&mut button);
-    // No text holds one: its `<` is written as a reference.
+    // No text can contain the button's markup: its `<` is written as a reference.
     MarkupPart::from_server(part.markup().as_str().replace(button.finish().as_str(), ""))
 }
 
-/// Code in its colours. What the runs leave over is plain.
+/// Writes code with its colours. Code beyond the runs is plain.
 fn write_coloured(html: &mut Html, code: &str, runs: &[CodeRun]) {
     let mut rest = code;
     for run in runs {

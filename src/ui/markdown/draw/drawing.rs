@@ -1,4 +1,4 @@
-//! What is known of a block while it is drawn: what is open in it, and what may still be spent.
+//! The rendering state of a block: its open elements and its budget.
 
 use pulldown_cmark::Alignment;
 
@@ -11,7 +11,7 @@ use crate::ui::markdown::target::LinkTarget;
 pub(super) const AUTO: (Attribute, &str) = (Attribute::Dir, "auto");
 pub(super) const LTR: (Attribute, &str) = (Attribute::Dir, "ltr");
 
-/// What may still be drawn of a message.
+/// The remaining budget of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawBudget {
     pub nodes: usize,
@@ -24,19 +24,19 @@ impl Default for DrawBudget {
     }
 }
 
-/// Why a block is not drawn.
+/// The reason why a block is not rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrawRefusal {
     TooDeep,
     TooLarge,
 }
 
-/// An image under way: what stands for it is drawn at its end.
+/// An open image: its card is rendered at its end.
 pub(super) struct OpenImage {
     pub(super) target: Option<LinkTarget>,
     /// Its description so far.
     pub(super) alt: String,
-    /// Images inside its description.
+    /// The number of images inside its description.
     pub(super) inner: usize,
 }
 
@@ -46,7 +46,7 @@ impl OpenImage {
     }
 }
 
-/// The table under way; tables are not nested.
+/// The open table; tables are not nested.
 #[derive(Debug, Default)]
 pub(super) struct OpenTable {
     pub(super) alignments: Vec<Alignment>,
@@ -56,7 +56,7 @@ pub(super) struct OpenTable {
 }
 
 impl OpenTable {
-    /// The class of the next cell.
+    /// Returns the class of the next cell.
     pub(super) fn next_cell_class(&mut self) -> Option<&'static str> {
         let alignment = self.alignments.get(self.column).copied().unwrap_or(Alignment::None);
         self.column += 1;
@@ -69,21 +69,21 @@ impl OpenTable {
     }
 }
 
-/// The drawing of a block under way.
+/// A block that is being rendered.
 pub(super) struct BlockDrawing<'a> {
     pub(super) text: &'a str,
     pub(super) left: &'a mut DrawBudget,
-    /// The marks that have not been drawn yet.
+    /// The marks that have not been rendered yet.
     pub(super) cites: &'a [InlineCitation],
     pub(super) enrich: &'a dyn MarkupEnricher,
     pub(super) html: Html,
-    /// For each open tag, how many elements it has opened.
+    /// The number of elements that each open tag has opened.
     pub(super) frames: Vec<usize>,
     pub(super) block_depth: usize,
     pub(super) inline_depth: usize,
-    /// Links of the text that are open, be they such as we follow or not: there is no other link in them.
+    /// The number of open links in the text, allowed or not: no other link is rendered inside them.
     pub(super) links: usize,
-    /// A block of code under way: its language and its text.
+    /// The open code block: its language and its text.
     pub(super) code: Option<(String, String)>,
     pub(super) image: Option<OpenImage>,
     pub(super) table: OpenTable,

@@ -1,5 +1,5 @@
-//! Footnotes: a raised name where one is asked for, and the same in front of its words, which stay where they were written.
-//! It is the name that the text gives, so that what is drawn already does not change with what is still to come.
+//! Footnotes: a raised name at the reference, and the same in front of the note, which stays where it was written.
+//! The name is the one in the text, so that rendered parts do not change with later text.
 
 use super::drawing::{BlockDrawing, DrawRefusal};
 use crate::ui::markdown::html::{Attribute, Element};
@@ -13,7 +13,7 @@ impl BlockDrawing<'_> {
     }
 
     pub(super) fn start_footnote(&mut self, name: &str) -> Result<(), DrawRefusal> {
-        // It is three elements.
+        // A footnote is three elements; one is counted already.
         self.spend(2)?;
         self.html.open(Element::Div, &[(Attribute::Class, "md-footnote")]);
         self.raised_name(name);
@@ -22,7 +22,7 @@ impl BlockDrawing<'_> {
         Ok(())
     }
 
-    /// In brackets: behind a number it is no power, also for those who listen.
+    /// Writes the raised name in brackets: behind a number it must not read as a power, also when spoken.
     fn raised_name(&mut self, name: &str) {
         self.html.open(Element::Sup, &[(Attribute::Class, "md-note")]);
         for piece in ["[", name, "]"] {

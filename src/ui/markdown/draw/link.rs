@@ -10,32 +10,32 @@ use crate::ui::markdown::messages;
 use crate::ui::markdown::part::{Markup, MarkupPart};
 use crate::ui::markdown::target::LinkTarget;
 
-/// Nothing about the chat goes with the click, and the page that opens cannot reach back.
+/// Attributes of external links: the click reveals nothing about the chat, and the opened page cannot reach back.
 const REL: (Attribute, &str) = (Attribute::Rel, "noopener noreferrer nofollow");
 const NEW_TAB: (Attribute, &str) = (Attribute::Target, "_blank");
 
-/// A link whose text is its address.
+/// Writes a link whose text is its address.
 pub fn write_bare_link(html: &mut Html, target: &LinkTarget, text: &str) {
     html.text_element(Element::A, &[(Attribute::Href, target.href()), REL, NEW_TAB], text);
 }
 
-/// Draws the parts of a turn's reply so that links to hosts that are not known ask (`domain::leaving`). A reply grows at
-/// its end, so a part that was drawn before is not drawn again.
+/// Renders the parts of a reply so that links to unknown hosts ask for confirmation (`domain::leaving`). A reply
+/// grows at its end, so parts that were rendered before are cached.
 #[derive(Debug)]
 pub struct ConfirmingLinks {
     turn: TurnId,
     known: KnownHosts,
-    /// The fingerprint of each part, and the part with its links asking.
+    /// The cache: the fingerprint of each part, and the part with confirming links.
     drawn: Vec<(u64, MarkupPart)>,
 }
 
 impl ConfirmingLinks {
-    /// The links of one turn.
+    /// Creates the cache of one turn.
     pub fn new(turn: TurnId) -> Self {
         Self { turn, known: KnownHosts::default(), drawn: Vec::new() }
     }
 
-    /// The parts of the reply as it is now.
+    /// Returns the parts of the reply as it is now.
     pub fn draw(&mut self, parts: &[MarkupPart], known: &KnownHosts) -> Vec<MarkupPart> {
         if self.known != *known {
             self.known = known.clone();
@@ -50,9 +50,9 @@ impl ConfirmingLinks {
     }
 }
 
-/// A part of a turn's reply whose links ask before they lead to a host that is not known.
+/// Returns a part in which links to unknown hosts ask for confirmation.
 fn with_confirming_links(part: MarkupPart, known: &KnownHosts, turn: TurnId) -> MarkupPart {
-    /// The writer alone writes this: a quote in a text is a reference.
+    /// Only the writer writes this sequence: a quote in a text is a reference.
     const WEB: &str = " href=\"http";
     let mut rest = part.markup().as_str();
     if !rest.contains(WEB) {
@@ -82,19 +82,19 @@ impl BlockDrawing<'_> {
             LinkType::Email => LinkTarget::parse_mail(destination),
             _ => LinkTarget::parse(destination),
         };
-        // The parser lets an address in angle brackets be inside a link; a page cannot.
+        // The parser allows an address in angle brackets inside a link; HTML does not.
         let Some(target) = target.filter(|_| self.links == 1) else {
             self.frames.push(0);
             return;
         };
-        // Where it leads is said in full: its text can say anything.
+        // The title shows the full address, because the link's text can claim anything.
         let title = if title.is_empty() { target.href().to_owned() } else { format!("{title} — {}", target.href()) };
         self.html.open(Element::A, &[(Attribute::Href, target.href()), (Attribute::Title, &title), REL, NEW_TAB]);
         self.frames.push(1);
     }
 
-    /// A card that names the host, with a link that opens the image elsewhere. Loading it here would tell the host that
-    /// this text is being read, and whatever the text's author put into the address.
+    /// Renders a card that names the host, with a link that opens the image in a new tab. Loading it here would tell
+    /// the host that this text is being read, and anything that the text's author put into the address.
     pub(super) fn end_image(&mut self) {
         let Some(image) = self.image.take_if(|image| image.inner == 0) else {
             if let Some(image) = &mut self.image {

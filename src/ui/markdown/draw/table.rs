@@ -1,4 +1,4 @@
-//! Tables, in a box of their own that scrolls.
+//! Tables, in a scrolling box of their own.
 
 use pulldown_cmark::{Tag, TagEnd};
 
@@ -27,7 +27,7 @@ impl BlockDrawing<'_> {
                 self.table.column = 0;
                 if !self.table.has_body {
                     self.table.has_body = true;
-                    // Closed with the table: no frame counts it.
+                    // The body is closed together with the table: no frame counts it.
                     self.html.open(Element::Tbody, &[]);
                 }
                 self.open(&[(Element::Tr, &[])]);

@@ -6,12 +6,12 @@ use crate::ui::markdown::autolink::{self, AutolinkPiece};
 use crate::ui::markdown::html::{Attribute, Element};
 use crate::ui::markdown::messages;
 
-/// A formula on a line of its own that is written in so many bytes fits on the narrowest screen. A longer one may be a
-/// box that scrolls, which keys must reach; short ones would only be in their way.
+/// A display formula whose source has at most this many bytes fits on the narrowest screen. A longer one may scroll,
+/// so its box must be focusable; for short ones a tab stop would be in the way.
 const NEVER_SCROLLS: usize = 24;
 
 impl BlockDrawing<'_> {
-    /// Text that is nothing but text.
+    /// Writes literal text.
     pub(super) fn literal_text(&mut self, text: &str) {
         match (&mut self.code, &mut self.image) {
             (Some((_, code)), _) => code.push_str(text),
@@ -20,7 +20,7 @@ impl BlockDrawing<'_> {
         }
     }
 
-    /// Running text, in which addresses become links.
+    /// Writes running text, in which addresses become links.
     pub(super) fn running_text(&mut self, text: &str) -> Result<(), DrawRefusal> {
         if text.is_empty() {
             return Ok(());
@@ -69,7 +69,8 @@ impl BlockDrawing<'_> {
     }
 }
 
-/// The one tag that means something: models write it into cells of tables, which cannot have line breaks otherwise.
+/// Returns whether it is the one HTML tag that is interpreted: models write it into table cells, which cannot have
+/// line breaks otherwise.
 pub fn is_line_break(tag: &str) -> bool {
     ["<br>", "<br/>", "<br />"].iter().any(|known| tag.eq_ignore_ascii_case(known))
 }

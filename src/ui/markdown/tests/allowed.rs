@@ -1,6 +1,6 @@
-//! A strict reader of our own output, written apart from the writer: it knows its own list of what may appear.
+//! A strict parser of our own output, independent of the writer: it has its own allowlist.
 
-/// The attributes that each element may have, with the values that they may have.
+/// The attributes that each element may have, with their allowed values.
 const ELEMENTS: &[(&str, &[&str])] = &[
     ("a", &["href", "title", "rel", "target", "aria-label"]),
     ("blockquote", &["dir"]),
@@ -132,7 +132,7 @@ const CLASSES: &[&str] = &[
     "c-variable",
 ];
 
-/// What a reader sees of a markup: its text and where its links lead.
+/// The visible content of markup: its text and the targets of its links.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ParsedMarkup {
     pub text: String,
@@ -141,7 +141,10 @@ pub struct ParsedMarkup {
     pub depth: usize,
 }
 
-/// Reads a markup strictly, or says what is wrong with it.
+/// Parses markup strictly.
+///
+/// # Errors
+/// The first violation.
 pub fn parse_allowed(html: &str) -> Result<ParsedMarkup, String> {
     let mut seen = ParsedMarkup::default();
     let mut open: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Marks in a text: where they stand, where they never stand, and that they change nothing else.
+//! Tests of citation marks: where they stand, where they never stand, and that they change nothing else.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::domain::fixtures::{block_id, turn_id};
 use crate::domain::sources::{ReplySources, SourceMark, SourcePage};
 use crate::ui::markdown::{InlineCitation, PlainEnricher, render, render_with};
 
-/// The text drawn with a mark behind so many characters.
+/// Renders the text with marks after these numbers of characters.
 fn marked(text: &str, places: &[usize]) -> String {
     let source = |n: usize| SourcePage { url: format!("https://example.org/{n}"), title: "A page".into(), quote: None };
     let mark = |(source, at): (usize, &usize)| SourceMark { block_id: block_id(1), at: *at, source: source + 1 };
@@ -19,7 +19,7 @@ fn marked(text: &str, places: &[usize]) -> String {
     render_with(text, &cites, &PlainEnricher).iter().map(|part| part.markup().as_str()).collect()
 }
 
-/// The same with every mark as `^1`.
+/// Renders the text with every mark as `^1`.
 fn short(text: &str, places: &[usize]) -> String {
     let mut html = marked(text, places);
     for number in (1..=places.len()).rev() {
@@ -73,7 +73,8 @@ fn written_text_is_no_mark() {
 }
 
 proptest! {
-    /// Without its marks a marked text is the text, whatever it is and wherever they point.
+    /// Without its marks, the rendering equals that of the plain text, whatever the text is and wherever the marks
+    /// point.
     #[test]
     fn marks_change_nothing_else(
         text in "([a-z ]{0,6}|\\*\\*|_|`|```\n|\n|\n\n|- |# |\\[a\\]\\(https://b.test\\)|https://c.test/|&amp;|\\$x\\$|é|\\| a \\|){0,12}",
@@ -85,7 +86,7 @@ proptest! {
             html = html.replace(&format!("^{number}"), "");
         }
         let plain: String = render(&text).iter().map(|part| part.markup().as_str()).collect();
-        // A mark in the middle of an address makes two of it; the words stay.
+        // A mark in the middle of an address splits the link in two; the words stay.
         let words = |html: &str| allowed::parse_allowed(html).map(|seen| seen.text);
         prop_assert_eq!(words(&html), words(&plain));
     }

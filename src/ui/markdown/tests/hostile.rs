@@ -1,4 +1,4 @@
-//! Texts that want to be more than text. The rows are those of the project's list of bad inputs.
+//! Hostile texts that try to become more than text.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::allowed::{ParsedMarkup, parse_allowed};
 use crate::domain::limits;
 use crate::ui::markdown::{MarkupPart, StreamingMarkdown, render};
 
-/// All parts, read strictly.
+/// Parses all parts strictly.
 fn parse_all(parts: &[MarkupPart]) -> ParsedMarkup {
     let mut all = ParsedMarkup::default();
     for part in parts {
@@ -22,7 +22,7 @@ fn parse_all(parts: &[MarkupPart]) -> ParsedMarkup {
 
 const XSS: &str = "window.__xss=1";
 
-/// Every row, with what a reader must still find in its text.
+/// The hostile rows, each with text that must stay visible.
 fn rows() -> Vec<(String, &'static str)> {
     let xss = |text: &str| text.replace("XSS", XSS);
     vec![
@@ -213,7 +213,7 @@ proptest! {
     }
 }
 
-/// Pieces that mean something to the parser, or to a browser.
+/// Fragments that are syntax to the parser or to a browser.
 pub const MARKS: &[&str] = &[
     "a",
     "[^1]",

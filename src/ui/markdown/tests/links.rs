@@ -1,4 +1,4 @@
-//! Which addresses become links.
+//! Tests of autolinks and of link targets.
 
 use super::allowed::parse_allowed;
 use crate::domain::external_links::KnownHosts;
@@ -7,7 +7,7 @@ use crate::ui::markdown::autolink::{AutolinkPiece, split_at_links};
 use crate::ui::markdown::target::LinkTarget;
 use crate::ui::markdown::{ConfirmingLinks, render};
 
-/// The text with its links in angle brackets, each with where it leads if that differs.
+/// Returns the text with its links in angle brackets, each with its target if that differs.
 fn marked(text: &str) -> String {
     let mark = |piece: AutolinkPiece| match piece {
         AutolinkPiece::Text(text) => text.to_owned(),
@@ -172,7 +172,7 @@ fn links_to_unknown_hosts_lead_to_confirmation_page() {
     assert!(html.contains(&asking("https%3A%2F%2Fknown.test.evil.test%2F")), "{html}");
     assert!(html.contains(&asking("http%3A%2F%2Fi.test%2Fp.png")), "{html}");
     assert!(!html.contains("href=\"http") && html.contains("noreferrer"), "{html}");
-    // What is seen stays: the address as text, and where a link leads in its title.
+    // The visible text stays: the address, and the link's target in its title.
     assert!(html.contains(">https://a.test/?q=&#39;1&amp;2&#39;#x</a>"), "{html}");
     assert!(html.contains("title=\"t — https://known.test.evil.test/\""), "{html}");
     for text in [
@@ -198,7 +198,7 @@ fn links_of_streaming_reply_ask_like_those_of_complete_one() {
     for end in (0..=text.len()).chain([40, 3, text.len()]) {
         assert_eq!(growing.draw(&render(&text[..end]), &known), whole(&text[..end], &known), "{end}");
     }
-    // A message on screen names another host.
+    // A visible message names another host.
     known.add_hosts_from("a.test");
     let named = growing.draw(&render(text), &known);
     assert_eq!(named, whole(text, &known));

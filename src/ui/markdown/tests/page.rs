@@ -1,4 +1,4 @@
-//! What the component puts into the server's page.
+//! Tests of the component's output in the server's page.
 
 use leptos::prelude::*;
 

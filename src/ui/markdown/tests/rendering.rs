@@ -1,4 +1,4 @@
-//! What typical texts become.
+//! Tests of the rendering of typical texts.
 
 use crate::ui::markdown::render;
 

@@ -1,11 +1,11 @@
-//! A text that arrives in pieces ends as the text that arrived at once, for a bounded amount of work.
+//! Tests that a streamed text ends like a text that arrived at once, with a bounded amount of work.
 
 use proptest::prelude::*;
 
 use super::hostile::MARKS;
 use crate::ui::markdown::{MarkupPart, PartsChange, StreamingMarkdown, render};
 
-/// Follows a text as a page does: only by what it is told has changed.
+/// Follows a text as a page does: only by the deltas.
 fn follow(pieces: &[&str]) -> (Vec<MarkupPart>, StreamingMarkdown) {
     let mut streaming = StreamingMarkdown::default();
     let mut page = Vec::new();
@@ -17,7 +17,7 @@ fn follow(pieces: &[&str]) -> (Vec<MarkupPart>, StreamingMarkdown) {
     (page, streaming)
 }
 
-/// Pieces of at most `size` bytes.
+/// Splits a text into pieces of at most `size` bytes.
 fn cut(text: &str, size: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -30,7 +30,7 @@ fn cut(text: &str, size: usize) -> Vec<&str> {
     pieces
 }
 
-/// Whole lines and blocks as models write them; without definitions of links, which reach backwards.
+/// Whole lines and blocks as models write them; without link definitions, which change earlier text.
 const LINES: &[&str] = &[
     "A paragraph with *emphasis*, **strength** and `code`.\n",
     "It goes on.\n",
@@ -105,7 +105,7 @@ proptest! {
         prop_assert_eq!(follow(&cut(&text, size)).0, render(&text));
     }
 
-    /// Stronger: on the way, too, a page shows exactly what it would show if the text ended here.
+    /// A stronger property: after every piece, too, the parts equal those of the text so far.
     #[test]
     fn parts_always_match_text_so_far(
         lines in prop::collection::vec(prop::sample::select(LINES), 0..16), size in 1_usize..12

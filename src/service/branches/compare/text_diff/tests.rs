@@ -1,4 +1,4 @@
-//! The diff by a table, by properties, and with texts as large as a message may be.
+//! Tests of the text diff: a table, properties, and texts of the largest allowed size.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// `[-removed-]`, `{+added+}`.
+/// Renders a diff as `[-removed-]` and `{+added+}`.
 fn marked(left: &str, right: &str) -> String {
     let marked = |span: &DiffSpan| match span.kind {
         DiffSpanKind::Same => span.text.clone(),
@@ -59,7 +59,7 @@ fn largest_texts_are_compared_in_bounded_time() {
     };
     let largest = |text: String| text.chars().cycle().take(limits::MESSAGE_BYTES).collect::<String>();
     let without_lines = |text: &str| text.replace('\n', " ");
-    // Just inside the bound on words, with nothing and with much in common.
+    // The texts are just within the bound on words, with nothing and with much in common.
     let half = limits::COMPARE_WORDS / 4 - 9;
     let (left, right) = (words(1, half), words(2, half));
     let of = |letters: [&str; 3], step: usize| -> String {

@@ -1,4 +1,4 @@
-//! What was said about a tool against calls of it.
+//! Tests of the gate: stored policies against calls.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ fn policies_apply_in_fixed_order() {
         (vec![policy_row(None, Ask, None), policy_row(here, Allow, Some(now.clone()))], false, "run"),
         (vec![policy_row(None, Never, None)], false, "refuse"),
         (vec![policy_row(here, Allow, Some(now)), policy_row(None, Never, None)], false, "refuse"),
-        // Whoever configured the server trusts the tool; a person may be stricter.
+        // The configuration trusts the tool; a person may be stricter.
         (vec![], true, "run"),
         (vec![policy_row(None, Ask, None)], true, "ask"),
         (vec![policy_row(None, Never, None)], true, "refuse"),
@@ -193,7 +193,7 @@ fn fetch_runs_only_for_allowed_host() {
     let exposed = Exposure { is_untrusted: true, ..Exposure::default() };
     for (policies, expected) in [
         (vec![], "ask"),
-        // A yes to every host, as earlier versions stored it.
+        // A policy that allows every host, as earlier versions stored it.
         (vec![of_host(None, None, Allow)], "ask"),
         (vec![of_host(here, None, Allow)], "ask"),
         (vec![of_host(None, Some("a.test"), Allow)], "run"),

@@ -1,4 +1,4 @@
-//! A chat of a database from before that is here already: what its source has more is added to it.
+//! Extends an existing chat from a database of an earlier program.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use turnleaf_interchange::chat_builder::turn_id_key;
 use turnleaf_interchange::{Conversation, ImportIssue};
 
 impl Service {
-    /// Adds to a chat that is here what its source has more.
+    /// Adds to an existing chat what its source has gained.
     pub(super) async fn extend_legacy_chat(
         &self,
         target: &mut LegacyTarget<'_>,

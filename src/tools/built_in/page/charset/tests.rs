@@ -1,4 +1,4 @@
-//! Pages in many letters, and pages that lie about theirs.
+//! Tests of pages in many charsets, including false declarations.
 
 use encoding_rs::{BIG5, EUC_KR, GBK, KOI8_R, SHIFT_JIS};
 
@@ -79,13 +79,13 @@ fn byte_order_mark_beats_header_and_header_beats_meta() {
         let told = decode_page(&page(HTML, label, with_head(&head, encode(encoding, text))));
         assert_eq!(told, (format!("{head}{text}"), 0), "{what}");
     }
-    // UTF-16 cannot be what it is, and what stands too far back is not looked for.
+    // A declared UTF-16 is impossible here, and a declaration after the prescan limit is ignored.
     assert_eq!(
         decode_page(&page(HTML, None, with_head(&meta("utf-16le"), "ü".into()))).0,
         format!("{}ü", meta("utf-16le"))
     );
     assert_eq!(decode_page(&page(HTML, None, format!("{long}{}ü", meta("gbk")))).0, format!("{long}{}ü", meta("gbk")));
-    // A text says nothing of itself.
+    // Plain text has no declaration.
     assert_eq!(decode_page(&page("text/plain", None, format!("{}ü", meta("gbk")))).0, format!("{}ü", meta("gbk")));
     let declared = "<?xml version='1.0' encoding='windows-1252'?><a>";
     assert_eq!(

@@ -1,9 +1,9 @@
-//! What stands within a line: emphasis, code and links.
+//! Inline content: emphasis, code and links.
 
 use super::structure::{find_attribute, keeps_blanks, plain_text};
 use crate::browser::rich_text::RichText;
 
-/// What emphasis is around a text already.
+/// The emphasis that already surrounds a text.
 #[derive(Clone, Copy, Default)]
 pub(super) struct InlineContext {
     is_strong: bool,
@@ -15,24 +15,24 @@ pub(super) struct InlineContext {
 #[derive(Default)]
 pub(super) struct MarkdownLine {
     pub(super) text: String,
-    /// Whether a sign of Markdown was written, here or in a block before.
+    /// Whether Markdown syntax was written, here or in an earlier block.
     pub(super) is_marked: bool,
-    /// Blanks and line ends count where it is now.
+    /// Whether whitespace is preserved at this point.
     pub(super) keeps_blanks: bool,
 }
 
-/// In one line.
+/// Joins the text into one line.
 pub(super) fn to_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// So many of a sign as are in no run of the text.
+/// Returns a fence that is longer than any run of backticks in the text.
 pub(super) fn fence_for(text: &str, least: usize) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(least.max(longest + 1))
 }
 
-/// The text with a sign at both ends, and its blanks outside of them.
+/// Surrounds the text with a sign and keeps its outer whitespace outside.
 fn surround(sign: &str, text: &str) -> String {
     let inner = text.trim();
     if inner.is_empty() {
@@ -57,7 +57,7 @@ impl MarkdownLine {
         }
     }
 
-    /// Blanks in a row are one, and none begin a line.
+    /// Appends text with whitespace collapsed, and none at the beginning of a line.
     fn push_words(&mut self, text: &str) {
         for c in text.chars() {
             if self.keeps_blanks {
@@ -138,20 +138,20 @@ impl MarkdownLine {
                 };
                 let text = self.part(children, inner);
                 self.is_marked |= !text.trim().is_empty();
-                // Signs do not reach over lines.
+                // Emphasis does not span lines.
                 let lines: Vec<_> = text.split('\n').map(|line| surround(sign, line)).collect();
                 self.text += &lines.join("\n");
             }
         }
     }
 
-    /// What is inside of an element within a line. The blank before it counts.
+    /// Returns the content of an inline element. Whitespace before it is taken into account.
     fn part(&mut self, pieces: &[RichText], around: InlineContext) -> String {
         let before = std::mem::take(&mut self.text);
         let is_blank = before.is_empty() || before.ends_with([' ', '\n']);
         self.write(pieces, around);
         let mut text = std::mem::replace(&mut self.text, before);
-        // A blank that begins it was left out as one that begins a line.
+        // Leading whitespace was dropped as if it began a line.
         let begins_blank = first_text(pieces).is_some_and(|first| first.starts_with([' ', '\t', '\r', '\n', '\u{a0}']));
         if begins_blank && !is_blank {
             text.insert(0, ' ');
@@ -160,7 +160,7 @@ impl MarkdownLine {
     }
 }
 
-/// The first words in it.
+/// Returns the first text among the pieces.
 fn first_text(pieces: &[RichText]) -> Option<&str> {
     pieces.iter().find_map(|piece| match piece {
         RichText::Text(text) => Some(text.as_str()).filter(|text| !text.is_empty()),
@@ -168,7 +168,7 @@ fn first_text(pieces: &[RichText]) -> Option<&str> {
     })
 }
 
-/// Whether an address leads somewhere from here too.
+/// Returns whether an address is absolute, so that it also works from here.
 fn is_absolute_link(href: &str) -> bool {
     ["http://", "https://", "mailto:"]
         .iter()

@@ -1,9 +1,9 @@
-//! What the pieces of rich text are before they are written: which block all of them are in, whether blanks count in them,
-//! and what would be a block at the beginning of a line.
+//! Structure of rich text before it is converted: the block that contains all of it, whether whitespace is preserved,
+//! and which text would begin a block at the beginning of a line.
 
 use crate::browser::rich_text::RichText;
 
-/// All words in it as they are.
+/// Returns the concatenated text.
 pub(super) fn plain_text(pieces: &[RichText]) -> String {
     let word = |piece: &RichText| match piece {
         RichText::Text(text) => text.clone(),
@@ -21,7 +21,7 @@ pub(super) fn is_heading(name: &str) -> bool {
     matches!(name, "h1" | "h2" | "h3" | "h4" | "h5" | "h6")
 }
 
-/// The one block that all of it is in, if there is one.
+/// Returns the one block that contains everything, if there is one.
 pub(super) fn only_block(pieces: &[RichText]) -> Option<(&str, &[RichText])> {
     let mut some = pieces.iter().filter(|piece| match piece {
         RichText::Text(text) => !text.trim().is_empty(),
@@ -34,7 +34,7 @@ pub(super) fn only_block(pieces: &[RichText]) -> Option<(&str, &[RichText])> {
     }
 }
 
-/// Whether a text begins with what is a block only at the beginning of a line.
+/// Returns whether a text begins with syntax that is a block only at the beginning of a line.
 pub(super) fn starts_block(text: &str) -> bool {
     let is_numbered = || text.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
     ["# ", "## ", "### ", "#### ", "##### ", "###### ", "```", "- ", "> ", "| ", "---"]
@@ -43,7 +43,7 @@ pub(super) fn starts_block(text: &str) -> bool {
         || is_numbered()
 }
 
-/// Whether line ends and blanks count inside of an element, where they do so `outside` or not.
+/// Returns whether an element preserves whitespace, given that of its surroundings (`outside`).
 pub(super) fn keeps_blanks(attributes: &[(&'static str, String)], outside: bool) -> bool {
     let style = find_attribute(attributes, "style").unwrap_or_default().replace(' ', "");
     let says = |values: &[&str]| values.iter().any(|value| style.contains(value));
@@ -53,7 +53,7 @@ pub(super) fn keeps_blanks(attributes: &[(&'static str, String)], outside: bool)
     outside && !says(&["white-space:normal", "white-space:nowrap", "white-space-collapse:collapse"])
 }
 
-/// Whether blanks count somewhere in it.
+/// Returns whether whitespace is preserved somewhere in the pieces.
 pub(super) fn has_kept_blanks(pieces: &[RichText]) -> bool {
     pieces.iter().any(|piece| match piece {
         RichText::Text(_) => false,

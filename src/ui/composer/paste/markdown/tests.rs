@@ -1,4 +1,4 @@
-//! What is pasted from pages, mails and programs, and the Markdown of it.
+//! Markdown of content pasted from web pages, mail and programs.
 
 use super::*;
 
@@ -71,7 +71,7 @@ fn rich_text_becomes_markdown() {
         ("<p>你好，<strong>世界</strong>。</p>", "你好，**世界**。"),
         ("<p>a<b> b </b>c</p>", "a **b** c"),
         ("<p>foo<b><span> bar</span></b></p>", "foo **bar**"),
-        // Line ends and blanks count where the page that it comes from says so.
+        // Whitespace is preserved where the source page preserves it.
         (
             "<div style=\"white-space: pre-wrap\">one\n  two<b>!</b></div><p style=\"white-space: normal\">three\n four</p>",
             "one\n  two**!**\n\nthree four",
@@ -90,7 +90,7 @@ fn unformatted_text_stays_as_clipboard_gives_it() {
         "<b style=\"font-weight:normal\">plain</b>",
         "<a href=\"https://example.org\">https://example.org</a>",
         "<img>",
-        // Differences, as they are shown: a table of code.
+        // Diffs are rendered as a table of code.
         "<table><tr><td>1</td><td style=\"white-space: pre\">  let <b>x</b></td></tr></table>",
     ] {
         assert_eq!(from_rich_text(&read(html), false), None, "{html}");
@@ -104,7 +104,7 @@ fn few_words_of_block_are_no_block() {
         ("<meta><div><pre>cargo test</pre></div>", false, Some("`cargo test`")),
         ("<h2>foo</h2>", true, None),
         ("<h2>foo</h2>", false, Some("## foo")),
-        // Blocks begin at a line's beginning.
+        // Blocks begin at the beginning of a line.
         ("<pre>a\nb</pre>", true, Some("\n\n```\na\nb\n```\n")),
         ("<ol><li>a</li><li>b</li></ol>", true, Some("\n\n1. a\n2. b")),
         ("<p>a <b>b</b></p>", true, Some("a **b**")),
